@@ -1,0 +1,129 @@
+// Every failure of the engine is an UploadError with a code from one closed list. Match on `code`: it survives JSON,
+// realms and two copies of the package. No message holds a signed query, a credential, a body or a header value.
+
+/** The closed list of codes. `docs/errors.md` says for each what happened and what to do. */
+export type UploadErrorCode =
+  | 'ERR_UPLOAD_INVALID_ARGUMENT'
+  | 'ERR_UPLOAD_INSECURE_URL'
+  | 'ERR_UPLOAD_SOURCE_READ'
+  | 'ERR_UPLOAD_SOURCE_CHANGED'
+  | 'ERR_UPLOAD_NETWORK'
+  | 'ERR_UPLOAD_TIMEOUT'
+  | 'ERR_UPLOAD_HOST_UNREACHABLE'
+  | 'ERR_UPLOAD_REDIRECT_REFUSED'
+  | 'ERR_UPLOAD_HTTP_STATUS'
+  | 'ERR_UPLOAD_ADDRESS_EXPIRED'
+  | 'ERR_UPLOAD_ADDRESS_REFUSED'
+  | 'ERR_UPLOAD_ETAG_MISSING'
+  | 'ERR_UPLOAD_DIGEST_MISMATCH'
+  | 'ERR_UPLOAD_RETRIES_EXHAUSTED'
+  | 'ERR_UPLOAD_CONFIRM_REFUSED'
+  | 'ERR_UPLOAD_CREDENTIALS_REFUSED'
+  | 'ERR_UPLOAD_SERVICE_REFUSED'
+  | 'ERR_UPLOAD_SERVICE_REPLY'
+  | 'ERR_UPLOAD_JOURNAL'
+  | 'ERR_UPLOAD_CANCELLED'
+  | 'ERR_UPLOAD_FAILED'
+  | 'ERR_UPLOAD_DEADLINE'
+  | 'ERR_UPLOAD_INTERNAL'
+
+/** What an error is made of; `details` holds only what may be shown and stored as JSON. */
+export interface UploadErrorOptions {
+  readonly cause?: unknown
+  /** Whether the same step may succeed when it is tried again. Default false. */
+  readonly isRetryable?: boolean
+  /** Facts that help a person: file, part, attempt, status, fields. Never an address or a credential. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** The one base class. */
+export class UploadError extends Error {
+  readonly code: UploadErrorCode
+  readonly isRetryable: boolean
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: UploadErrorCode, message: string, options: UploadErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'UploadError'
+    this.code = code
+    this.isRetryable = options.isRetryable ?? false
+    this.details = options.details ?? {}
+  }
+}
+
+/**
+ * How an attempt without an answer ended. `neverWhole`: its connection was reset while bytes of the body had not left
+ * the process, so the far end cannot have stored it. `doubtful`: the whole body was handed over and no answer came, so
+ * it may or may not be stored.
+ */
+export type AttemptEnding = 'neverWhole' | 'doubtful'
+
+/** A transport's only exception: no answer came. A status, whatever it is, is an answer and never thrown. */
+export class TransportError extends UploadError {
+  readonly ending: AttemptEnding
+  /** `connect`: no connection was made, so the host has seen nothing of this request. */
+  readonly phase: 'connect' | 'send' | 'answer'
+
+  constructor(
+    code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT' | 'ERR_UPLOAD_REDIRECT_REFUSED',
+    message: string,
+    options: UploadErrorOptions & { readonly ending: AttemptEnding; readonly phase: 'connect' | 'send' | 'answer' },
+  ) {
+    super(code, message, { isRetryable: true, ...options })
+    this.name = 'TransportError'
+    this.ending = options.ending
+    this.phase = options.phase
+  }
+}
+
+/** An answer that was not a success. `status` is HTTP's; `serviceCode` is the far end's own word when it gave one. */
+export class HttpStatusError extends UploadError {
+  readonly status: number
+  readonly serviceCode: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    code: UploadErrorCode,
+    message: string,
+    options: UploadErrorOptions & {
+      readonly status: number
+      readonly serviceCode?: string | undefined
+      readonly retryAfterMs?: number | undefined
+    },
+  ) {
+    super(code, message, { ...options, details: { status: options.status, ...options.details } })
+    this.name = 'HttpStatusError'
+    this.status = options.status
+    this.serviceCode = options.serviceCode
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+/** True for an UploadError of this or any other copy of the package. */
+export function isUploadError(value: unknown): value is UploadError {
+  return (
+    value instanceof Error && 'code' in value && typeof value.code === 'string' && value.code.startsWith('ERR_UPLOAD_')
+  )
+}
+
+/** The plain form of an error for journals, reports and `--json`. */
+export interface ErrorSummary {
+  readonly code: UploadErrorCode
+  readonly message: string
+}
+
+/** Makes the plain form; a foreign error becomes ERR_UPLOAD_INTERNAL under its own message. */
+export function summarize(error: unknown): ErrorSummary {
+  if (isUploadError(error)) return { code: error.code, message: error.message }
+  return { code: 'ERR_UPLOAD_INTERNAL', message: error instanceof Error ? error.message : String(error) }
+}
+
+/** Throws for bad input, before any call is made. The message says what is wrong, where, and what to do. */
+export function invalid(message: string, details: Readonly<Record<string, unknown>> = {}): never {
+  throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message, { details })
+}
+
+/** Throws for a mistake of ours or of a host's program; never for the world's failures. */
+export function invariant(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new UploadError('ERR_UPLOAD_INTERNAL', `Broken invariant: ${message}`)
+}
