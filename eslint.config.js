@@ -1,6 +1,13 @@
 import tseslint from 'typescript-eslint'
 
-const portable = ['src/core/**', 'src/machines/**', 'src/protocols/**', 'src/flows/**', 'src/client/**', 'src/uplink.ts']
+const portable = [
+  'src/core/**',
+  'src/machines/**',
+  'src/protocols/**',
+  'src/flows/**',
+  'src/client/**',
+  'src/uplink.ts',
+]
 const outside = (...groups) => ({
   'no-restricted-imports': ['error', { patterns: groups.map(([regex, message]) => ({ regex, message })) }],
 })
@@ -10,34 +17,87 @@ export default tseslint.config(
   { ignores: ['dist', 'node_modules', 'coverage', 'bench/results', 'examples/**/dist'] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['eslint.config.js'] }, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ['eslint.config.js'] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/dot-notation': 'off',
-      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
+      '@typescript-eslint/no-unnecessary-condition': [
+        'error',
+        { allowConstantLoopConditions: 'only-allowed-literals' },
+      ],
     },
   },
   {
     files: portable,
     rules: {
-      'no-restricted-globals': ['error', 'fetch', 'setTimeout', 'setInterval', 'clearTimeout', 'Date', 'XMLHttpRequest', 'performance', 'navigator', 'console', 'crypto'],
+      'no-restricted-globals': [
+        'error',
+        'fetch',
+        'setTimeout',
+        'setInterval',
+        'clearTimeout',
+        'Date',
+        'XMLHttpRequest',
+        'performance',
+        'navigator',
+        'console',
+        'crypto',
+      ],
       'no-restricted-properties': ['error', { object: 'Math', property: 'random', message: 'Chance is a port.' }],
     },
   },
-  { files: ['src/core/**'], ignores: ['src/core/engine.ts'], rules: outside(noNode, ['^[a-z@]', 'The core imports itself only.'], ['^\\.\\./', 'The core imports itself only.']) },
-  { files: ['src/core/engine.ts'], rules: outside(noNode, ['^(?!p-queue$)[a-z@]', 'The engine imports p-queue and the core only.'], ['^\\.\\./', 'The core imports itself only.']) },
+  {
+    files: ['src/core/**'],
+    ignores: ['src/core/engine.ts'],
+    rules: outside(noNode, ['^[a-z@]', 'The core imports itself only.'], ['^\\.\\./', 'The core imports itself only.']),
+  },
+  {
+    files: ['src/core/engine.ts'],
+    rules: outside(
+      noNode,
+      ['^(?!p-queue$)[a-z@]', 'The engine imports p-queue and the core only.'],
+      ['^\\.\\./', 'The core imports itself only.'],
+    ),
+  },
   { files: ['src/machines/**'], rules: outside(noNode, ['^\\.\\./(?!core/)', 'Machines know core types only.']) },
   { files: ['src/client/**'], rules: outside(noNode, ['^\\.\\./(?!core/)', 'The client knows the core only.']) },
-  { files: ['src/protocols/**'], rules: outside(noNode, ['^\\.\\./(?!core/|client/)', 'Protocols know client and core only.']) },
-  { files: ['src/flows/**'], rules: outside(noNode, ['^\\.\\./(adapters|service|cli|element)/', 'Flows know machines, protocols, client and core only.']) },
+  {
+    files: ['src/protocols/**'],
+    rules: outside(noNode, ['^\\.\\./(?!core/|client/)', 'Protocols know client and core only.']),
+  },
+  {
+    files: ['src/flows/**'],
+    rules: outside(noNode, [
+      '^\\.\\./(adapters|service|cli|element)/',
+      'Flows know machines, protocols, client and core only.',
+    ]),
+  },
   { files: ['src/adapters/**'], rules: outside(['^\\.\\./\\.\\./(?!core/)', 'Adapters know the core only.']) },
-  { files: ['src/adapters/web/**', 'src/adapters/browser/**'], rules: outside(noNode, ['^\\.\\./\\.\\./(?!core/)', 'Adapters know the core only.']) },
-  { files: ['src/service/**'], rules: outside(['^\\.\\./(?!client/contract)', 'The service is an independent witness: it knows the contract only.']) },
+  {
+    files: ['src/adapters/web/**', 'src/adapters/browser/**'],
+    rules: outside(noNode, ['^\\.\\./\\.\\./(?!core/)', 'Adapters know the core only.']),
+  },
+  {
+    files: ['src/service/**'],
+    rules: outside([
+      '^\\.\\./(?!client/contract)',
+      'The service is an independent witness: it knows the contract only.',
+    ]),
+  },
   { files: ['eslint.config.js'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['test/**', 'bench/**'],
-    rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/require-await': 'off', '@typescript-eslint/no-empty-function': 'off' },
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+    },
   },
 )

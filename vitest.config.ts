@@ -11,7 +11,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.memory.test.ts', 'test/package/**', 'test/service/**', 'test/cli/**', 'test/end-to-end/**'],
+          exclude: [
+            'test/**/*.memory.test.ts',
+            'test/package/**',
+            'test/service/**',
+            'test/cli/**',
+            'test/end-to-end/**',
+          ],
         },
       },
       {

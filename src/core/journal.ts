@@ -36,7 +36,12 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'files.registered'; readonly files: readonly AddressedFile[] }
   /** The whole body of a unit was handed over and no answer came: the far end may have it, also later. */
   | { readonly type: 'part.doubtful'; readonly fileIndex: number; readonly partNumber: number }
-  | { readonly type: 'part.received'; readonly fileIndex: number; readonly partNumber: number; readonly receipt: Receipt }
+  | {
+      readonly type: 'part.received'
+      readonly fileIndex: number
+      readonly partNumber: number
+      readonly receipt: Receipt
+    }
   /** Receipts that the far end no longer honours: these parts are sent again. */
   | { readonly type: 'parts.voided'; readonly fileIndex: number; readonly partNumbers: readonly number[] }
   | { readonly type: 'file.confirming'; readonly fileIndex: number }

@@ -2,7 +2,7 @@
 // comes in through one of these; test/contracts holds one conformance suite per port.
 
 import type { JournalRecord } from './journal.ts'
-import type { HttpStatusError, UploadError } from './errors.ts'
+import type { AttemptEnding, UploadError } from './errors.ts'
 
 // ---- Source: where bytes come from -------------------------------------------------------------------------------
 
@@ -89,6 +89,8 @@ export interface TransportReply {
  */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportReply>
+  /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
+  endingOf(request: TransportRequest): AttemptEnding
   /** Closes idle connections and resets busy ones. Idempotent. */
   close(): Promise<void>
 }
@@ -170,9 +172,14 @@ export interface Receipt {
 /** What an answer to a unit means. */
 export type Verdict =
   | { readonly kind: 'received'; readonly acceptedEnd: number; readonly etag?: string }
-  | { readonly kind: 'retry'; readonly error: HttpStatusError | UploadError; readonly retryAfterMs?: number; readonly isThrottle: boolean }
-  | { readonly kind: 'renew'; readonly error: HttpStatusError | UploadError }
-  | { readonly kind: 'final'; readonly error: HttpStatusError | UploadError }
+  | {
+      readonly kind: 'retry'
+      readonly error: UploadError
+      readonly retryAfterMs?: number
+      readonly isThrottle: boolean
+    }
+  | { readonly kind: 'renew'; readonly error: UploadError }
+  | { readonly kind: 'final'; readonly error: UploadError }
 
 export interface Protocol {
   readonly traits: ProtocolTraits
