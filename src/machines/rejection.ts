@@ -1,0 +1,65 @@
+// Reads what an actor rejected with: a plain error and, where it says so, how far it came. It is total: machines keep
+// plain data only, and no value whatever may break one of them.
+
+import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
+
+const NO_REASON = 'An actor failed and gave no reason'
+
+/** Files, not parts. Together they are all files of the session when a transfer came to its end. */
+export interface TransferResult {
+  readonly confirmedCount: number
+  readonly failedCount: number
+}
+
+/** What `transferring` rejects with when it knows how far it came. Any other value is read as far as it goes. */
+export interface TransferFailure extends TransferResult {
+  readonly error: ErrorSummary
+}
+
+/** What is known from a rejected actor: the plain form of its error, and how far it came if it said so. */
+export interface Rejection {
+  readonly error: ErrorSummary
+  readonly outcome: TransferResult | null
+}
+
+/**
+ * Reads what an actor rejected with, whatever it is; never throws. Takes a `TransferFailure`, any error of ours and
+ * any other value. A message that is not ours loses the queries of its URLs and all beyond 300 characters.
+ */
+export function readRejection(reason: unknown): Rejection {
+  try {
+    return readPlain(reason)
+  } catch {
+    // A getter or a proxy that throws; there is nothing in it that could be told.
+    return { error: { code: 'ERR_UPLOAD_INTERNAL', message: NO_REASON }, outcome: null }
+  }
+}
+
+function readPlain(reason: unknown): Rejection {
+  const fields = fieldsOf(reason)
+  const confirmedCount = fields['confirmedCount']
+  const failedCount = fields['failedCount']
+  return {
+    error: summaryOf('error' in fields ? fields['error'] : reason),
+    outcome: isCount(confirmedCount) && isCount(failedCount) ? { confirmedCount, failedCount } : null,
+  }
+}
+
+function summaryOf(value: unknown): ErrorSummary {
+  const { code, message } = fieldsOf(value)
+  const text = typeof value === 'string' ? value : typeof message === 'string' ? message : NO_REASON
+  if (isUploadErrorCode(code)) return { code, message: text }
+  return { code: 'ERR_UPLOAD_INTERNAL', message: text.replace(/(:\/\/[^\s?#]*)[?#]\S*/g, '$1').slice(0, 300) }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function isUploadErrorCode(code: unknown): code is UploadErrorCode {
+  return typeof code === 'string' && code.startsWith('ERR_UPLOAD_')
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

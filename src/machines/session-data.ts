@@ -1,0 +1,70 @@
+// What the upload-session machine is told, what it holds and what it gives back. All of it is plain JSON and may be
+// shown: no address, handle or Error object is ever in here.
+
+import type { ErrorSummary } from '../core/errors.ts'
+import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { TransferResult } from './rejection.ts'
+
+/** What a folded journal says about where to go on. */
+export interface MachineInput {
+  /**
+   * `new`: no create was begun. `creating`: one was begun and its result is not known, so a session may exist.
+   * `created`: the session is known. `cancelling`: it was being given up. A final status: nothing is left to do.
+   */
+  readonly place: 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
+  /** The service's id as it came; present from `created` on. */
+  readonly sessionId?: string | number
+}
+
+export interface UploadSessionInput extends MachineInput {
+  readonly key: string
+  readonly flow: FlowName
+}
+
+/** What the host wants. A cancel is never taken back. */
+export type UploadIntent = 'run' | 'pause' | 'cancel'
+
+/** Plain JSON throughout. */
+export interface UploadSessionContext {
+  readonly key: string
+  readonly flow: FlowName
+  /** Where the journal left off; decides the first state and nothing after it. */
+  readonly place: MachineInput['place']
+  readonly sessionId: string | number | null
+  readonly intent: UploadIntent
+  /** How the last transfer of this life ended; null before. The report is made from the ledger, not from here. */
+  readonly outcome: TransferResult | null
+  /** The final status as soon as it is decided. */
+  readonly status: FinalStatus | null
+  /** Why the session did not end well. */
+  readonly error: ErrorSummary | null
+  /** Why the journal does not hold the final status, when it could not be written. */
+  readonly journalError: ErrorSummary | null
+  /** After a cancel: whether the service has answered it. Null when there was none. */
+  readonly isServiceTold: boolean | null
+  /** While the host cannot be reached: since when and until the next try, ms since 1970. */
+  readonly waiting: { readonly sinceMs: number; readonly untilMs: number } | null
+  /** True when a request came that could no longer change anything. */
+  readonly hasIgnoredRequest: boolean
+}
+
+/** The first three come from the host, the last two from the engine's circuit. */
+export type UploadSessionEvent =
+  | { readonly type: 'upload.pause' }
+  | { readonly type: 'upload.resume' }
+  | { readonly type: 'upload.cancel' }
+  | { readonly type: 'host.unreachable'; readonly sinceMs: number; readonly untilMs: number }
+  | { readonly type: 'host.reachable' }
+
+/** What `done` is made from. */
+export interface UploadSessionOutput {
+  readonly status: FinalStatus
+  readonly sessionId: string | number | null
+  readonly outcome: TransferResult | null
+  readonly error: ErrorSummary | null
+  readonly journalError: ErrorSummary | null
+  readonly isServiceTold: boolean | null
+}
+
+/** What the drain is for. Before a cancel, doubtful answers are waited for a bounded time. */
+export type DrainReason = 'pause' | 'cancel'
