@@ -35,6 +35,15 @@ export function readRejection(reason: unknown): Rejection {
   }
 }
 
+/** True when the far end may have done what was asked although no answer came: `details.isDoubtful` of an error. */
+export function isDoubtful(reason: unknown): boolean {
+  try {
+    return fieldsOf(fieldsOf(reason)['details'])['isDoubtful'] === true
+  } catch {
+    return false
+  }
+}
+
 function readPlain(reason: unknown): Rejection {
   const fields = fieldsOf(reason)
   const confirmedCount = fields['confirmedCount']
