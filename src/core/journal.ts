@@ -3,7 +3,8 @@
 // in here, because a video session cannot be asked for them again; that is why a journal on disk is for its owner's
 // eyes only.
 
-import type { ErrorSummary } from './errors.ts'
+import { UploadError, type ErrorSummary } from './errors.ts'
+import { applyRecord, createLedger, type Ledger } from './ledger.ts'
 import type { AddressedFile, PlannedFile, Receipt } from './ports.ts'
 
 /** Version of the record types. A journal with another one is refused, never guessed. */
@@ -51,3 +52,79 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus; readonly error?: ErrorSummary }
 )
+
+/** Where a session's life goes on: nothing asked yet, a create without its result, open, being cancelled, or over. */
+export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
+
+/** What a journal folds to. */
+export interface FoldedJournal {
+  readonly key: string
+  readonly flow: FlowName
+  readonly params: Readonly<Record<string, unknown>>
+  readonly locations: readonly string[]
+  readonly place: JournalPlace
+  readonly sessionId: string | number | undefined
+  readonly ledger: Ledger
+  /** Files whose registration was asked for without a result: the far end may know their names already. */
+  readonly registeringIndexes: ReadonlySet<number>
+  /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
+  readonly hasPossibleOrphan: boolean
+  readonly isServiceTold: boolean | undefined
+  readonly beganAt: number
+}
+
+/** Folds records, in order. The first is `session.begun`; another version or a missing beginning is ERR_UPLOAD_JOURNAL. */
+export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
+  const [begun, ...rest] = records
+  if (begun?.type !== 'session.begun') {
+    throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
+  }
+  checkVersion(begun.version)
+  const ledger = createLedger(begun.files)
+  const registeringIndexes = new Set<number>()
+  let place: JournalPlace = 'new'
+  let sessionId: string | number | undefined
+  let hasPossibleOrphan = false
+  let isServiceTold: boolean | undefined
+  for (const record of rest) {
+    applyRecord(ledger, record)
+    switch (record.type) {
+      case 'session.creating':
+        hasPossibleOrphan ||= place === 'creating'
+        place = 'creating'
+        break
+      case 'session.created':
+        place = 'created'
+        sessionId = record.sessionId
+        hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
+        break
+      case 'files.registering':
+        for (const fileIndex of record.fileIndexes) registeringIndexes.add(fileIndex)
+        break
+      case 'session.cancelling':
+        place = 'cancelling'
+        break
+      case 'session.cancelled':
+        isServiceTold = record.isServiceTold
+        place = 'cancelled'
+        break
+      case 'session.settled':
+        place = record.status
+        break
+      default:
+    }
+  }
+  const { key, flow, params, locations, at: beganAt } = begun
+  return {
+    ...{ key, flow, params, locations, beganAt, place, sessionId, ledger },
+    ...{ registeringIndexes, hasPossibleOrphan, isServiceTold },
+  }
+}
+
+function checkVersion(version: number): void {
+  if (version === JOURNAL_VERSION) return
+  throw new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal of this session has version ${String(version)}; this program reads version ${String(JOURNAL_VERSION)}. Finish it with the program that began it.`,
+  )
+}

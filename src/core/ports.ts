@@ -88,6 +88,8 @@ export interface TransportReply {
  * a redirect, or adds a credential. An early answer wins over a broken pipe. It sets no timers: waiting is the core's.
  */
 export interface Transport {
+  /** False when `onSent` comes only at the end, so that a stall cannot be seen. Default true. */
+  readonly isProgressLive?: boolean
   send(request: TransportRequest): Promise<TransportReply>
   /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
@@ -181,6 +183,12 @@ export type Verdict =
   | { readonly kind: 'renew'; readonly error: UploadError }
   | { readonly kind: 'final'; readonly error: UploadError }
 
+export interface RegisterOptions {
+  /** We asked for these names before and never saw them stored: the far end may know them by us. */
+  readonly isRepeat: boolean
+  readonly signal: AbortSignal
+}
+
 export interface Protocol {
   readonly traits: ProtocolTraits
   create(files: readonly PlannedFile[], signal: AbortSignal): Promise<CreatedSession>
@@ -188,7 +196,7 @@ export interface Protocol {
   register?(
     sessionId: string | number,
     files: readonly PlannedFile[],
-    signal: AbortSignal,
+    options: RegisterOptions,
   ): Promise<readonly AddressedFile[]>
   /** The request that carries a unit. Headers in lower case; no credential of the service. */
   request(unit: Unit, address: string): { readonly method: string; readonly headers: Readonly<Record<string, string>> }

@@ -1,0 +1,61 @@
+// What a store's ETag says: parsing, comparing, and the one case in which it is an MD5 of ours. By its contract an ETag
+// is opaque; everything here that looks into it says when it may, and leaves it alone otherwise.
+
+import { invariant } from './errors.ts'
+
+/** An ETag as it came and as it is compared. */
+export interface Etag {
+  /** As received, without blanks around it. */
+  readonly raw: string
+  /** Without quotes and weakness. */
+  readonly value: string
+  /** `W/`: often a proxy that touched the answer; the value is still the store's. */
+  readonly isWeak: boolean
+}
+
+/** How a service wants to read an ETag. */
+export type EtagForm = 'asReceived' | 'quoted' | 'bare'
+
+/**
+ * Reads an ETag header: quoted, bare or weak. Undefined when there is none: absent, empty, or the words `null` and
+ * `undefined`, which are a lost value that some program wrote down.
+ */
+export function parseEtag(raw: string | undefined | null): Etag | undefined {
+  const trimmed = raw?.trim() ?? ''
+  const isWeak = /^w\//i.test(trimmed)
+  const opaque = isWeak ? trimmed.slice(2).trim() : trimmed
+  const value = opaque.length >= 2 && opaque.startsWith('"') && opaque.endsWith('"') ? opaque.slice(1, -1) : opaque
+  if (value === '' || value === '"' || value === 'null' || value === 'undefined') return undefined
+  return { raw: trimmed, value, isWeak }
+}
+
+/**
+ * The MD5 of the stored bytes, 32 lower-case hex digits, when this ETag is one: 32 hex digits, and an answer that names
+ * no encryption under a key of the customer or of a key service (with those an ETag looks the same and is none). The
+ * multipart form, `hex-N`, is not one either. `replyHeaders` has lower-case names; where a browser hides them, the
+ * caller must know from elsewhere whether the storage encrypts.
+ */
+export function md5FromEtag(etag: Etag, replyHeaders: Readonly<Record<string, string>>): string | undefined {
+  if (!/^[0-9a-f]{32}$/i.test(etag.value)) return undefined
+  for (const [name, value] of Object.entries(replyHeaders)) {
+    // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:kms:dsse and what may follow do not.
+    if (name === 'x-amz-server-side-encryption' && value.trim().toLowerCase() !== 'aes256') return undefined
+    if (name.startsWith('x-amz-server-side-encryption-')) return undefined
+    if (name.startsWith('x-goog-encryption-')) return undefined
+  }
+  return etag.value.toLowerCase()
+}
+
+/** Whether two ETags, as received, name the same bytes: quotes and weakness do not count. A missing one equals nothing. */
+export function sameEtag(a: string | undefined | null, b: string | undefined | null): boolean {
+  const left = parseEtag(a)
+  return left !== undefined && left.value === parseEtag(b)?.value
+}
+
+/** Writes an ETag in the form a service reads. Weakness survives only in `asReceived`. Throws for what is no ETag. */
+export function formatEtag(raw: string, form: EtagForm): string {
+  const etag = parseEtag(raw)
+  invariant(etag !== undefined, 'a receipt has an ETag before it is written')
+  if (form === 'asReceived') return etag.raw
+  return form === 'quoted' ? `"${etag.value}"` : etag.value
+}

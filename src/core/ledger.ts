@@ -1,0 +1,147 @@
+// What is known of every byte range of a session: which part is received, which is doubtful, which file is where in its
+// life. It changes only by journal records, so that the live ledger and one folded from a journal are the same thing.
+
+import { partRange } from './plan.ts'
+import { invariant, type ErrorSummary } from './errors.ts'
+import type { JournalRecord } from './journal.ts'
+import type { AddressedFile, PlannedFile, Receipt } from './ports.ts'
+
+/**
+ * `planned` → `ready` (it has addresses) → `received` (every receipt is there) → `confirming` → `confirmed`.
+ * `failed` can be entered from all but `confirmed`. Where a protocol has no confirm, `received` goes to `confirmed`.
+ */
+export type FileState = 'planned' | 'ready' | 'received' | 'confirming' | 'confirmed' | 'failed'
+
+export interface LedgerPart {
+  readonly partNumber: number
+  readonly start: number
+  readonly end: number
+  /** The newest receipt; it covers the part only when its `acceptedEnd` is `end`. */
+  receipt: Receipt | undefined
+  /** An attempt handed its whole body over and got no answer since the part was last voided. */
+  isDoubtful: boolean
+}
+
+export interface LedgerFile {
+  readonly plan: PlannedFile
+  state: FileState
+  serverFileId: string | number | undefined
+  /** One per part, a secret each; empty while the file is `planned`. */
+  addresses: readonly string[]
+  readonly parts: readonly LedgerPart[]
+  receivedCount: number
+  error: ErrorSummary | undefined
+}
+
+export interface Ledger {
+  readonly files: readonly LedgerFile[]
+}
+
+export function createLedger(plans: readonly PlannedFile[]): Ledger {
+  return { files: plans.map(ledgerFile) }
+}
+
+/** The file at an index; an index outside the plan is a broken invariant. */
+export function fileAt(ledger: Ledger, fileIndex: number): LedgerFile {
+  const file = ledger.files[fileIndex]
+  invariant(file !== undefined, `no file ${String(fileIndex)} in a ledger of ${String(ledger.files.length)}`)
+  return file
+}
+
+/** The part of a number, from 1. */
+export function partAt(file: LedgerFile, partNumber: number): LedgerPart {
+  const part = file.parts[partNumber - 1]
+  invariant(part !== undefined, `no part ${String(partNumber)} in a file of ${String(file.parts.length)}`)
+  return part
+}
+
+/** Whether every byte of the part is proven to be stored. */
+export function isReceived(part: LedgerPart): boolean {
+  return part.receipt?.acceptedEnd === part.end
+}
+
+export function isSettled(file: LedgerFile): boolean {
+  return file.state === 'confirmed' || file.state === 'failed'
+}
+
+/** Confirmed and failed files; a session is settled when they add up to all of them. */
+export function countSettled(ledger: Ledger): { confirmedCount: number; failedCount: number } {
+  let confirmedCount = 0
+  let failedCount = 0
+  for (const file of ledger.files) {
+    if (file.state === 'confirmed') confirmedCount += 1
+    if (file.state === 'failed') failedCount += 1
+  }
+  return { confirmedCount, failedCount }
+}
+
+/** Takes one record in. Records that say nothing of files or parts change nothing here. */
+export function applyRecord(ledger: Ledger, record: JournalRecord): void {
+  switch (record.type) {
+    case 'session.created':
+      record.files?.forEach((addressed) => {
+        takeAddresses(ledger, addressed)
+      })
+      break
+    case 'files.registered':
+      for (const addressed of record.files) takeAddresses(ledger, addressed)
+      break
+    case 'part.doubtful':
+      partAt(fileAt(ledger, record.fileIndex), record.partNumber).isDoubtful = true
+      break
+    case 'part.received':
+      takeReceipt(fileAt(ledger, record.fileIndex), record.partNumber, record.receipt)
+      break
+    case 'parts.voided':
+      voidParts(fileAt(ledger, record.fileIndex), record.partNumbers)
+      break
+    case 'file.confirming':
+      fileAt(ledger, record.fileIndex).state = 'confirming'
+      break
+    case 'file.confirmed':
+      fileAt(ledger, record.fileIndex).state = 'confirmed'
+      break
+    case 'file.failed': {
+      const file = fileAt(ledger, record.fileIndex)
+      invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
+      file.state = 'failed'
+      file.error = record.error
+      break
+    }
+    default:
+  }
+}
+
+function ledgerFile(plan: PlannedFile): LedgerFile {
+  const parts = Array.from({ length: plan.partCount }, (_, index): LedgerPart => {
+    const { start, end } = partRange(plan, plan.sizeBytes, index + 1)
+    return { partNumber: index + 1, start, end, receipt: undefined, isDoubtful: false }
+  })
+  return { plan, state: 'planned', serverFileId: undefined, addresses: [], parts, receivedCount: 0, error: undefined }
+}
+
+function takeAddresses(ledger: Ledger, addressed: AddressedFile): void {
+  const file = fileAt(ledger, addressed.fileIndex)
+  invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
+  file.addresses = addressed.addresses
+  file.serverFileId = addressed.serverFileId
+  if (file.state === 'planned') file.state = 'ready'
+}
+
+function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): void {
+  const part = partAt(file, partNumber)
+  const wasReceived = isReceived(part)
+  part.receipt = receipt
+  if (!wasReceived && isReceived(part)) file.receivedCount += 1
+  if (file.receivedCount === file.parts.length && file.state === 'ready') file.state = 'received'
+}
+
+function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
+  for (const partNumber of partNumbers) {
+    const part = partAt(file, partNumber)
+    if (isReceived(part)) file.receivedCount -= 1
+    part.receipt = undefined
+    part.isDoubtful = false
+  }
+  if (file.state === 'received' || file.state === 'confirming') file.state = 'ready'
+}

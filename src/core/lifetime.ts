@@ -1,0 +1,63 @@
+// The life of one piece of concurrent work: tasks come and go; when the work is stopped, or is over, it settles only
+// after the last task has ended. So whoever awaits it knows that nothing runs any more.
+
+export interface Lifetime<T> {
+  /** Fires when the work is stopped; its reason is why. */
+  readonly signal: AbortSignal
+  readonly done: Promise<T>
+  /** Runs a task inside the life. A task that rejects stops everything. Never rejects. */
+  track(task: () => Promise<void>): Promise<void>
+  /** Stops: the signal fires, and `done` rejects with the reason when the last task has ended. */
+  stop(reason: unknown): void
+  /** Settles `done` when no task runs and the outcome is there, or the work was stopped. */
+  settleIfOver(): void
+}
+
+/** `outcome` says what `done` resolves with, or undefined while the work is not over. */
+export function createLifetime<T extends object>(outer: AbortSignal, outcome: () => T | undefined): Lifetime<T> {
+  const inner = new AbortController()
+  let taskCount = 0
+  let resolve: (value: T) => void
+  let reject: (reason: unknown) => void
+  const done = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // Whoever starts the work awaits it; until then a rejection is not unhandled.
+  done.catch(() => undefined)
+
+  const settleIfOver = (): void => {
+    if (taskCount > 0) return
+    const value = inner.signal.aborted ? undefined : outcome()
+    if (value === undefined && !inner.signal.aborted) return
+    outer.removeEventListener('abort', onAbort)
+    if (value === undefined) reject(inner.signal.reason)
+    else resolve(value)
+  }
+  const stop = (reason: unknown): void => {
+    if (!inner.signal.aborted) inner.abort(reason)
+    settleIfOver()
+  }
+  const onAbort = (): void => {
+    stop(outer.reason)
+  }
+  outer.addEventListener('abort', onAbort, { once: true })
+  if (outer.aborted) stop(outer.reason)
+
+  return {
+    signal: inner.signal,
+    done,
+    stop,
+    settleIfOver,
+    async track(task) {
+      taskCount += 1
+      try {
+        await task()
+      } catch (error) {
+        if (!inner.signal.aborted) inner.abort(error)
+      }
+      taskCount -= 1
+      settleIfOver()
+    },
+  }
+}

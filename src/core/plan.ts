@@ -1,0 +1,150 @@
+// How a file is cut into parts, and how sizes are read and written: pure, and the same answer for the same input.
+// The cut is even: a service that knows only the size and the number of parts derives a part's size as
+// ceil(size / count), so we cut in that way wherever the limits allow it, and nobody has to be told.
+
+import { invalid, invariant } from './errors.ts'
+import type { UnitLimits } from './ports.ts'
+
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
+
+/** What every S3-compatible store takes as parts of a multipart upload. */
+export const S3_LIMITS: UnitLimits = Object.freeze({
+  minBytes: 5 * MIB,
+  maxBytes: 5 * GIB,
+  maxCount: 10_000,
+  multipleOfBytes: 1,
+})
+
+/** A file that goes out as one PUT. */
+export const ONE_PUT_LIMITS: UnitLimits = Object.freeze({
+  minBytes: 0,
+  maxBytes: 5 * GIB,
+  maxCount: 1,
+  multipleOfBytes: 1,
+})
+
+/** How a file is cut: every part but the last is `partSizeBytes` long, which is at least 1. */
+export interface FilePlan {
+  readonly partCount: number
+  readonly partSizeBytes: number
+}
+
+export interface PlanFileOptions {
+  /** For messages. */
+  readonly name: string
+  readonly sizeBytes: number
+  readonly limits: UnitLimits
+  /** The size asked for. Default: `defaultPartSize`, moved into the limits. Raised when it would make too many parts. */
+  readonly partSizeBytes?: number
+}
+
+/** The part size when nobody asks for one: a 64th of the file, at least 5 MiB and at most 16 MiB. */
+export function defaultPartSize(sizeBytes: number): number {
+  return Math.min(Math.max(Math.ceil(sizeBytes / 64), 5 * MIB), 16 * MIB)
+}
+
+/**
+ * Cuts a file. An empty file is one empty part; a file of one part may be shorter than the minimum. Throws
+ * ERR_UPLOAD_INVALID_ARGUMENT for a size that is no whole number, for an asked part size outside the limits, and for a
+ * file that the limits cannot hold.
+ */
+export function planFile({ name, sizeBytes, limits, partSizeBytes }: PlanFileOptions): FilePlan {
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
+    invalid(`The size of "${name}" must be a whole number of bytes, not ${sizeBytes}.`, { name })
+  }
+  const unit = limits.multipleOfBytes
+  const largestPartBytes = Math.floor(limits.maxBytes / unit) * unit
+  invariant(largestPartBytes > 0 && limits.minBytes <= largestPartBytes, 'unit limits leave room for a part')
+  if (partSizeBytes !== undefined) checkAskedSize(partSizeBytes, limits)
+  if (sizeBytes > limits.maxCount * largestPartBytes) {
+    const most = limits.maxCount * largestPartBytes
+    const parts = limits.maxCount === 1 ? 'one part' : `${limits.maxCount} parts`
+    invalid(
+      `"${name}" is too large: ${formatBytes(sizeBytes)} (${sizeBytes} bytes), and ${parts} of at most ` +
+        `${formatBytes(largestPartBytes)} hold ${formatBytes(most)} (${most} bytes).`,
+      { name, sizeBytes, limitBytes: most },
+    )
+  }
+
+  const wantedBytes = partSizeBytes ?? Math.max(defaultPartSize(sizeBytes), limits.minBytes)
+  const fewestBytes = Math.ceil(sizeBytes / limits.maxCount)
+  const askedBytes = Math.min(roundUp(Math.max(wantedBytes, fewestBytes), unit), largestPartBytes)
+  const partCount = Math.max(1, Math.ceil(sizeBytes / askedBytes))
+  if (partCount === 1) return { partCount, partSizeBytes: Math.max(1, sizeBytes) }
+  // The even size is never above the asked one, so the count cannot change by it: it needs no second look.
+  const evenBytes = roundUp(Math.max(limits.minBytes, Math.ceil(sizeBytes / partCount)), unit)
+  return { partCount, partSizeBytes: evenBytes }
+}
+
+/** The bytes of one part, `end` exclusive. `partNumber` counts from 1. */
+export function partRange(plan: FilePlan, sizeBytes: number, partNumber: number): { start: number; end: number } {
+  invariant(
+    Number.isInteger(partNumber) && partNumber >= 1 && partNumber <= plan.partCount,
+    `part ${partNumber} is one of ${plan.partCount}`,
+  )
+  const start = (partNumber - 1) * plan.partSizeBytes
+  return { start, end: Math.min(start + plan.partSizeBytes, sizeBytes) }
+}
+
+function checkAskedSize(partSizeBytes: number, limits: UnitLimits): void {
+  if (!Number.isSafeInteger(partSizeBytes) || partSizeBytes < 1) {
+    invalid(`The part size must be a whole number of bytes above 0, not ${partSizeBytes}.`, { partSizeBytes })
+  }
+  if (partSizeBytes < limits.minBytes || partSizeBytes > limits.maxBytes) {
+    invalid(
+      `The part size must be between ${formatBytes(limits.minBytes)} and ${formatBytes(limits.maxBytes)}, ` +
+        `not ${formatBytes(partSizeBytes)} (${partSizeBytes} bytes).`,
+      { partSizeBytes, minBytes: limits.minBytes, maxBytes: limits.maxBytes },
+    )
+  }
+}
+
+function roundUp(bytes: number, multipleOf: number): number {
+  return Math.ceil(bytes / multipleOf) * multipleOf
+}
+
+// ---- Sizes as people write them ----------------------------------------------------------------------------------
+
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 1024,
+  mib: MIB,
+  gib: GIB,
+  tib: 1024 ** 4,
+}
+const UNIT_NAMES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+
+/**
+ * Reads a size: `16MiB`, `5 MB`, `1.5GiB`, `1048576`. KB, MB, GB, TB count in thousands; KiB, MiB, GiB, TiB in 1024s.
+ * `Mb` is refused, because it means bits. Throws ERR_UPLOAD_INVALID_ARGUMENT.
+ */
+export function parseByteSize(text: string): number {
+  const match = /^(\d{1,16}(?:\.\d{1,9})?) ?([A-Za-z]{0,3})$/.exec(text.trim())
+  const unit = match?.[2] ?? ''
+  if (/^[KMGT]b$/.test(unit)) {
+    invalid(`"${text}" is a number of bits; sizes are in bytes: write ${unit.charAt(0)}B or ${unit.charAt(0)}iB.`)
+  }
+  const unitBytes = unit === '' ? 1 : UNIT_BYTES[unit.toLowerCase()]
+  const bytes = match === null || unitBytes === undefined ? NaN : Number(match[1]) * unitBytes
+  if (!Number.isSafeInteger(Math.round(bytes)) || Math.abs(bytes - Math.round(bytes)) > 1e-6) {
+    invalid(`"${text.slice(0, 40)}" is not a size in whole bytes: write it like 16MiB, 5MB or 1048576.`)
+  }
+  return Math.round(bytes)
+}
+
+/** Writes a size for people: 1536 is `1.5 KiB`. At most one decimal. */
+export function formatBytes(bytes: number): string {
+  let value = bytes
+  let step = 0
+  // 1023.95 would be shown as "1024", so it already belongs to the next unit.
+  while (value >= 1023.95 && step < UNIT_NAMES.length - 1) {
+    value /= 1024
+    step += 1
+  }
+  return `${Math.round(value * 10) / 10} ${UNIT_NAMES[step] ?? ''}`
+}

@@ -1,0 +1,48 @@
+// What a flow hands to the engine to be transferred, and what the engine tells it meanwhile. The engine learns nothing
+// of the service's verbs from it.
+
+import type { UploadError } from './errors.ts'
+import type { JournalRecord } from './journal.ts'
+import type { Ledger, LedgerFile } from './ledger.ts'
+import type { Protocol, Source, Unit } from './ports.ts'
+
+/** A record without its time, which the job stamps. */
+export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'at'> : never) : never
+
+/** `sent` comes with every window; the others are rare. */
+export type TransferEvent =
+  | { readonly type: 'sent'; readonly unit: Unit; readonly sentBytes: number }
+  | { readonly type: 'received'; readonly unit: Unit; readonly attempt: number; readonly isVerified: boolean }
+  /** An attempt ended without a receipt: what it sent does not count. */
+  | { readonly type: 'attemptEnded'; readonly unit: Unit }
+  | {
+      readonly type: 'retry'
+      readonly unit: Unit
+      readonly attempt: number
+      readonly delayMs: number
+      readonly error: UploadError
+    }
+  /** Receipts that the far end did not honour: these parts go again. */
+  | { readonly type: 'voided'; readonly units: readonly Unit[] }
+  | { readonly type: 'fileState'; readonly file: LedgerFile }
+  /** Wall times, ms since 1970. */
+  | { readonly type: 'unreachable'; readonly sinceMs: number; readonly untilMs: number }
+  | { readonly type: 'reachable' }
+
+export interface TransferJob {
+  readonly ledger: Ledger
+  readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
+  source(fileIndex: number): Source
+  /** Makes a record durable, then applies it to the ledger. */
+  record(body: RecordBody): Promise<void>
+  /**
+   * Gets addresses for the next files, in order, or fails them; called while few parts are ready, never twice at once.
+   * A rejection ends the session.
+   */
+  replenish(signal: AbortSignal): Promise<void>
+  /** Every receipt of the file is there: confirms it. Returns the numbers of parts that must be sent again, or none. */
+  finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[]>
+  /** Asks for a new address for a file whose address is no longer taken; false when there is no way. */
+  renew(file: LedgerFile, signal: AbortSignal): Promise<boolean>
+  report(event: TransferEvent): void
+}

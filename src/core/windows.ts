@@ -1,0 +1,87 @@
+// The pool of windows: reused pieces of memory through which every body passes. The budget is the bound on memory: an
+// attempt gets its windows before it reads its first byte and gives them back when its last byte has left. Handing out
+// is first come, first served, and all windows of an attempt at once, so that two attempts never wait for each other.
+
+/** Windows for one attempt; `release` gives them back, once. */
+export interface WindowLease {
+  readonly windows: readonly Uint8Array[]
+  release(): void
+}
+
+export interface WindowPool {
+  readonly windowBytes: number
+  /** Windows for a body: one when it fits into one, else two, so that reading overlaps sending. */
+  lease(bodyBytes: number, signal: AbortSignal): Promise<WindowLease>
+  /** Bytes handed out now, for tests and diagnostics. */
+  leasedBytes(): number
+}
+
+export interface WindowPoolOptions {
+  /** The bound on memory held by bodies, bytes. At least two windows. */
+  readonly budgetBytes: number
+  /** Size of one window, bytes: 64 KiB to 2 MiB is sensible. */
+  readonly windowBytes: number
+  /** Makes memory; a host that hashes on workers gives shared memory. Default: plain. */
+  readonly allocate?: (bytes: number) => Uint8Array
+}
+
+interface Waiter {
+  readonly count: number
+  grant(): void
+}
+
+export function createWindowPool(options: WindowPoolOptions): WindowPool {
+  const { windowBytes, allocate = (bytes: number) => new Uint8Array(bytes) } = options
+  const capacity = Math.max(2, Math.floor(options.budgetBytes / windowBytes))
+  const free: Uint8Array[] = []
+  const waiters: Waiter[] = []
+  let leased = 0
+
+  const handOut = (count: number): WindowLease => {
+    leased += count
+    const windows = Array.from({ length: count }, () => free.pop() ?? allocate(windowBytes))
+    let isReleased = false
+    return {
+      windows,
+      release() {
+        if (isReleased) return
+        isReleased = true
+        leased -= count
+        free.push(...windows)
+        serve()
+      },
+    }
+  }
+  const serve = (): void => {
+    for (let first = waiters[0]; first !== undefined && leased + first.count <= capacity; first = waiters[0]) {
+      waiters.shift()
+      first.grant()
+    }
+  }
+
+  return {
+    windowBytes,
+    lease(bodyBytes, signal) {
+      const count = bodyBytes <= windowBytes ? 1 : 2
+      if (signal.aborted) return Promise.reject(signal.reason as Error)
+      if (waiters.length === 0 && leased + count <= capacity) return Promise.resolve(handOut(count))
+      return new Promise((resolve, reject) => {
+        const leave = (): void => {
+          waiters.splice(waiters.indexOf(waiter), 1)
+          reject(signal.reason as Error)
+          serve()
+        }
+        const waiter: Waiter = {
+          count,
+          grant() {
+            signal.removeEventListener('abort', leave)
+            resolve(handOut(count))
+          },
+        }
+        signal.addEventListener('abort', leave, { once: true })
+        waiters.push(waiter)
+      })
+    },
+    leasedBytes: () => leased * windowBytes,
+  }
+}

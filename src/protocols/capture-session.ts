@@ -1,0 +1,98 @@
+// Motion capture: one session, names registered in batches in capture order, one streamed PUT per file whose 2xx is the
+// receipt. There is nothing to confirm and no call to cancel.
+
+import { checkSecure } from '../core/address.ts'
+import { isUploadError } from '../core/errors.ts'
+import { ONE_PUT_LIMITS } from '../core/plan.ts'
+import type { AddressedFile, PlannedFile, Protocol, RegisterOptions, TransportReply, Unit, Verdict } from '../core/ports.ts'
+import { classifyStorageFailure } from '../core/retry.ts'
+import { parseEtag } from '../core/etag.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+
+export interface CaptureSessionOptions {
+  readonly client: ServiceClient
+  /** A session to add to; else one is created from the fields below. */
+  readonly sessionId?: string | number
+  readonly orgId?: string
+  readonly mocapTypeId: number
+  /** YYYY-MM-DD. */
+  readonly sessionDate?: string
+  readonly sessionTypeId?: number
+  /** Frames a second; the service demands it for plain video. */
+  readonly frameRate?: number
+  /** Sends names that the session has already. Default false. */
+  readonly reprocess?: boolean
+  /** Names in one registration. The interface shows no limit. Default 100. */
+  readonly batchSize?: number
+  readonly isHttpAllowed?: boolean
+}
+
+export const DEFAULT_BATCH_SIZE = 100
+
+export function captureSession(options: CaptureSessionOptions): Protocol {
+  const { client, reprocess = false, batchSize = DEFAULT_BATCH_SIZE, isHttpAllowed = false, frameRate } = options
+
+  const registerNames = async (
+    sessionId: string | number,
+    files: readonly PlannedFile[],
+    isReprocess: boolean,
+    signal: AbortSignal,
+  ): Promise<AddressedFile[]> => {
+    const addresses = await client.mocapSessionFiles.register(
+      {
+        sessionId,
+        filenames: files.map((file) => file.name),
+        reprocess: isReprocess,
+        ...(frameRate === undefined ? {} : { frameRate }),
+      },
+      { signal },
+    )
+    return files.map(({ fileIndex, name }) => {
+      const address = addresses.get(name) ?? ''
+      checkSecure(address, isHttpAllowed)
+      return { fileIndex, addresses: [address] }
+    })
+  }
+
+  return {
+    traits: {
+      units: ONE_PUT_LIMITS,
+      order: 'any',
+      addressing: 'batches',
+      batchSize,
+      cancelScope: 'none',
+      confirms: false,
+    },
+    async create(_files, signal) {
+      if (options.sessionId !== undefined) return { sessionId: options.sessionId }
+      const { orgId = '', mocapTypeId, sessionDate = '', sessionTypeId = 0 } = options
+      const session = await client.mocapSessions.create({ orgId, mocapTypeId, sessionDate, sessionTypeId }, { signal })
+      return { sessionId: session.sessionId, hasPossibleOrphan: session.hasPossibleOrphan ?? false }
+    },
+    async register(sessionId, files, { isRepeat, signal }: RegisterOptions) {
+      try {
+        return await registerNames(sessionId, files, reprocess, signal)
+      } catch (error) {
+        // The names may be there because of us: an earlier registration whose answer was lost. Only then is a refusal
+        // no duplicate of somebody's file, and saying `reprocess` overwrites nothing but what we never finished.
+        if (reprocess || !isRefusal(error) || !(isRepeat || wasDoubtful(error))) throw error
+        return registerNames(sessionId, files, true, signal)
+      }
+    },
+    request: () => ({ method: 'PUT', headers: {} }),
+    judge(reply: TransportReply, unit: Unit): Verdict {
+      if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
+      const etag = parseEtag(reply.headers['etag'])
+      return { kind: 'received', acceptedEnd: unit.end, ...(etag === undefined ? {} : { etag: etag.raw }) }
+    },
+  }
+}
+
+/** The service understood and said no. */
+export function isRefusal(error: unknown): boolean {
+  return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED'
+}
+
+function wasDoubtful(error: unknown): boolean {
+  return isUploadError(error) && error.details['isDoubtful'] === true
+}

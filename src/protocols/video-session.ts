@@ -1,0 +1,111 @@
+// Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
+// one confirmation per file, one cancel for the whole.
+
+import { checkSecure } from '../core/address.ts'
+import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
+import { formatEtag, parseEtag, type EtagForm } from '../core/etag.ts'
+import { S3_LIMITS } from '../core/plan.ts'
+import type { PlannedFile, Protocol, TransportReply, Unit, UnitLimits, Verdict } from '../core/ports.ts'
+import { classifyStorageFailure } from '../core/retry.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+import { fileIdOf, matchAddresses } from './match-addresses.ts'
+
+export interface VideoSessionOptions {
+  readonly client: ServiceClient
+  readonly movementTypeId: number
+  readonly playerId: string
+  /** YYYY-MM-DD. */
+  readonly sessionDate: string
+  readonly sessionTypeId: number
+  /** How ETags go back. The interface shows the header as received. Assumption; default `asReceived`. */
+  readonly etagForm?: EtagForm
+  /** What a part may be. Assumption, the interface shows no limits; default: what every S3-compatible store takes. */
+  readonly unitLimits?: UnitLimits
+  /** Whether a refused confirmation means that the file is confirmed already. Assumption; default: status 409 saying "already". */
+  readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
+  readonly isHttpAllowed?: boolean
+}
+
+export function videoSession(options: VideoSessionOptions): Protocol {
+  const { client, etagForm = 'asReceived', isAlreadyConfirmed = saysAlready, isHttpAllowed = false } = options
+
+  return {
+    traits: {
+      units: options.unitLimits ?? S3_LIMITS,
+      order: 'any',
+      addressing: 'session',
+      batchSize: 0,
+      cancelScope: 'session',
+      confirms: true,
+    },
+    async create(files, signal) {
+      const { movementTypeId, playerId, sessionDate, sessionTypeId } = options
+      const upload = await client.videoUploads.create(
+        { movementTypeId, playerId, sessionDate, sessionTypeId, files: files.map(videoFile) },
+        { signal },
+      )
+      const addressed = matchAddresses(files, upload)
+      for (const file of addressed) for (const address of file.addresses) checkSecure(address, isHttpAllowed)
+      const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
+      return { sessionId, files: addressed, hasPossibleOrphan }
+    },
+    request: () => ({ method: 'PUT', headers: {} }),
+    judge: judgePart,
+    async confirm(sessionId, serverFileId, parts, signal) {
+      const etags = parts.map(({ partNumber, receipt }) => {
+        invariant(receipt.etag !== undefined, 'a video part is received only with an ETag')
+        return { partNumber, etag: formatEtag(receipt.etag, etagForm) }
+      })
+      try {
+        await client.videoUploads.confirm(
+          { uploadSessionId: sessionId, sessionFileId: serverFileId, parts: etags },
+          { signal },
+        )
+      } catch (error) {
+        if (error instanceof HttpStatusError && isAlreadyConfirmed(error)) return
+        throw asConfirmRefusal(error)
+      }
+    },
+    async reportFailure(sessionId, serverFileId, signal) {
+      await client.videoUploads.confirm(
+        { uploadSessionId: sessionId, sessionFileId: serverFileId, parts: [], isSuccessful: false },
+        { signal },
+      )
+    },
+    cancel: (sessionId, signal) => client.videoUploads.cancel(sessionId, { signal }),
+  }
+}
+
+function videoFile(file: PlannedFile) {
+  const frameRate = file.extra?.['frameRate']
+  return {
+    name: file.name,
+    sizeBytes: file.sizeBytes,
+    partCount: file.partCount,
+    fileId: fileIdOf(file),
+    ...(typeof frameRate === 'number' ? { frameRate } : {}),
+  }
+}
+
+function judgePart(reply: TransportReply, unit: Unit): Verdict {
+  if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
+  const etag = parseEtag(reply.headers['etag'])
+  if (etag !== undefined) return { kind: 'received', acceptedEnd: unit.end, etag: etag.raw }
+  const error = new UploadError(
+    'ERR_UPLOAD_ETAG_MISSING',
+    `The storage took part ${String(unit.partNumber)} without giving an ETag, and the service cannot confirm it without one. ` +
+      'In a browser, the CORS rule of the bucket must expose the ETag header.',
+  )
+  return { kind: 'retry', error, isThrottle: false }
+}
+
+/** A service that is told twice may say so instead of 200. */
+function saysAlready(error: HttpStatusError): boolean {
+  return error.status === 409 && /already/i.test(error.message) && /confirm|complete|activ/i.test(error.message)
+}
+
+/** Refusals of a confirmation get their own code: the flow may then send doubtful parts again. */
+function asConfirmRefusal(error: unknown): unknown {
+  if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SERVICE_REFUSED') return error
+  return new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', error.message, { cause: error, details: error.details })
+}
