@@ -1,0 +1,50 @@
+// Turns what the file system says into an UploadError that names the path and says what to do about it.
+
+import { UploadError } from '../../core/errors.ts'
+
+interface Explanation {
+  readonly text: string
+  readonly isRetryable?: boolean
+}
+
+const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map([
+  ['ENOENT', { text: 'there is nothing at this path. Check the path' }],
+  ['ENOTDIR', { text: 'a part of this path is not a folder. Check the path' }],
+  ['ELOOP', { text: 'its links lead in a circle. Name the file itself' }],
+  ['ENAMETOOLONG', { text: 'the path is longer than the system allows. Shorten it' }],
+  ['EACCES', { text: 'this user may not read it. Give read permission' }],
+  ['EPERM', { text: 'this user may not read it. Give read permission' }],
+  ['EISDIR', { text: 'it is a folder. Name the files in it' }],
+  ['EMFILE', { text: 'too many files are open. Raise the limit of open files', isRetryable: true }],
+  ['ENFILE', { text: 'the system has too many files open. Close other programs', isRetryable: true }],
+  ['EBUSY', { text: 'another program holds it. Close that program', isRetryable: true }],
+  ['ENOSPC', { text: 'the disk is full. Free some space or name another folder' }],
+  ['EDQUOT', { text: 'the disk quota is used up. Free some space or name another folder' }],
+  ['EROFS', { text: 'the disk is read-only. Name another folder' }],
+  ['EIO', { text: 'the disk or the network drive failed. Check the device' }],
+  ['ESTALE', { text: 'the network drive lost it. Check that the drive is connected' }],
+])
+
+/** `action` completes "cannot be …": read, opened, listed, spooled. The system's own error is the cause. */
+export function fileProblem(error: unknown, path: string, action: string): UploadError {
+  const code = errorCode(error)
+  const known = code === undefined ? undefined : EXPLANATIONS.get(code)
+  const why = known?.text ?? `the system says ${code ?? 'nothing more'}. Check the file and its disk`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be ${action}: ${why}.`, {
+    cause: error,
+    isRetryable: known?.isRetryable ?? false,
+    details: { path, ...(code === undefined ? {} : { systemCode: code }) },
+  })
+}
+
+/** The error for a path at which there is something that cannot be uploaded as a file. */
+export function notAFile(path: string, kind: string): UploadError {
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be read: it is ${kind}, not a regular file.`, {
+    details: { path },
+  })
+}
+
+/** The system's code of an error, such as ENOENT. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

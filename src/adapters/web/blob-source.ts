@@ -1,0 +1,93 @@
+// Source over a Blob or File: its slices go to the network unread, and it is read only where bytes must pass through us.
+
+import { UploadError } from '../../core/errors.ts'
+import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
+import { createReadGate } from './read-gate.ts'
+import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
+
+/** Uploads a File under its own name. */
+export function blobSource(file: File): Source
+/** Uploads a Blob or File under `name`. A File's `lastModified` is part of what it is; a Blob has no such time. */
+export function blobSource(name: string, blob: Blob): Source
+export function blobSource(nameOrFile: string | File, given?: Blob): Source {
+  const blob = typeof nameOrFile === 'string' ? given : nameOrFile
+  if (blob === undefined)
+    throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'blobSource: pass a File, or a name and a Blob.')
+  const name = typeof nameOrFile === 'string' ? nameOrFile : nameOrFile.name
+  const identity = identityOf(blob)
+
+  return {
+    name,
+    async describe(signal) {
+      signal?.throwIfAborted()
+      await probe(name, blob)
+      return identity
+    },
+    async open(expected) {
+      requireSame(name, expected, identity)
+      await probe(name, blob)
+      return blobReader(name, blob)
+    },
+  }
+}
+
+function identityOf(blob: Blob): SourceIdentity {
+  const isFile = 'lastModified' in blob && typeof blob.lastModified === 'number'
+  return isFile ? { sizeBytes: blob.size, modifiedAtMs: blob.lastModified as number } : { sizeBytes: blob.size }
+}
+
+function blobReader(name: string, blob: Blob): Reader {
+  const gate = createReadGate(`the reader of "${name}"`)
+
+  return {
+    read(into, at) {
+      return gate.run(async () => {
+        requirePosition(at)
+        const found = await readSlice(name, blob, at, at + into.byteLength)
+        if (found.byteLength !== into.byteLength) throw endedEarly(name, at, into.byteLength, found.byteLength)
+        into.set(found)
+      })
+    },
+    blob(start, end) {
+      requirePosition(start)
+      const slice = blob.slice(start, end)
+      if (slice.size !== end - start) throw endedEarly(name, start, end - start, slice.size)
+      return slice
+    },
+    verify() {
+      return gate.run(() => probe(name, blob))
+    },
+    close() {
+      return gate.close()
+    },
+  }
+}
+
+/**
+ * Size and time of a File are those of the moment it was chosen and never follow the disk. What does follow is reading:
+ * the platform refuses to read a file that was written to since. So one byte is read to find out.
+ */
+async function probe(name: string, blob: Blob): Promise<void> {
+  await readSlice(name, blob, 0, Math.min(1, blob.size))
+}
+
+async function readSlice(name: string, blob: Blob, start: number, end: number): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await blob.slice(start, end).arrayBuffer())
+  } catch (cause) {
+    // These two names are all that a platform says, whether the file was changed, moved, or its permission taken back.
+    const errorName = cause instanceof Error ? cause.name : ''
+    if (errorName === 'NotReadableError' || errorName === 'NotFoundError') {
+      throw sourceChanged(
+        name,
+        'it was written to, moved or closed to us after it was chosen, so choose it again',
+        cause,
+      )
+    }
+    throw new UploadError(
+      'ERR_UPLOAD_SOURCE_READ',
+      `"${name}" cannot be read at byte ${start}. Choose it again, then start a new upload of it.`,
+      { cause, details: { location: name } },
+    )
+  }
+}

@@ -1,0 +1,59 @@
+// Source over bytes that are already in memory, in Node and browsers alike.
+
+import type { Reader, Source } from '../../core/ports.ts'
+import { createReadGate } from './read-gate.ts'
+import { endedEarly, requirePosition, requireSame } from './source-identity.ts'
+
+/**
+ * Uploads `bytes` under `name`. The memory is used where it lies, not copied: the caller leaves it alone until the
+ * upload has settled. An array whose memory was transferred away or resized is reported as ERR_UPLOAD_SOURCE_CHANGED; a
+ * byte written over in place is not noticed.
+ */
+export function bytesSource(name: string, bytes: Uint8Array): Source {
+  return {
+    name,
+    describe(signal) {
+      return attempt(() => {
+        signal?.throwIfAborted()
+        return { sizeBytes: bytes.byteLength }
+      })
+    },
+    open(expected) {
+      return attempt(() => {
+        requireSame(name, expected, { sizeBytes: bytes.byteLength })
+        return bytesReader(name, bytes)
+      })
+    },
+  }
+}
+
+function bytesReader(name: string, bytes: Uint8Array): Reader {
+  const openedBytes = bytes.byteLength
+  const gate = createReadGate(`the reader of "${name}"`)
+
+  return {
+    read(into, at) {
+      return gate.run(() =>
+        attempt(() => {
+          requirePosition(at)
+          const found = bytes.subarray(at, at + into.byteLength)
+          if (found.byteLength < into.byteLength) throw endedEarly(name, at, into.byteLength, found.byteLength)
+          into.set(found)
+        }),
+      )
+    },
+    verify() {
+      return gate.run(() =>
+        attempt(() => requireSame(name, { sizeBytes: openedBytes }, { sizeBytes: bytes.byteLength })),
+      )
+    },
+    close() {
+      return gate.close()
+    },
+  }
+}
+
+/** A throw becomes a rejection, as the port promises, without a function that is async and awaits nothing. */
+function attempt<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(work()))
+}

@@ -1,0 +1,77 @@
+// Journal in memory: every promise of the port but durability. It is the reference that other journals are measured by.
+
+import { UploadError } from '../../core/errors.ts'
+import type { JournalRecord } from '../../core/journal.ts'
+import type { Journal, SessionJournal } from '../../core/ports.ts'
+
+/**
+ * Sessions that end with the process. Records are copied in and out, so what a caller does to its objects later is not
+ * seen here. A key is listed from its first record on; one that was opened and closed without a record leaves nothing.
+ * A second opening of a key, and the removal of one that is open, reject with ERR_UPLOAD_JOURNAL.
+ */
+export function memoryJournal(): Journal {
+  // A Map keeps the order in which sessions began, and takes any key as data.
+  const sessions = new Map<string, JournalRecord[]>()
+  const leases = new Set<string>()
+
+  return {
+    open(key) {
+      return attempt(() => {
+        if (leases.has(key)) throw refused(`The session "${key}" is open already: close it before opening it again.`)
+        leases.add(key)
+        return openSession(key, sessions, () => leases.delete(key))
+      })
+    },
+    list() {
+      return Promise.resolve([...sessions.keys()])
+    },
+    remove(key) {
+      return attempt(() => {
+        if (leases.has(key)) throw refused(`The session "${key}" is open: close it before removing it.`)
+        sessions.delete(key)
+      })
+    },
+  }
+}
+
+function openSession(key: string, sessions: Map<string, JournalRecord[]>, giveBack: () => void): SessionJournal {
+  let isClosed = false
+
+  return {
+    key,
+    records: structuredClone(sessions.get(key) ?? []),
+    append(records) {
+      return attempt(() => {
+        if (isClosed) throw refused(`The session "${key}" is closed: nothing can be written to it.`)
+        if (records.length === 0) return
+        const copies = copyIn(key, records)
+        const kept = sessions.get(key)
+        if (kept === undefined) sessions.set(key, copies)
+        else for (const copy of copies) kept.push(copy)
+      })
+    },
+    close() {
+      if (!isClosed) giveBack()
+      isClosed = true
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Copies before anything is kept, so that a batch with a record that cannot be stored leaves nothing behind. */
+function copyIn(key: string, records: readonly JournalRecord[]): JournalRecord[] {
+  try {
+    return structuredClone([...records])
+  } catch (cause) {
+    throw refused(`A record of the session "${key}" is not plain data and cannot be kept.`, cause)
+  }
+}
+
+function refused(message: string, cause?: unknown): UploadError {
+  return new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
+}
+
+/** A throw becomes a rejection, as the port promises, without a function that is async and awaits nothing. */
+function attempt<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(work()))
+}

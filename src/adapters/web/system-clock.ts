@@ -1,0 +1,41 @@
+// The Clock of the platform, in Node and browsers alike.
+
+import type { Clock } from '../../core/ports.ts'
+
+/** The longest delay that platforms keep; a longer one would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+
+interface SystemTimer {
+  id: ReturnType<typeof setTimeout> | undefined
+}
+
+/**
+ * Wall time, monotonic time and timers of the platform. Delays are milliseconds of any length, Infinity included; a
+ * negative or missing one counts as 0. A timer keeps a Node process alive, as work that is waited for should.
+ */
+export function systemClock(): Clock {
+  return {
+    wallNow: () => Date.now(),
+    monotonicNow: () => performance.now(),
+    setTimeout(callback, delayMs) {
+      const timer: SystemTimer = { id: undefined }
+      arm(timer, callback, delayMs > 0 ? delayMs : 0)
+      return timer
+    },
+    clearTimeout(timer) {
+      if (isSystemTimer(timer)) clearTimeout(timer.id)
+    },
+  }
+}
+
+/** Goes there in steps when the delay is longer than the platform's longest. */
+function arm(timer: SystemTimer, callback: () => void, delayMs: number): void {
+  timer.id =
+    delayMs <= LONGEST_DELAY_MS
+      ? setTimeout(callback, delayMs)
+      : setTimeout(() => arm(timer, callback, delayMs - LONGEST_DELAY_MS), LONGEST_DELAY_MS)
+}
+
+function isSystemTimer(timer: unknown): timer is SystemTimer {
+  return typeof timer === 'object' && timer !== null && 'id' in timer
+}
