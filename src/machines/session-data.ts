@@ -13,7 +13,7 @@ export interface MachineInput {
    */
   readonly place: 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
   /** The service's id as it came; present from `created` on. */
-  readonly sessionId?: string | number
+  readonly sessionId?: string | number | undefined
 }
 
 export interface UploadSessionInput extends MachineInput {

@@ -1,0 +1,53 @@
+// Every event that can reach the upload-session machine, by hand: the traversal of xstate/graph takes these instead of
+// the machine's own list, and needs an output wherever an action reads one.
+import type { TransferFailure } from '../../src/machines/rejection.ts'
+import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
+
+/** What a hand-answered actor is told. */
+export type Answer = { readonly output: unknown } | { readonly error: unknown }
+
+const refused = { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', message: 'The service refused the key (401).' } as const
+const rejection = (confirmedCount: number): TransferFailure => ({ confirmedCount, failedCount: 0, error: refused })
+const lost = { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' } as const
+
+/** Label → the actor's id in the machine and what it is told. The session has two files. */
+export const answers: Readonly<Record<string, { readonly actor: string; readonly answer: Answer }>> = {
+  'created s-1': { actor: 'creatingSession', answer: { output: { sessionId: 's-1' } } },
+  'create refused': { actor: 'creatingSession', answer: { error: refused } },
+  'transferred 2 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 2, failedCount: 0 } } },
+  'transferred 1 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 1, failedCount: 1 } } },
+  'transferred 0 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 0, failedCount: 2 } } },
+  'transfer refused after 1': { actor: 'transferring', answer: { error: rejection(1) } },
+  'transfer refused after 0': { actor: 'transferring', answer: { error: rejection(0) } },
+  'drained to pause': { actor: 'drainingToPause', answer: { output: undefined } },
+  'pause drain broke': { actor: 'drainingToPause', answer: { error: lost } },
+  'drained to cancel': { actor: 'drainingToCancel', answer: { output: undefined } },
+  'cancel drain broke': { actor: 'drainingToCancel', answer: { error: lost } },
+  'service told': { actor: 'cancellingSession', answer: { output: { isServiceTold: true } } },
+  'service not told': { actor: 'cancellingSession', answer: { output: { isServiceTold: false } } },
+  'telling broke': { actor: 'cancellingSession', answer: { error: refused } },
+  settled: { actor: 'settling', answer: { output: undefined } },
+  'settling broke': { actor: 'settling', answer: { error: lost } },
+}
+
+export const requests: readonly UploadSessionEvent[] = [
+  { type: 'upload.pause' },
+  { type: 'upload.resume' },
+  { type: 'upload.cancel' },
+  { type: 'host.unreachable', sinceMs: 1_000, untilMs: 2_000 },
+  { type: 'host.reachable' },
+]
+
+/** The event that xstate sends when an actor ends. Its type is internal to xstate, hence the cast. */
+export function answerEvent(label: string): UploadSessionEvent {
+  const { actor, answer } = answers[label]!
+  const kind = 'output' in answer ? 'done' : 'error'
+  return { type: `xstate.${kind}.actor.${actor}`, ...answer, label } as unknown as UploadSessionEvent
+}
+
+/** Requests by their type, answers by their label. */
+export function labelOf(event: { readonly type: string }): string {
+  return 'label' in event ? String(event.label) : event.type
+}
+
+export const allEvents: readonly UploadSessionEvent[] = [...requests, ...Object.keys(answers).map(answerEvent)]

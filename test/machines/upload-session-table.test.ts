@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
+
+import type { MachineInput } from '../../src/machines/session-data.ts'
+import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
+import { allEvents, labelOf } from './session-events.ts'
+import { stateName } from './state-name.ts'
+
+const places: readonly MachineInput[] = [
+  { place: 'new' },
+  { place: 'creating' },
+  { place: 'created', sessionId: 's-1' },
+  { place: 'created' },
+  { place: 'cancelling', sessionId: 's-1' },
+  { place: 'cancelling' },
+  { place: 'confirmed', sessionId: 's-1' },
+  { place: 'partial', sessionId: 's-1' },
+  { place: 'cancelled', sessionId: 's-1' },
+  { place: 'failed' },
+]
+
+type Snapshot = ReturnType<typeof uploadSessionMachine.getInitialSnapshot>
+
+/** Every snapshot that can be reached from any place, each with every event tried on it. */
+const steps = places.flatMap((place) =>
+  adjacencyMapToArray(
+    getAdjacencyMap(uploadSessionMachine, {
+      input: { key: 'k-1', flow: 'video', ...place },
+      events: allEvents,
+      serializeState: ({ value, context }) => JSON.stringify([value, context]),
+    }),
+  ),
+)
+
+// What a transfer ends with, wherever its host stands.
+const transferEnds = {
+  'transferred 2 of 2': 'settling',
+  'transferred 1 of 2': 'settling',
+  'transferred 0 of 2': 'settling',
+  'transfer refused after 1': 'settling',
+  'transfer refused after 0': 'settling',
+}
+
+/** State → event → every state it leads to, over all contexts. What is absent is not accepted. */
+const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  creating: {
+    'upload.pause': 'creating',
+    'upload.resume': 'creating',
+    'upload.cancel': 'creating',
+    'created s-1': 'cancelling.draining | paused | uploading.sending',
+    'create refused': 'settling',
+  },
+  'uploading.sending': {
+    'upload.pause': 'pausing',
+    'upload.cancel': 'cancelling.draining',
+    'host.unreachable': 'uploading.waiting',
+    ...transferEnds,
+  },
+  'uploading.waiting': {
+    'upload.pause': 'pausing',
+    'upload.cancel': 'cancelling.draining',
+    'host.unreachable': 'uploading.waiting',
+    'host.reachable': 'uploading.sending',
+    ...transferEnds,
+  },
+  pausing: {
+    'upload.pause': 'pausing',
+    'upload.resume': 'pausing',
+    'upload.cancel': 'cancelling.draining',
+    'drained to pause': 'paused | uploading.sending',
+    'pause drain broke': 'settling',
+  },
+  paused: {
+    'upload.pause': 'paused',
+    'upload.resume': 'uploading.sending',
+    'upload.cancel': 'cancelling.draining',
+  },
+  'cancelling.draining': {
+    'upload.pause': 'cancelling.draining',
+    'upload.cancel': 'cancelling.draining',
+    'drained to cancel': 'cancelling.telling | settling',
+    'cancel drain broke': 'cancelling.telling | settling',
+  },
+  'cancelling.telling': {
+    'upload.pause': 'cancelling.telling',
+    'upload.cancel': 'cancelling.telling',
+    'service told': 'settling',
+    'service not told': 'settling',
+    'telling broke': 'settling',
+  },
+  settling: {
+    'upload.pause': 'settling',
+    'upload.cancel': 'settling',
+    settled: 'cancelled | confirmed | failed | partial',
+    'settling broke': 'cancelled | confirmed | failed | partial',
+  },
+}
+
+const finals = ['cancelled', 'confirmed', 'failed', 'partial']
+
+describe('every reachable transition of an upload session', () => {
+  it('is in the table, and the table has no other', () => {
+    const found: Record<string, Record<string, Set<string>>> = {}
+    for (const { state, event, nextState } of steps) {
+      if (!state.can(event)) continue
+      const row = (found[stateName(state.value)] ??= {})
+      const targets = (row[labelOf(event)] ??= new Set())
+      targets.add(stateName(nextState.value))
+    }
+    const joined = Object.fromEntries(
+      Object.entries(found).map(([from, row]) => [
+        from,
+        Object.fromEntries(Object.entries(row).map(([label, targets]) => [label, [...targets].sort().join(' | ')])),
+      ]),
+    )
+
+    expect(joined).toEqual(expected)
+  })
+
+  it('leads from the ten places into twelve states and no other', () => {
+    expect([...new Set(steps.map(({ state }) => stateName(state.value)))].sort()).toEqual(
+      [...Object.keys(expected), ...finals].sort(),
+    )
+  })
+
+  it('accepts pause and cancel wherever the session is not over, and nothing once it is', () => {
+    const isOver = (state: Snapshot) => finals.includes(stateName(state.value))
+    const open = steps.filter(({ state }) => !isOver(state))
+    const acceptedWhenOver = steps.filter(({ state, event }) => isOver(state) && state.can(event))
+
+    expect(open.filter(({ state }) => !state.can({ type: 'upload.pause' }))).toEqual([])
+    expect(open.filter(({ state }) => !state.can({ type: 'upload.cancel' }))).toEqual([])
+    expect(acceptedWhenOver).toEqual([])
+  })
+
+  it('holds plain JSON everywhere, and names every state that is final', () => {
+    for (const { state } of steps) {
+      expect(JSON.parse(JSON.stringify(state.context))).toEqual(state.context)
+      expect(state.hasTag('final')).toBe(finals.includes(stateName(state.value)))
+    }
+  })
+})

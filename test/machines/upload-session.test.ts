@@ -1,0 +1,406 @@
+import { describe, expect, it } from 'vitest'
+import { createActor } from 'xstate'
+
+import type { TransferResult } from '../../src/machines/rejection.ts'
+import type { MachineInput, UploadSessionEvent } from '../../src/machines/session-data.ts'
+import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
+import { handActors, settled } from './hand-actors.ts'
+import type { Answer } from './session-events.ts'
+import { stateName } from './state-name.ts'
+
+const pause: UploadSessionEvent = { type: 'upload.pause' }
+const resume: UploadSessionEvent = { type: 'upload.resume' }
+const cancel: UploadSessionEvent = { type: 'upload.cancel' }
+const refused = { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', message: 'The service refused the key (401).' } as const
+
+/** A started session whose five actors are answered by hand. */
+function startSession(input: MachineInput = { place: 'new' }) {
+  const hand = handActors()
+  const machine = uploadSessionMachine.provide({
+    actors: {
+      creatingSession: hand.actor('creatingSession'),
+      transferring: hand.actor('transferring'),
+      draining: hand.actor('draining'),
+      cancellingSession: hand.actor('cancellingSession'),
+      settling: hand.actor('settling'),
+    },
+  })
+  const actor = createActor(machine, { input: { key: 'k-1', flow: 'video', ...input } }).start()
+  return {
+    ...hand,
+    send: (...events: readonly UploadSessionEvent[]) => events.forEach((event) => actor.send(event)),
+    answer: async (name: string, answer: Answer) => {
+      hand.last(name).answer(answer)
+      await settled()
+    },
+    state: () => stateName(actor.getSnapshot().value),
+    context: () => actor.getSnapshot().context,
+    output: () => actor.getSnapshot().output,
+    tags: () => [...actor.getSnapshot().tags].sort(),
+  }
+}
+
+const created: Answer = { output: { sessionId: 's-1' } }
+const nothing: Answer = { output: undefined }
+const transferred = (result: TransferResult): Answer => ({ output: result })
+
+describe('a life without disturbance', () => {
+  it('creates, transfers, settles and is confirmed, in this order', async () => {
+    const session = startSession()
+
+    const seen = [session.state()]
+    await session.answer('creatingSession', created)
+    seen.push(session.state())
+    await session.answer('transferring', transferred({ confirmedCount: 2, failedCount: 0 }))
+    seen.push(session.state())
+    await session.answer('settling', nothing)
+    seen.push(session.state())
+
+    expect(seen).toEqual(['creating', 'uploading.sending', 'settling', 'confirmed'])
+    expect(session.runs.map(({ name, input }) => ({ name, input }))).toEqual([
+      { name: 'creatingSession', input: { key: 'k-1', isRepeat: false } },
+      { name: 'transferring', input: { key: 'k-1', sessionId: 's-1' } },
+      { name: 'settling', input: { key: 'k-1', status: 'confirmed', error: null } },
+    ])
+    expect(session.output()).toEqual({
+      status: 'confirmed',
+      sessionId: 's-1',
+      outcome: { confirmedCount: 2, failedCount: 0 },
+      error: null,
+      journalError: null,
+      isServiceTold: null,
+    })
+  })
+
+  it.each([
+    [{ confirmedCount: 3, failedCount: 0 }, 'confirmed'],
+    [{ confirmedCount: 2, failedCount: 1 }, 'partial'],
+    [{ confirmedCount: 0, failedCount: 3 }, 'failed'],
+  ])('ends a transfer of %o as %s', async (result, status) => {
+    const session = startSession({ place: 'created', sessionId: 7 })
+
+    await session.answer('transferring', transferred(result))
+    await session.answer('settling', nothing)
+
+    expect(session.state()).toBe(status)
+    expect(session.output()).toMatchObject({ status, sessionId: 7, outcome: result })
+  })
+})
+
+describe('where a folded journal goes on', () => {
+  it.each([
+    [{ place: 'new' }, 'creating', ['creatingSession']],
+    [{ place: 'creating' }, 'creating', ['creatingSession']],
+    [{ place: 'created', sessionId: 's-1' }, 'uploading.sending', ['transferring']],
+    [{ place: 'cancelling', sessionId: 's-1' }, 'cancelling.draining', ['draining']],
+    [{ place: 'confirmed', sessionId: 's-1' }, 'confirmed', []],
+    [{ place: 'partial', sessionId: 's-1' }, 'partial', []],
+    [{ place: 'cancelled', sessionId: 's-1' }, 'cancelled', []],
+    [{ place: 'failed' }, 'failed', []],
+  ] as const)('%o starts in %s', (input, state, names) => {
+    const session = startSession(input)
+
+    expect(session.state()).toBe(state)
+    expect(session.names()).toEqual(names)
+  })
+
+  it('tells the create that an earlier one may have left a session behind', () => {
+    const session = startSession({ place: 'creating' })
+
+    expect(session.last('creatingSession').input).toEqual({ key: 'k-1', isRepeat: true })
+  })
+
+  it('refuses a journal that says created and names no session, without a second create', async () => {
+    const session = startSession({ place: 'created' })
+
+    await session.answer('settling', nothing)
+
+    expect(session.names()).toEqual(['settling'])
+    expect(session.output()).toMatchObject({ status: 'failed', error: { code: 'ERR_UPLOAD_JOURNAL' } })
+  })
+
+  it('ends a cancel of a session that never came to be, with nobody to tell', async () => {
+    const session = startSession({ place: 'cancelling' })
+
+    await session.answer('draining', nothing)
+    await session.answer('settling', nothing)
+
+    expect(session.names()).toEqual(['draining', 'settling'])
+    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false })
+  })
+})
+
+describe('pause and resume', () => {
+  it('aborts the transfer at once, and is paused when its attempts have ended', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send(pause)
+
+    expect(session.state()).toBe('pausing')
+    expect(session.last('transferring').signal.aborted).toBe(true)
+    expect(session.last('draining').input).toEqual({ key: 'k-1', reason: 'pause' })
+    expect(session.tags()).toEqual(['busy', 'resumable'])
+    await session.answer('draining', nothing)
+    expect(session.state()).toBe('paused')
+    expect(session.tags()).toEqual(['resumable'])
+  })
+
+  it('runs no second transfer before the first has drained, when both come in one tick', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send(pause, resume, pause, resume)
+
+    expect(session.names()).toEqual(['transferring', 'draining'])
+    await session.answer('draining', nothing)
+    expect(session.names()).toEqual(['transferring', 'draining', 'transferring'])
+    expect(session.state()).toBe('uploading.sending')
+  })
+
+  it('stays paused when the last word of one tick is pause', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send(pause, resume, pause)
+    await session.answer('draining', nothing)
+
+    expect(session.state()).toBe('paused')
+  })
+
+  it('hears nothing more of a transfer that it has aborted', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const first = session.last('transferring')
+
+    session.send(pause)
+    first.answer({ error: refused })
+    await settled()
+
+    expect(session.state()).toBe('pausing')
+    expect(session.context().error).toBeNull()
+  })
+
+  it('lets a create finish before it pauses, and keeps the session', async () => {
+    const session = startSession()
+
+    session.send(pause)
+    expect(session.last('creatingSession').signal.aborted).toBe(false)
+    await session.answer('creatingSession', created)
+
+    expect(session.state()).toBe('paused')
+    expect(session.names()).toEqual(['creatingSession'])
+    session.send(resume)
+    expect(session.last('transferring').input).toEqual({ key: 'k-1', sessionId: 's-1' })
+  })
+
+  it('forgets a pause that was taken back while the session was created', async () => {
+    const session = startSession()
+
+    session.send(pause, resume)
+    await session.answer('creatingSession', created)
+
+    expect(session.state()).toBe('uploading.sending')
+  })
+
+  it('begins no transfer when it is not known that the attempts have ended', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send(pause, resume)
+    await session.answer('draining', { error: { confirmedCount: 1, failedCount: 0, error: refused } })
+    await session.answer('settling', nothing)
+
+    expect(session.names()).toEqual(['transferring', 'draining', 'settling'])
+    expect(session.output()).toMatchObject({ status: 'partial', error: refused })
+  })
+})
+
+describe('cancel', () => {
+  it('lets a create finish, then cancels the session that it made', async () => {
+    const session = startSession()
+
+    session.send(cancel)
+    expect(session.state()).toBe('creating')
+    expect(session.last('creatingSession').signal.aborted).toBe(false)
+    await session.answer('creatingSession', created)
+    await session.answer('draining', nothing)
+    await session.answer('cancellingSession', { output: { isServiceTold: true } })
+    await session.answer('settling', nothing)
+
+    expect(session.names()).toEqual(['creatingSession', 'draining', 'cancellingSession', 'settling'])
+    expect(session.last('cancellingSession').input).toEqual({ key: 'k-1', sessionId: 's-1' })
+    expect(session.output()).toMatchObject({ status: 'cancelled', sessionId: 's-1', isServiceTold: true, error: null })
+  })
+
+  it('is not taken back by pause and resume while the session is created', async () => {
+    const session = startSession()
+
+    session.send(cancel, pause, resume)
+    await session.answer('creatingSession', created)
+
+    expect(session.state()).toBe('cancelling.draining')
+    expect(session.context().hasIgnoredRequest).toBe(true)
+  })
+
+  it('has nothing to tell when the create fails', async () => {
+    const session = startSession()
+
+    session.send(cancel)
+    await session.answer('creatingSession', { error: refused })
+    await session.answer('settling', nothing)
+
+    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false, error: refused })
+  })
+
+  it('aborts the transfer, waits for its attempts and only then tells the service', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send(cancel)
+
+    expect(session.last('transferring').signal.aborted).toBe(true)
+    expect(session.last('draining').input).toEqual({ key: 'k-1', reason: 'cancel' })
+    expect(session.names()).toEqual(['transferring', 'draining'])
+    await session.answer('draining', nothing)
+    expect(session.state()).toBe('cancelling.telling')
+  })
+
+  it('in the middle of a pause drains anew, and does not take the end of the first drain for its own', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+    session.send(pause)
+    const forPause = session.last('draining')
+
+    session.send(cancel)
+    forPause.answer(nothing)
+    await settled()
+
+    expect(forPause.signal.aborted).toBe(true)
+    expect(session.state()).toBe('cancelling.draining')
+  })
+
+  it.each([
+    ['paused', [pause]],
+    ['uploading.waiting', [{ type: 'host.unreachable', sinceMs: 1, untilMs: 2 } as const]],
+  ])('works from %s', async (state, events) => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+    session.send(...events)
+    if (state === 'paused') await session.answer('draining', nothing)
+    expect(session.state()).toBe(state)
+
+    session.send(cancel)
+    await session.answer('draining', nothing)
+    await session.answer('cancellingSession', { output: { isServiceTold: false } })
+    await session.answer('settling', nothing)
+
+    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false })
+  })
+
+  it('changes nothing a second time: no call is aborted and none is repeated', async () => {
+    const session = startSession({ place: 'cancelling', sessionId: 's-1' })
+    await session.answer('draining', nothing)
+
+    session.send(cancel, pause, cancel)
+
+    expect(session.names()).toEqual(['draining', 'cancellingSession'])
+    expect(session.last('cancellingSession').signal.aborted).toBe(false)
+    expect(session.context().hasIgnoredRequest).toBe(true)
+  })
+
+  it('ends as cancelled, and says so, when draining and telling break', async () => {
+    const session = startSession({ place: 'cancelling', sessionId: 's-1' })
+
+    await session.answer('draining', { error: new Error('no answer') })
+    await session.answer('cancellingSession', { error: refused })
+    await session.answer('settling', nothing)
+
+    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false, error: refused })
+  })
+})
+
+describe('a host that cannot be reached', () => {
+  it('is waited for inside the same transfer, with the times it gave', () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send({ type: 'host.unreachable', sinceMs: 100, untilMs: 200 })
+    const first = session.context().waiting
+    session.send({ type: 'host.unreachable', sinceMs: 100, untilMs: 400 })
+    const second = session.context().waiting
+    const waitingState = session.state()
+    session.send({ type: 'host.reachable' })
+
+    expect([first, second]).toEqual([
+      { sinceMs: 100, untilMs: 200 },
+      { sinceMs: 100, untilMs: 400 },
+    ])
+    expect(waitingState).toBe('uploading.waiting')
+    expect(session.state()).toBe('uploading.sending')
+    expect(session.context().waiting).toBeNull()
+    expect(session.names()).toEqual(['transferring'])
+    expect(session.last('transferring').signal.aborted).toBe(false)
+  })
+
+  it('is forgotten by a pause', () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    session.send({ type: 'host.unreachable', sinceMs: 100, untilMs: 200 }, pause)
+
+    expect(session.context().waiting).toBeNull()
+  })
+})
+
+describe('failures', () => {
+  it.each([
+    [{ confirmedCount: 2, failedCount: 1, error: refused }, 'partial', { confirmedCount: 2, failedCount: 1 }],
+    [{ confirmedCount: 0, failedCount: 3, error: refused }, 'failed', { confirmedCount: 0, failedCount: 3 }],
+    [refused, 'failed', null],
+  ])('a transfer that rejects with %o is %s', async (reason, status, outcome) => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    await session.answer('transferring', { error: reason })
+
+    expect(session.last('settling').input).toEqual({ key: 'k-1', status, error: refused })
+    await session.answer('settling', nothing)
+    expect(session.output()).toMatchObject({ status, outcome, error: refused })
+  })
+
+  it('a create that fails leaves no session, and the error goes to the journal', async () => {
+    const session = startSession()
+
+    await session.answer('creatingSession', { error: refused })
+
+    expect(session.last('settling').input).toEqual({ key: 'k-1', status: 'failed', error: refused })
+  })
+
+  it('a journal that cannot be written takes nothing back', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+
+    await session.answer('transferring', transferred({ confirmedCount: 1, failedCount: 0 }))
+    session.send(cancel)
+    await session.answer('settling', { error: { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' } })
+
+    expect(session.output()).toMatchObject({
+      status: 'confirmed',
+      error: null,
+      journalError: { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' },
+    })
+  })
+
+  it('an actor that was not provided fails loudly, by name', async () => {
+    const actor = createActor(uploadSessionMachine, { input: { key: 'k-1', flow: 'capture', place: 'new' } }).start()
+
+    await settled()
+
+    expect(actor.getSnapshot().output).toMatchObject({
+      status: 'failed',
+      error: { code: 'ERR_UPLOAD_INTERNAL', message: 'The actor creatingSession was not provided' },
+      journalError: { code: 'ERR_UPLOAD_INTERNAL', message: 'The actor settling was not provided' },
+    })
+  })
+})
+
+it('aborts what runs when its program lets go of it', () => {
+  const hand = handActors()
+  const machine = uploadSessionMachine.provide({ actors: { transferring: hand.actor('transferring') } })
+  const actor = createActor(machine, {
+    input: { key: 'k-1', flow: 'video', place: 'created', sessionId: 's-1' },
+  }).start()
+
+  actor.stop()
+
+  expect(hand.last('transferring').signal.aborted).toBe(true)
+})
