@@ -1,0 +1,159 @@
+// Requested analyses: draft → requested → completed. Completion is simulated by time, and survives a restart because it
+// is counted from the stored moment of the request.
+
+import type { FastifyInstance } from 'fastify'
+import type { Kysely, Selectable, Transaction } from 'kysely'
+
+import { timeOf, type ServiceContext } from './context.ts'
+import type { Tables } from './database.ts'
+import { refuse } from './replies.ts'
+import { idOf } from './segment-routes.ts'
+import { analysisRequest, analysisUpdate, readBody } from './wire.ts'
+
+/** The newest so many are listed. An assumption: the interface shows no paging. */
+const MAX_LISTED = 10_000
+
+type Analysis = Selectable<Tables['requested_analyses']>
+interface Segments {
+  readonly primary_analysis_segment_id: number
+  readonly comparison_analysis_segment_id: number | null
+  readonly population_analysis_segment_id: number | null
+}
+
+export function analysisRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const { db } = context
+  type WithId = { Params: { id: string } }
+
+  app.get('/requested_analyses', async () => {
+    await completeDue(context)
+    const analyses = await db
+      .selectFrom('requested_analyses')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(MAX_LISTED)
+      .execute()
+    return { requested_analyses: analyses }
+  })
+
+  app.post('/requested_analyses', async (request) => {
+    const body = readBody(analysisRequest, request.body)
+    const now = timeOf(context)
+    const status = body.status ?? 'draft'
+    const segments = {
+      primary_analysis_segment_id: body.primary_analysis_segment_id,
+      comparison_analysis_segment_id: body.comparison_analysis_segment_id ?? null,
+      population_analysis_segment_id: body.population_analysis_segment_id ?? null,
+    }
+    return db.transaction().execute(async (trx) => {
+      await checkSegmentsAgree(trx, segments)
+      const requestedAt = status === 'requested' ? now : null
+      return trx
+        .insertInto('requested_analyses')
+        .values({ name: body.name, ...segments, status, requested_at: requestedAt, created_at: now, updated_at: now })
+        .returningAll()
+        .executeTakeFirstOrThrow()
+    })
+  })
+
+  app.get<WithId>('/requested_analyses/:id', async (request) => {
+    await completeDue(context)
+    return find(db, idOf(request.params.id))
+  })
+
+  // The payload is not shown. An assumption: any of the creation's fields; once requested, only the name may change.
+  app.patch<WithId>('/requested_analyses/:id', async (request) => {
+    const body = readBody(analysisUpdate, request.body)
+    return change(context, request.params.id, (found) => {
+      const status = body.status ?? found.status
+      const segments = {
+        primary_analysis_segment_id: body.primary_analysis_segment_id ?? found.primary_analysis_segment_id,
+        comparison_analysis_segment_id: body.comparison_analysis_segment_id ?? found.comparison_analysis_segment_id,
+        population_analysis_segment_id: body.population_analysis_segment_id ?? found.population_analysis_segment_id,
+      }
+      const isFixed = found.status !== 'draft'
+      if (isFixed && (idsOf(segments).join() !== idsOf(found).join() || status !== found.status)) {
+        refuse(409, 'already_requested', 'The analysis is requested: only its name can be changed.')
+      }
+      return { ...segments, name: body.name ?? found.name, status }
+    })
+  })
+
+  app.patch<WithId>('/requested_analyses/:id/submit', async (request) =>
+    change(context, request.params.id, (found) => ({
+      ...found,
+      status: found.status === 'draft' ? 'requested' : found.status,
+    })),
+  )
+}
+
+async function change(
+  context: ServiceContext,
+  idText: string,
+  decide: (found: Analysis) => Segments & { readonly name: string; readonly status: string },
+): Promise<Analysis> {
+  const id = idOf(idText)
+  await completeDue(context)
+  return context.db.transaction().execute(async (trx) => {
+    const found = await find(trx, id, true)
+    const next = decide(found)
+    await checkSegmentsAgree(trx, next)
+    const now = timeOf(context)
+    return trx
+      .updateTable('requested_analyses')
+      .set({
+        name: next.name,
+        status: next.status,
+        primary_analysis_segment_id: next.primary_analysis_segment_id,
+        comparison_analysis_segment_id: next.comparison_analysis_segment_id,
+        population_analysis_segment_id: next.population_analysis_segment_id,
+        requested_at: next.status === 'draft' ? null : (found.requested_at ?? now),
+        updated_at: now,
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  })
+}
+
+async function find(db: Kysely<Tables>, id: number, isLocked = false): Promise<Analysis> {
+  const query = db.selectFrom('requested_analyses').selectAll().where('id', '=', id)
+  const found = await (isLocked ? query.forUpdate() : query).executeTakeFirst()
+  return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
+}
+
+/** Completes what was requested long enough ago. */
+async function completeDue(context: ServiceContext): Promise<void> {
+  const { analysisCompletesAfterMs, now } = context.settings
+  if (analysisCompletesAfterMs === undefined) return
+  await context.db
+    .updateTable('requested_analyses')
+    .set({ status: 'completed', updated_at: timeOf(context) })
+    .where('status', '=', 'requested')
+    .where('requested_at', '<=', new Date(now() - analysisCompletesAfterMs))
+    .execute()
+}
+
+function idsOf(segments: Segments): (number | null)[] {
+  return [
+    segments.primary_analysis_segment_id,
+    segments.comparison_analysis_segment_id,
+    segments.population_analysis_segment_id,
+  ]
+}
+
+async function checkSegmentsAgree(trx: Transaction<Tables>, segments: Segments): Promise<void> {
+  const ids = [...new Set(idsOf(segments).filter((id) => id !== null))]
+  const found = await trx
+    .selectFrom('player_group_segments')
+    .select(['id', 'movement_type_id', 'dom_hand'])
+    .where('id', 'in', ids)
+    .execute()
+  const missing = ids.find((id) => !found.some((segment) => segment.id === id))
+  if (missing !== undefined) {
+    refuse(422, 'unknown_segment', `There is no segment ${missing}.`, { analysis_segment_id: missing })
+  }
+  const kinds = new Set(found.map(({ movement_type_id, dom_hand }) => `${movement_type_id} ${dom_hand}`))
+  if (kinds.size > 1) {
+    refuse(422, 'segments_disagree', 'All segments of an analysis must have the same movement_type_id and dom_hand.')
+  }
+}

@@ -1,0 +1,142 @@
+// Motion capture: sessions, and the registration of file names, which answers one address per name.
+
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Transaction } from 'kysely'
+
+import { timeOf, type ServiceContext } from './context.ts'
+import type { Tables } from './database.ts'
+import { addressOf } from './object-keys.ts'
+import { malformed, refuse } from './replies.ts'
+import { mocapSessionFileRequest, mocapSessionRequest, readBody } from './wire.ts'
+
+const MAX_NAMES = 10_000
+/** Rows per statement: a statement takes at most 65,535 parameters. */
+const ROWS = 5_000
+const MAX_NAME_LENGTH = 1_024
+
+export function captureRoutes(app: FastifyInstance, context: ServiceContext): void {
+  app.post('/mocap_session', async (request) => {
+    const body = readBody(mocapSessionRequest, request.body)
+    const now = timeOf(context)
+    const session = await context.db
+      .insertInto('mocap_sessions')
+      .values({
+        id: randomUUID(),
+        org_id: body.org_id,
+        mocap_type_id: body.mocap_type_id,
+        session_type_id: body.session_type_id,
+        session_date: body.session_date,
+        status: 'pending',
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return { ...session, session_id: session.id }
+  })
+
+  app.post('/mocap_session_file', async (request) => {
+    const body = readBody(mocapSessionFileRequest, request.body)
+    const sessionId = String(body.session_id)
+    const { filenames } = body
+    if (filenames.length > MAX_NAMES) malformed('filenames', `expected at most ${MAX_NAMES} names`)
+    const tooLong = filenames.findIndex((name) => name.length > MAX_NAME_LENGTH)
+    if (tooLong !== -1) malformed(`filenames.${tooLong}`, `expected at most ${MAX_NAME_LENGTH} characters`)
+    checkNoRepetition(filenames)
+    const fileIds = await context.db.transaction().execute(async (trx) => {
+      // The row lock makes registrations of one session follow each other, so that two cannot both find a name new.
+      const session = await trx
+        .selectFrom('mocap_sessions')
+        .select('mocap_type_id')
+        .where('id', '=', sessionId)
+        .forUpdate()
+        .executeTakeFirst()
+      if (session === undefined) refuse(404, 'session_not_found', 'No motion capture session has this session_id.')
+      checkKind(filenames, context.settings.videoMocapTypeIds.has(session.mocap_type_id), body.video_framerate)
+      const registration = {
+        sessionId,
+        filenames,
+        frameRate: body.video_framerate ?? null,
+        at: timeOf(context),
+        isReprocess: body.reprocess,
+      }
+      return registerFiles(trx, registration)
+    })
+    // fromEntries defines properties: a file called __proto__ gets its address like any other.
+    return Object.fromEntries(
+      filenames.map((name) => {
+        const fileId = fileIds.get(name)
+        if (fileId === undefined) throw new Error('A registered name has no id.')
+        return [name, addressOf(context, 'PUT', { flow: 'captures', sessionId, fileId })]
+      }),
+    )
+  })
+}
+
+function checkNoRepetition(filenames: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const name of filenames) {
+    if (seen.has(name)) {
+      refuse(409, 'duplicate_file', `The file ${JSON.stringify(name)} is named twice in this request.`, {
+        filename: name,
+      })
+    }
+    seen.add(name)
+  }
+}
+
+function checkKind(filenames: readonly string[], isVideo: boolean, frameRate: number | undefined): void {
+  const stranger = filenames.find((name) => /\.(?:mov|mp4)$/i.test(name) !== isVideo)
+  if (stranger !== undefined) {
+    const wanted = isVideo ? 'video files (.mov, .mp4)' : 'files of a tracking system, not video'
+    refuse(
+      422,
+      'wrong_file_kind',
+      `The session's mocap type takes ${wanted}: ${JSON.stringify(stranger)} is not one.`,
+      {
+        filename: stranger,
+      },
+    )
+  }
+  if (isVideo && frameRate === undefined) malformed('video_framerate', 'is needed for the plain-video mocap type')
+}
+
+interface Registration {
+  readonly sessionId: string
+  readonly filenames: readonly string[]
+  readonly frameRate: number | null
+  readonly at: Date
+  readonly isReprocess: boolean
+}
+
+/** Registers all names or none; the ids by name. */
+async function registerFiles(trx: Transaction<Tables>, registration: Registration): Promise<Map<string, number>> {
+  const { sessionId, filenames, frameRate, at, isReprocess } = registration
+  const ids = new Map<string, number>()
+  for (let start = 0; start < filenames.length; start += ROWS) {
+    const names = filenames.slice(start, start + ROWS)
+    const known = await trx
+      .selectFrom('mocap_session_files')
+      .select(['id', 'name'])
+      .where('session_id', '=', sessionId)
+      .where('name', 'in', names)
+      .execute()
+    const [first] = known
+    if (first !== undefined && !isReprocess) {
+      refuse(409, 'duplicate_file', `The session has the file ${JSON.stringify(first.name)} already.`, {
+        filename: first.name,
+      })
+    }
+    for (const { id, name } of known) ids.set(name, id)
+    const added = names.flatMap((name, index) =>
+      ids.has(name)
+        ? []
+        : [{ session_id: sessionId, position: start + index, name, video_framerate: frameRate, registered_at: at }],
+    )
+    if (added.length === 0) continue
+    const rows = await trx.insertInto('mocap_session_files').values(added).returning(['id', 'name']).execute()
+    for (const { id, name } of rows) ids.set(name, id)
+  }
+  return ids
+}

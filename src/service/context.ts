@@ -1,0 +1,27 @@
+// What every route is given: the settings and the parts of the running service.
+
+import type { Database } from './database.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { ServiceSettings } from './options.ts'
+import type { Signer } from './signing.ts'
+
+export interface ServiceContext {
+  readonly settings: ServiceSettings
+  readonly db: Database
+  readonly store: ObjectStore
+  readonly signer: Signer
+  /** What addresses begin with; known once the service listens. */
+  readonly publicUrl: () => string
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A malformed request is answered by a body that lacks the wanted field instead of by an error status. */
+    readonly answersMalformed?: boolean
+  }
+}
+
+/** The present moment as the database keeps it. */
+export function timeOf({ settings }: ServiceContext): Date {
+  return new Date(settings.now())
+}

@@ -1,0 +1,30 @@
+// The whole interface as a server on this machine: `startService` opens the data folder, listens, and hands back the
+// way to stop.
+
+import type { ServiceCredentials, ServiceOptions } from './options.ts'
+import { resolveOptions } from './options.ts'
+import { checkPeers } from './peers.ts'
+
+/** A service that listens. */
+export interface RunningService {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** What callers must show; the random ones when none were given. Secret. */
+  readonly credentials: ServiceCredentials
+  /** Stops taking calls, finishes what is in flight, then closes the database. Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the service. Needs the packages fastify, kysely and @electric-sql/pglite, and says so when one is missing.
+ * Rejects when the port is taken, or with ERR_SERVICE_DATA_IN_USE when another process has the data folder open.
+ */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  const settings = resolveOptions(options)
+  await checkPeers()
+  const { runService } = await import('./run.ts')
+  return runService(settings)
+}
+
+export type { ServiceCredentials, ServiceOptions }

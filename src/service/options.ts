@@ -1,0 +1,121 @@
+// What a host can choose about the service, and the settings that follow: every default is filled in and checked here.
+
+import { randomBytes } from 'node:crypto'
+
+/** The two kinds of credential, each with all values that are accepted. */
+export interface ServiceCredentials {
+  readonly apiKeys: readonly string[]
+  readonly accessTokens: readonly string[]
+}
+
+export interface ServiceOptions {
+  /** Default 8787; 0 takes any free port. */
+  readonly port?: number
+  /** The interface to listen on. Default 127.0.0.1: this machine only. */
+  readonly host?: string
+  /** Where database, objects and signing key are kept. Default: in memory and a private folder removed by `close`. */
+  readonly dataDir?: string
+  /** Default: one random API key and one random access token, both in what `startService` returns. */
+  readonly credentials?: ServiceCredentials
+  /** Headers in which a bearer token is looked for. Default Authorization and Authentication: the interface shows both. */
+  readonly bearerHeaders?: readonly string[]
+  /** How long an address lives, ms, rounded up to seconds. Default 1 h, at most 7 days. */
+  readonly addressLifeMs?: number
+  /** A requested analysis is completed this long after it was requested, ms. Default: it stays requested. */
+  readonly analysisCompletesAfterMs?: number
+  /** What addresses begin with, when a proxy stands in front. No query. Default: the service's own URL. */
+  readonly publicUrl?: string
+  /** Mocap types whose source is plain video. Default [67]. An assumption: the interface names no id. */
+  readonly videoMocapTypeIds?: readonly number[]
+  /**
+   * The status with which POST /player_group_segments and POST /upload_videos answer a malformed request. The interface
+   * shows only that the answer lacks the field that was asked for, so the default is 200 with `{"errors": [...]}`.
+   */
+  readonly malformedStatus?: number
+  /** A PUT whose body brings nothing for this long is answered 400 RequestTimeout and closed, ms. Default 60 s. */
+  readonly bodyIdleMs?: number
+  /** Where log lines (JSON) go. Default: nowhere. No key, token or signed query is ever in a line. */
+  readonly log?: { write(line: string): void }
+  /** Wall time, ms since 1970. Default Date.now. */
+  readonly now?: () => number
+}
+
+/** The options with every default filled in. */
+export interface ServiceSettings {
+  readonly port: number
+  readonly host: string
+  readonly dataDir: string | undefined
+  readonly credentials: ServiceCredentials
+  readonly bearerHeaders: readonly string[]
+  readonly addressLifeSeconds: number
+  readonly analysisCompletesAfterMs: number | undefined
+  readonly publicUrl: string | undefined
+  readonly videoMocapTypeIds: ReadonlySet<number>
+  readonly malformedStatus: number
+  readonly bodyIdleMs: number
+  readonly log: { write(line: string): void } | undefined
+  readonly now: () => number
+}
+
+const WEEK_SECONDS = 604_800
+
+/** Fills in the defaults. Throws a TypeError that names the option, the rule and never a credential. */
+export function resolveOptions(options: ServiceOptions): ServiceSettings {
+  const addressLifeSeconds = Math.ceil((options.addressLifeMs ?? 3_600_000) / 1000)
+  check(
+    addressLifeSeconds >= 1 && addressLifeSeconds <= WEEK_SECONDS,
+    'addressLifeMs must be more than 0 and at most 7 days',
+  )
+  const port = options.port ?? 8787
+  check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'port must be an integer from 0 to 65535')
+  const malformedStatus = options.malformedStatus ?? 200
+  check(
+    Number.isInteger(malformedStatus) && malformedStatus >= 200 && malformedStatus <= 499,
+    'malformedStatus must be a status from 200 to 499',
+  )
+  const bodyIdleMs = options.bodyIdleMs ?? 60_000
+  check(bodyIdleMs > 0 && bodyIdleMs <= 2_147_483_647, 'bodyIdleMs must be more than 0 and fit a timer')
+  return {
+    port,
+    host: options.host ?? '127.0.0.1',
+    dataDir: options.dataDir,
+    credentials: checkedCredentials(options.credentials ?? newCredentials()),
+    bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
+    addressLifeSeconds,
+    analysisCompletesAfterMs: options.analysisCompletesAfterMs,
+    publicUrl: options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl),
+    videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
+    malformedStatus,
+    bodyIdleMs,
+    log: options.log,
+    now: options.now ?? Date.now,
+  }
+}
+
+function newCredentials(): ServiceCredentials {
+  const secret = () => randomBytes(24).toString('base64url')
+  return { apiKeys: [secret()], accessTokens: [secret()] }
+}
+
+function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials {
+  const all = [...credentials.apiKeys, ...credentials.accessTokens]
+  check(all.length > 0, 'credentials must hold at least one API key or access token')
+  check(
+    all.every((value) => /^[\x21-\x7e]+$/.test(value)),
+    'credentials must be visible ASCII without spaces, since they travel in a header',
+  )
+  return credentials
+}
+
+function checkedPublicUrl(publicUrl: string): string {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
+  check(
+    url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '',
+    'publicUrl must be an http or https URL without query and fragment',
+  )
+  return publicUrl.replace(/\/+$/, '')
+}
+
+function check(condition: boolean, rule: string): asserts condition {
+  if (!condition) throw new TypeError(`startService: ${rule}.`)
+}

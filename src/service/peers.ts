@@ -1,0 +1,27 @@
+// The packages that only the service needs, looked for when it is started: who embeds the engine installs none of them.
+
+/** Packages that `startService` needs beside this one. */
+export const SERVICE_PEERS = ['fastify', 'kysely', '@electric-sql/pglite'] as const
+
+/** Rejects with an Error that names the command to run when one of the packages is not installed. */
+export async function checkPeers(
+  names: readonly string[] = SERVICE_PEERS,
+  load: (name: string) => Promise<unknown> = (name) => import(name),
+): Promise<void> {
+  const missing: string[] = []
+  for (const name of names) {
+    try {
+      await load(name)
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      missing.push(name)
+    }
+  }
+  if (missing.length === 0) return
+  throw new Error(`The service needs packages that are not installed. Run: npm install ${missing.join(' ')}`)
+}
+
+function isNotFound(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND'
+}

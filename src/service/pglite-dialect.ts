@@ -1,0 +1,65 @@
+// Kysely on PGlite: PostgreSQL's own compiler, adapter and introspector over a driver of one connection.
+
+import type { PGlite } from '@electric-sql/pglite'
+import {
+  CompiledQuery,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+} from 'kysely'
+
+/** A dialect over an open PGlite. Destroying the Kysely instance closes the database. */
+export function pgliteDialect(database: PGlite): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => pgliteDriver(database),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+function pgliteDriver(database: PGlite): Driver {
+  const connection = pgliteConnection(database)
+  // PGlite is one session. Whoever holds the connection holds all of it, or a transaction would take in the queries
+  // of others; the rest wait in the order in which they came.
+  let isTaken = false
+  const waiting: (() => void)[] = []
+  const run = async (statement: string) => {
+    await connection.executeQuery(CompiledQuery.raw(statement))
+  }
+  return {
+    init: () => database.waitReady,
+    acquireConnection: async () => {
+      if (isTaken) await new Promise<void>((resolve) => waiting.push(resolve))
+      isTaken = true
+      return connection
+    },
+    releaseConnection: () => {
+      const next = waiting.shift()
+      if (next === undefined) isTaken = false
+      else next()
+      return Promise.resolve()
+    },
+    beginTransaction: (_, { isolationLevel }) =>
+      run(isolationLevel === undefined ? 'begin' : `start transaction isolation level ${isolationLevel}`),
+    commitTransaction: () => run('commit'),
+    rollbackTransaction: () => run('rollback'),
+    destroy: () => database.close(),
+  }
+}
+
+function pgliteConnection(database: PGlite): DatabaseConnection {
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const result = await database.query<R>(query.sql, [...query.parameters])
+      return { rows: result.rows, numAffectedRows: BigInt(result.affectedRows ?? 0) }
+    },
+    streamQuery() {
+      throw new Error('PGlite has no cursors: select with a limit instead.')
+    },
+  }
+}

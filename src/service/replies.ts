@@ -1,0 +1,91 @@
+// How the service says no: JSON for its own calls, XML in the manner of S3 for object addresses.
+
+/** One thing that is wrong with a request: the field's path, empty for the body as a whole, and the rule it breaks. */
+export interface FieldProblem {
+  readonly field: string
+  readonly problem: string
+}
+
+/** A refusal of a service call; `facts` are added to the error object. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+  readonly facts: Readonly<Record<string, unknown>>
+
+  constructor(status: number, code: string, message: string, facts: Readonly<Record<string, unknown>> = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+    this.code = code
+    this.facts = facts
+  }
+}
+
+/** A request whose shape or values are wrong: 422, or the interface's own way for the two creations that have one. */
+export class MalformedRequest extends Refusal {
+  readonly problems: readonly FieldProblem[]
+
+  constructor(problems: readonly FieldProblem[]) {
+    const list = problems.map(({ field, problem }) => (field === '' ? problem : `${field}: ${problem}`)).join('; ')
+    super(422, 'invalid_request', `The request is malformed: ${list}`, { fields: problems })
+    this.name = 'MalformedRequest'
+    this.problems = problems
+  }
+}
+
+/** Throws a refusal. */
+export function refuse(
+  status: number,
+  code: string,
+  message: string,
+  facts?: Readonly<Record<string, unknown>>,
+): never {
+  throw new Refusal(status, code, message, facts)
+}
+
+/** Throws for one wrong field. */
+export function malformed(field: string, problem: string): never {
+  throw new MalformedRequest([{ field, problem }])
+}
+
+/** The JSON body of a refusal. */
+export function errorBody(code: string, message: string, facts: Readonly<Record<string, unknown>> = {}): object {
+  return { error: { code, message, ...facts } }
+}
+
+/** A refusal at an object address. `facts` become elements of the XML; `closes` when the rest of the body is not read. */
+export class StorageRefusal extends Error {
+  readonly status: number
+  readonly code: string
+  readonly facts: Readonly<Record<string, string | number>>
+  readonly closes: boolean
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: { readonly facts?: Readonly<Record<string, string | number>>; readonly closes?: boolean } = {},
+  ) {
+    super(message)
+    this.name = 'StorageRefusal'
+    this.status = status
+    this.code = code
+    this.facts = options.facts ?? {}
+    this.closes = options.closes ?? false
+  }
+}
+
+/** The XML document of a storage refusal. */
+export function storageErrorXml(refusal: StorageRefusal): string {
+  const elements: [string, string | number][] = [
+    ['Code', refusal.code],
+    ['Message', refusal.message],
+    ...Object.entries(refusal.facts),
+  ]
+  const inner = elements.map(([name, value]) => `<${name}>${escapeXml(String(value))}</${name}>`).join('')
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner}</Error>`
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

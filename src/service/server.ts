@@ -1,0 +1,118 @@
+// The HTTP server: which routes stand behind which credential, how errors become answers, and what a log line may hold.
+
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+
+import { analysisRoutes } from './analysis-routes.ts'
+import { captureRoutes } from './capture-routes.ts'
+import type { ServiceContext } from './context.ts'
+import { credentialCheck } from './credentials.ts'
+import { lookupRoutes } from './lookup-routes.ts'
+import { objectRoutes } from './object-routes.ts'
+import { errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { segmentRoutes } from './segment-routes.ts'
+import { storedRoutes } from './stored-routes.ts'
+import { videoRoutes } from './video-routes.ts'
+
+/** Ten thousand file names fit well. */
+const MAX_JSON_BYTES = 16 * 1024 * 1024
+
+/** Builds the server; it does not listen yet. */
+export function createServer(context: ServiceContext): FastifyInstance {
+  const app = fastify({
+    logger: loggerOptions(context),
+    bodyLimit: MAX_JSON_BYTES,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+    exposeHeadRoutes: false,
+    // Fastify's own refusals (a path that cannot be decoded) quote the URL, and an address must not be quoted.
+    frameworkErrors: (error, _request, reply) => {
+      const answering = reply as unknown as Answering
+      answering.code(error.statusCode ?? 400).send(errorBody('invalid_request', 'The path or a header is malformed.'))
+    },
+  })
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      // `__proto__` is an ordinary key to JSON.parse, and the contract's schemas read own fields only.
+      done(null, text === '' ? undefined : JSON.parse(String(text)))
+    } catch {
+      done(new MalformedRequest([{ field: '', problem: 'the body is not JSON' }]))
+    }
+  })
+  app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
+  )
+  allowOtherOrigins(app)
+  app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
+  guarded(app, context, 401, [videoRoutes])
+  guarded(app, context, 403, [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes])
+  void app.register((scope, _options, done) => {
+    objectRoutes(scope, context)
+    done()
+  })
+  return app
+}
+
+interface Answering {
+  code(status: number): { send(body: object): unknown }
+}
+
+type Routes = (app: FastifyInstance, context: ServiceContext) => void
+
+function guarded(app: FastifyInstance, context: ServiceContext, status: 401 | 403, rooms: readonly Routes[]): void {
+  void app.register((scope, _options, done) => {
+    scope.addHook('onRequest', credentialCheck(context.settings, status))
+    for (const routes of rooms) routes(scope, context)
+    done()
+  })
+}
+
+/** Pages from anywhere may call: permission is in a header or an address that a page must hold, never in a cookie. */
+function allowOtherOrigins(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    void reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', 'ETag, Date')
+  })
+  app.options('*', (_request, reply) =>
+    reply
+      .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
+      .header('access-control-allow-headers', 'content-type, content-md5, x-api-key, authorization, authentication')
+      .header('access-control-max-age', '600')
+      .code(204)
+      .send(),
+  )
+}
+
+function answerError({ settings }: ServiceContext, error: unknown, request: FastifyRequest, reply: Answering): unknown {
+  if (error instanceof MalformedRequest && request.routeOptions.config.answersMalformed === true) {
+    return reply.code(settings.malformedStatus).send({ errors: error.problems })
+  }
+  if (error instanceof Refusal) {
+    return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
+  }
+  const status = statusOf(error)
+  if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
+  request.log.error({ err: error }, 'a call failed')
+  return reply.code(500).send(errorBody('internal', 'The service failed.'))
+}
+
+function statusOf(error: unknown): number {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
+}
+
+/** Off unless asked for. A request is logged by method and path: headers and queries hold the secrets. */
+function loggerOptions({ settings }: ServiceContext): false | object {
+  if (settings.log === undefined) return false
+  return {
+    level: 'info',
+    stream: settings.log,
+    serializers: {
+      req: ({ method, url = '' }: { method: string; url?: string }) => ({ method, path: url.split('?')[0] }),
+      res: ({ statusCode }: { statusCode: number }) => ({ statusCode }),
+      // A database error holds the statement's parameters, so only what a person needs is taken.
+      err: ({ message, stack }: Error) => ({ message, stack }),
+    },
+    redact: ['req.headers', 'res.headers'],
+  }
+}

@@ -1,0 +1,102 @@
+// What the service holds, with addresses to read it back: not part of the interface, made for checking and the demo.
+
+import type { FastifyInstance } from 'fastify'
+
+import type { ServiceContext } from './context.ts'
+import { addressOf, keyOf } from './object-keys.ts'
+import { malformed } from './replies.ts'
+
+const MAX_PAGE = 1_000
+
+interface StoredItem {
+  readonly cursor: string
+  readonly kind: 'capture' | 'video'
+  readonly sessionId: string
+  readonly fileId: number
+  readonly name: string
+  readonly sizeBytes: number
+}
+
+/**
+ * GET /stored?after=CURSOR&limit=N: capture files that were put and video files that were confirmed, in order of
+ * registration, captures first. `next` is the cursor of the next page, null on the last.
+ */
+export function storedRoutes(app: FastifyInstance, context: ServiceContext): void {
+  app.get<{ Querystring: { after?: string; limit?: string } }>('/stored', async (request) => {
+    const after = /^(capture|video)-(\d{1,9})$/.exec(request.query.after ?? 'capture-0')
+    if (after === null) malformed('after', 'expected a cursor that this service gave')
+    const limit = Number(request.query.limit ?? 100)
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) malformed('limit', `expected 1 to ${MAX_PAGE}`)
+    const afterId = Number(after[2])
+    // One more than the page holds, to know whether there is a next one.
+    const captures = after[1] === 'capture' ? await storedCaptures(context, afterId, limit + 1) : []
+    const videoAfterId = after[1] === 'video' ? afterId : 0
+    const videos = await confirmedVideos(context, videoAfterId, limit + 1 - captures.length)
+    const found = [...captures, ...videos]
+    const page = found.slice(0, limit)
+    return {
+      items: page.map((item) => describe(context, item)),
+      next: found.length > limit ? (page.at(-1)?.cursor ?? null) : null,
+    }
+  })
+}
+
+function describe(context: ServiceContext, { kind, sessionId, fileId, name, sizeBytes }: StoredItem): object {
+  const flow = kind === 'capture' ? 'captures' : 'videos'
+  return {
+    kind,
+    session_id: sessionId,
+    file_name: name,
+    size_bytes: sizeBytes,
+    url: addressOf(context, 'GET', { flow, sessionId, fileId }),
+  }
+}
+
+async function storedCaptures({ db }: ServiceContext, afterId: number, limit: number): Promise<StoredItem[]> {
+  const items: StoredItem[] = []
+  let lastId = afterId
+  // Names without bytes are passed over batch by batch, since a key is made of ids and not joined on.
+  while (items.length < limit) {
+    const files = await db
+      .selectFrom('mocap_session_files')
+      .select(['id', 'session_id', 'name'])
+      .where('id', '>', lastId)
+      .orderBy('id')
+      .limit(MAX_PAGE)
+      .execute()
+    const keys = files.map((file) => keyOf({ flow: 'captures', sessionId: file.session_id, fileId: file.id }))
+    if (keys.length === 0) break
+    const objects = await db.selectFrom('objects').select(['key', 'size_bytes']).where('key', 'in', keys).execute()
+    const sizes = new Map(objects.map(({ key, size_bytes }) => [key, Number(size_bytes)]))
+    for (const [index, file] of files.entries()) {
+      lastId = file.id
+      const sizeBytes = sizes.get(keys[index] ?? '')
+      if (sizeBytes === undefined || items.length === limit) continue
+      const cursor = `capture-${file.id}`
+      items.push({ cursor, kind: 'capture', sessionId: file.session_id, fileId: file.id, name: file.name, sizeBytes })
+    }
+  }
+  return items
+}
+
+async function confirmedVideos({ db }: ServiceContext, afterId: number, limit: number): Promise<StoredItem[]> {
+  if (limit <= 0) return []
+  const files = await db
+    .selectFrom('video_files')
+    .innerJoin('video_sessions', 'video_sessions.id', 'video_files.session_id')
+    .select(['video_files.id', 'session_id', 'raw_file_name', 'file_size_bytes'])
+    .where('video_files.id', '>', afterId)
+    .where('status', '=', 'confirmed')
+    .where('is_cancelled', '=', false)
+    .orderBy('video_files.id')
+    .limit(limit)
+    .execute()
+  return files.map((file) => ({
+    cursor: `video-${file.id}`,
+    kind: 'video',
+    sessionId: file.session_id,
+    fileId: file.id,
+    name: file.raw_file_name,
+    sizeBytes: Number(file.file_size_bytes),
+  }))
+}

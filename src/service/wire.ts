@@ -1,0 +1,55 @@
+// Reads a request's body by the contract's schemas, plus what a database can hold: the one place where a body is judged.
+
+import * as v from 'valibot'
+
+import { analysisRequest, segmentRequest } from '../client/contract.ts'
+import { MalformedRequest, type FieldProblem } from './replies.ts'
+
+export {
+  analysisRequest,
+  mocapSessionFileRequest,
+  mocapSessionRequest,
+  segmentRequest,
+  videoConfirmRequest,
+  videoUploadRequest,
+} from '../client/contract.ts'
+
+/** The update bodies are not shown by the interface. An assumption: any of the creation's fields. */
+export const segmentUpdate = v.partial(segmentRequest)
+export const analysisUpdate = v.partial(analysisRequest)
+
+const MAX_PROBLEMS = 20
+const MAX_DATABASE_INTEGER = 2_147_483_647
+
+/** The body as the schema sees it. Throws MalformedRequest that names every field with a problem, at most 20. */
+export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body: unknown): v.InferOutput<TSchema> {
+  if (body === undefined) throw new MalformedRequest([{ field: '', problem: 'a JSON body is needed' }])
+  const parsed = v.safeParse(schema, body)
+  if (!parsed.success) {
+    const problems = parsed.issues.map((issue) => ({
+      field: v.getDotPath(issue) ?? '',
+      // Valibot's own message quotes what was received; what was expected is enough and quotes nothing.
+      problem: issue.received === 'undefined' ? 'is missing' : `expected ${issue.expected ?? ruleOf(issue)}`,
+    }))
+    throw new MalformedRequest(problems.slice(0, MAX_PROBLEMS))
+  }
+  const unstorable = [...findUnstorable(body, '')].slice(0, MAX_PROBLEMS)
+  if (unstorable.length > 0) throw new MalformedRequest(unstorable)
+  return parsed.output
+}
+
+function ruleOf(issue: v.BaseIssue<unknown>): string {
+  return issue.type === 'check' ? `a valid value: ${issue.message}` : `a valid value (${issue.type})`
+}
+
+/** NUL and halves of surrogate pairs cannot be text in the database; ids of types and segments are 32-bit there. */
+function* findUnstorable(value: unknown, path: string): Generator<FieldProblem> {
+  if (typeof value === 'string' && /\0|\p{Surrogate}/u.test(value)) {
+    yield { field: path, problem: 'text must not hold NUL or half of a surrogate pair' }
+  } else if (typeof value === 'number' && /(?:type|segment)_id$/.test(path) && value > MAX_DATABASE_INTEGER) {
+    yield { field: path, problem: `expected at most ${MAX_DATABASE_INTEGER}` }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value))
+      yield* findUnstorable(inner, path === '' ? name : `${path}.${name}`)
+  }
+}
