@@ -1,0 +1,79 @@
+// The base address of the service: checked once, joined with paths that cannot leave it.
+
+import { UploadError, invalid } from '../core/errors.ts'
+
+/** What a query may hold; undefined is left out, an array repeats its name. */
+export type QueryValue = string | number | boolean | undefined | readonly (string | number | boolean)[]
+export type Query = Readonly<Record<string, QueryValue>>
+
+export interface BaseUrl {
+  /** `host:port`, the port also when it is the scheme's own; for messages. */
+  readonly host: string
+  /** The whole address of a relative path. Throws ERR_UPLOAD_INVALID_ARGUMENT for a path that leaves the base. */
+  resolve(path: string, query?: Query): string
+}
+
+/**
+ * Checks a base address: http or https, no user, query or fragment. Plain HTTP off loopback is ERR_UPLOAD_INSECURE_URL
+ * unless allowed; everything else is ERR_UPLOAD_INVALID_ARGUMENT. The address itself is not in any message.
+ */
+export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
+  const url = URL.canParse(text) ? new URL(text) : invalid('The base URL is not a URL: give https://host/path.')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    invalid(`The base URL begins with ${url.protocol} and must begin with https://.`)
+  if (url.username !== '' || url.password !== '')
+    invalid('The base URL holds a user or a password: give credentials as an API key or an access token.')
+  if (/[?#]/.test(text)) invalid('The base URL has a query or a fragment: give scheme, host and path only.')
+  if (url.protocol === 'http:' && !isHttpAllowed && !isLoopback(url.hostname))
+    throw new UploadError(
+      'ERR_UPLOAD_INSECURE_URL',
+      `The base URL is plain HTTP to ${url.hostname}, which would show the credentials to the network: use https, or allow HTTP.`,
+    )
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
+  const base = url.origin + withoutTrailingSlashes(url.pathname)
+  return {
+    host: `${url.hostname}:${port}`,
+    resolve(path, query) {
+      checkPath(path)
+      const search = queryText(query ?? {})
+      return base + path + (search === '' ? '' : `?${search}`)
+    },
+  }
+}
+
+/** An id as one segment of a path. `.` and `..` cannot be written as a segment in any form, so they are refused. */
+export function pathSegment(id: string | number): string {
+  const text = String(id)
+  if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
+    return invalid('An id is empty, or dots only, or not well-formed, and cannot stand in a path.')
+  return encodeURIComponent(text)
+}
+
+function checkPath(path: string): void {
+  if (typeof path !== 'string' || !/^\/(?!\/)/.test(path))
+    invalid('The path must begin with one slash, such as /movement_types: give it relative to the base URL.')
+  // A parser drops tabs and line breaks and takes a backslash for a slash, so these could hide another host.
+  if (/[\\?#\s\p{Cc}\p{Surrogate}]/u.test(path))
+    invalid('The path has a query, a fragment, a backslash or a blank in it: give queries apart, and encode the rest.')
+  if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
+    invalid('The path has a segment of dots, which would leave the base URL: give the path without it.')
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+}
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length
+  while (end > 0 && path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
+}
+
+function queryText(query: Query): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    const values = value === undefined ? [] : typeof value === 'object' ? value : [value]
+    for (const one of values) search.append(name, String(one))
+  }
+  return search.toString()
+}

@@ -1,0 +1,169 @@
+// Segments and requested analyses on the wire. Most of their records is not shown, so it is kept as it comes.
+
+import * as v from 'valibot'
+import {
+  isWireObject,
+  keepUnknown,
+  ownField,
+  shownField,
+  wireAnyObject,
+  wireBody,
+  wireCount,
+  wireDomHand,
+  wireId,
+  wireInteger,
+  wireSegmentId,
+  wireText,
+} from './fields.ts'
+import type { ServiceId, WireObject } from './fields.ts'
+
+export const segmentRequest = v.looseObject({
+  movement_type_id: wireCount,
+  dom_hand: wireDomHand,
+  org_movement_ids: v.optional(v.array(wireText)),
+})
+export type SegmentWireRequest = v.InferOutput<typeof segmentRequest>
+
+export const segmentReply = v.looseObject({
+  analysis_segment_id: wireSegmentId,
+  num_players: v.optional(wireInteger),
+  num_movements: v.optional(wireInteger),
+})
+export type SegmentWireReply = v.InferOutput<typeof segmentReply>
+
+export const analysisRequest = v.looseObject({
+  name: wireText,
+  primary_analysis_segment_id: wireCount,
+  comparison_analysis_segment_id: v.optional(wireCount),
+  population_analysis_segment_id: v.optional(wireCount),
+  status: v.optional(v.picklist(['draft', 'requested'])),
+})
+export type AnalysisWireRequest = v.InferOutput<typeof analysisRequest>
+
+/** The record of an analysis; none of its fields is shown, so none is demanded. */
+export const analysisReply = v.looseObject({
+  id: v.optional(wireId),
+  requested_analysis_id: v.optional(wireId),
+  name: v.optional(v.string()),
+  status: v.optional(v.string()),
+  primary_analysis_segment_id: v.optional(wireSegmentId),
+  comparison_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
+  population_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
+})
+export type AnalysisWireReply = v.InferOutput<typeof analysisReply>
+
+/** The list's shape is not shown: a bare array, or one array under a name that such services use. */
+export const analysisListReply = v.union([v.array(wireAnyObject), wireAnyObject])
+const listNames = ['requested_analyses', 'data', 'results', 'items']
+
+/** Bodies that the interface does not show. */
+export const unshownRequest = wireAnyObject
+export const unshownReply = v.optional(wireAnyObject)
+
+export type DomHand = v.InferOutput<typeof wireDomHand>
+
+export interface SegmentInput {
+  readonly movementTypeId: number
+  /** RHA is right-handed, LHA left-handed. */
+  readonly domHand: DomHand
+  /** The organisation's own ids of movements to include. Default: all that fit. */
+  readonly orgMovementIds?: readonly string[]
+  /** Fields of the service that its interface does not show, under their wire names. Default: none. */
+  readonly extra?: WireObject
+}
+
+export interface Segment {
+  readonly analysisSegmentId: number
+  readonly numPlayers?: number
+  readonly numMovements?: number
+  /** Present when an earlier try had no clear answer, so that the service may hold a segment nobody will use. */
+  readonly hasPossibleOrphan?: true
+  readonly [wireName: string]: unknown
+}
+
+export interface AnalysisInput {
+  readonly name: string
+  /** A number, or its digits as the service gave them; sent as an integer. */
+  readonly primaryAnalysisSegmentId: ServiceId
+  readonly comparisonAnalysisSegmentId?: ServiceId
+  readonly populationAnalysisSegmentId?: ServiceId
+  /** Default: not sent, which the service takes as `draft`. */
+  readonly status?: 'draft' | 'requested'
+  readonly extra?: WireObject
+}
+
+/** What is known of an analysis. The id's name on the wire is not shown: `id`, else `requested_analysis_id`. */
+export interface RequestedAnalysis {
+  readonly id?: ServiceId
+  readonly name?: string
+  /** The service's word: `draft`, `requested`, or one that is not shown. */
+  readonly status?: string
+  readonly primaryAnalysisSegmentId?: number
+  readonly comparisonAnalysisSegmentId?: number
+  readonly populationAnalysisSegmentId?: number
+  readonly [wireName: string]: unknown
+}
+
+/** The integer that a segment's id stands for; undefined when it stands for none. */
+export function segmentIdOf(value: unknown): number | undefined {
+  return v.is(wireSegmentId, value) ? Number(value) : undefined
+}
+
+export function segmentToWire(input: SegmentInput): WireObject {
+  return wireBody(
+    {
+      movement_type_id: input.movementTypeId,
+      dom_hand: input.domHand,
+      ...(input.orgMovementIds === undefined ? {} : { org_movement_ids: [...input.orgMovementIds] }),
+    } satisfies SegmentWireRequest,
+    input.extra,
+  )
+}
+
+/** Undefined when the reply lacks the segment's id, which is how the service says that the request was malformed. */
+export function segmentFromWire(raw: WireObject): Segment | undefined {
+  const analysisSegmentId = segmentIdOf(ownField(raw, 'analysis_segment_id'))
+  if (analysisSegmentId === undefined) return undefined
+  return keepUnknown(raw, [
+    ['analysisSegmentId', 'analysis_segment_id', analysisSegmentId],
+    ['numPlayers', 'num_players', shownField(raw, 'num_players', wireInteger)],
+    ['numMovements', 'num_movements', shownField(raw, 'num_movements', wireInteger)],
+  ]) as Segment
+}
+
+/** The segment ids must have been checked: each stands for an integer. */
+export function analysisToWire(input: AnalysisInput): WireObject {
+  return wireBody(
+    {
+      name: input.name,
+      primary_analysis_segment_id: segmentIdOf(input.primaryAnalysisSegmentId),
+      comparison_analysis_segment_id: segmentIdOf(input.comparisonAnalysisSegmentId),
+      population_analysis_segment_id: segmentIdOf(input.populationAnalysisSegmentId),
+      status: input.status,
+    } satisfies { [TName in keyof AnalysisWireRequest]?: AnalysisWireRequest[TName] | undefined },
+    input.extra,
+  )
+}
+
+export function analysisFromWire(raw: WireObject): RequestedAnalysis {
+  const [id, longId] = [shownField(raw, 'id', wireId), shownField(raw, 'requested_analysis_id', wireId)]
+  const segment = (name: string): number | undefined => segmentIdOf(ownField(raw, name))
+  return keepUnknown(raw, [
+    id === undefined ? ['id', 'requested_analysis_id', longId] : ['id', 'id', id],
+    ['name', 'name', shownField(raw, 'name', v.string())],
+    ['status', 'status', shownField(raw, 'status', v.string())],
+    ['primaryAnalysisSegmentId', 'primary_analysis_segment_id', segment('primary_analysis_segment_id')],
+    ['comparisonAnalysisSegmentId', 'comparison_analysis_segment_id', segment('comparison_analysis_segment_id')],
+    ['populationAnalysisSegmentId', 'population_analysis_segment_id', segment('population_analysis_segment_id')],
+  ])
+}
+
+/** The list in a reply; undefined when there is none, or more than one that it could be. */
+export function analysisListFromWire(raw: unknown): readonly RequestedAnalysis[] | undefined {
+  const lists: unknown[] = Array.isArray(raw)
+    ? [raw]
+    : listNames.map((name) => (isWireObject(raw) ? ownField(raw, name) : undefined)).filter(Array.isArray)
+  const [list] = lists
+  if (lists.length !== 1 || !Array.isArray(list) || !list.every(isWireObject)) return undefined
+  return list.map(analysisFromWire)
+}

@@ -1,0 +1,197 @@
+// Motion capture on the wire: sessions, and file names that are answered with an address each.
+
+import * as v from 'valibot'
+import {
+  isWireObject,
+  keepUnknown,
+  shownField,
+  wireBody,
+  wireCount,
+  wireDate,
+  wireFileName,
+  wireFrameRate,
+  wireId,
+  wireInteger,
+  wireText,
+} from './fields.ts'
+import type { ServiceId, WireObject } from './fields.ts'
+
+export const mocapSessionRequest = v.looseObject({
+  org_id: wireText,
+  mocap_type_id: wireCount,
+  session_date: wireDate,
+  session_type_id: wireCount,
+})
+export type MocapSessionWireRequest = v.InferOutput<typeof mocapSessionRequest>
+
+/** `id` and `session_id` hold the same value; one of them must be there. */
+export const mocapSessionReply = v.looseObject({
+  id: v.optional(wireId),
+  session_id: v.optional(wireId),
+  org_id: v.optional(v.string()),
+  mocap_type_id: v.optional(wireInteger),
+  session_type_id: v.optional(wireInteger),
+  session_date: v.optional(v.string()),
+  num_movements: v.optional(wireInteger),
+  num_players: v.optional(wireInteger),
+  status: v.optional(v.string()),
+  created_at: v.optional(v.string()),
+  updated_at: v.optional(v.string()),
+})
+export type MocapSessionWireReply = v.InferOutput<typeof mocapSessionReply>
+
+export const mocapSessionFileRequest = v.looseObject({
+  session_id: wireId,
+  filenames: v.pipe(v.array(wireFileName), v.nonEmpty()),
+  video_framerate: v.optional(wireFrameRate),
+  reprocess: v.optional(v.boolean(), false),
+})
+export type MocapSessionFileWireRequest = v.InferInput<typeof mocapSessionFileRequest>
+
+/**
+ * File name → address. Not a valibot record: that drops the keys `__proto__`, `constructor` and `prototype`, and each
+ * of them is a legal file name.
+ */
+export const mocapSessionFileReply = v.custom<Readonly<Record<string, string>>>(
+  (value) => isWireObject(value) && Object.values(value).every((address) => typeof address === 'string'),
+  'not an object of addresses by file name',
+)
+export type MocapSessionFileWireReply = v.InferOutput<typeof mocapSessionFileReply>
+
+export interface MocapSessionInput {
+  readonly orgId: string
+  readonly mocapTypeId: number
+  /** The day of capture, YYYY-MM-DD. */
+  readonly sessionDate: string
+  readonly sessionTypeId: number
+  /** Fields of the service that its interface does not show, under their wire names. Default: none. */
+  readonly extra?: WireObject
+}
+
+/** Fields that we do not know are kept under their wire names. */
+export interface MocapSession {
+  readonly id: ServiceId
+  readonly sessionId: ServiceId
+  readonly orgId?: string
+  readonly mocapTypeId?: number
+  readonly sessionTypeId?: number
+  readonly sessionDate?: string
+  readonly numMovements?: number
+  readonly numPlayers?: number
+  /** The service's word; `pending` on a new session, other words are not shown. */
+  readonly status?: string
+  readonly createdAt?: string
+  readonly updatedAt?: string
+  /** Present when an earlier try had no clear answer, so that the service may hold a session nobody will use. */
+  readonly hasPossibleOrphan?: true
+  readonly [wireName: string]: unknown
+}
+
+export interface RegisterFilesInput {
+  readonly sessionId: ServiceId
+  /** In the order in which the movements were captured; each name once. */
+  readonly filenames: readonly string[]
+  /** Frames a second; the service demands it where the session's type is plain video. */
+  readonly frameRate?: number
+  /** Whether names that exist already may be sent again. Default false. */
+  readonly reprocess?: boolean
+  readonly extra?: WireObject
+}
+
+export function mocapSessionToWire(input: MocapSessionInput): WireObject {
+  return wireBody(
+    {
+      org_id: input.orgId,
+      mocap_type_id: input.mocapTypeId,
+      session_date: input.sessionDate,
+      session_type_id: input.sessionTypeId,
+    } satisfies MocapSessionWireRequest,
+    input.extra,
+  )
+}
+
+/** Undefined when the reply names no session. */
+export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined {
+  const shown = mocapSessionReply.entries
+  const id = shownField(raw, 'id', wireId)
+  const sessionId = shownField(raw, 'session_id', wireId)
+  if (id === undefined && sessionId === undefined) return undefined
+  return keepUnknown(raw, [
+    ['id', 'id', id ?? sessionId],
+    ['sessionId', 'session_id', sessionId ?? id],
+    ['orgId', 'org_id', shownField(raw, 'org_id', shown.org_id)],
+    ['mocapTypeId', 'mocap_type_id', shownField(raw, 'mocap_type_id', shown.mocap_type_id)],
+    ['sessionTypeId', 'session_type_id', shownField(raw, 'session_type_id', shown.session_type_id)],
+    ['sessionDate', 'session_date', shownField(raw, 'session_date', shown.session_date)],
+    ['numMovements', 'num_movements', shownField(raw, 'num_movements', shown.num_movements)],
+    ['numPlayers', 'num_players', shownField(raw, 'num_players', shown.num_players)],
+    ['status', 'status', shownField(raw, 'status', shown.status)],
+    ['createdAt', 'created_at', shownField(raw, 'created_at', shown.created_at)],
+    ['updatedAt', 'updated_at', shownField(raw, 'updated_at', shown.updated_at)],
+  ]) as MocapSession
+}
+
+export function registerFilesToWire(input: RegisterFilesInput): WireObject {
+  return wireBody(
+    {
+      session_id: input.sessionId,
+      filenames: [...input.filenames],
+      ...(input.frameRate === undefined ? {} : { video_framerate: input.frameRate }),
+      reprocess: input.reprocess ?? false,
+    } satisfies MocapSessionFileWireRequest,
+    input.extra,
+  )
+}
+
+/** Why names and reply do not fit together: names without an address, or one address for two names. */
+export interface RegisterMismatch {
+  readonly missing: readonly string[]
+  readonly shared: readonly string[]
+}
+
+/**
+ * The address of each name, in the order asked. A name is looked up exactly, then in its composed Unicode form (NFC),
+ * because services store names that way; a form that two asked names or two keys share is nobody's.
+ */
+export function addressesByName(
+  raw: WireObject,
+  names: readonly string[],
+): { readonly addresses: ReadonlyMap<string, string> } | { readonly mismatch: RegisterMismatch } {
+  const asked = new Set(names)
+  const spareKeys = groupByForm(Object.keys(raw).filter((key) => !asked.has(key)))
+  const spareNames = groupByForm(names.filter((name) => !Object.hasOwn(raw, name)))
+  const keyOf = (name: string): string | undefined => {
+    if (Object.hasOwn(raw, name)) return name
+    const [keys = [], rivals = []] = [spareKeys.get(name.normalize('NFC')), spareNames.get(name.normalize('NFC'))]
+    return keys.length === 1 && rivals.length === 1 ? keys[0] : undefined
+  }
+  const addresses = new Map<string, string>()
+  const ownerOf = new Map<string, string>()
+  const missing: string[] = []
+  const shared: string[] = []
+  for (const name of names) {
+    const key = keyOf(name)
+    const address = key === undefined ? undefined : raw[key]
+    if (typeof address !== 'string' || !isAddress(address)) missing.push(name)
+    else if (ownerOf.has(address)) shared.push(ownerOf.get(address) ?? name, name)
+    else {
+      addresses.set(name, address)
+      ownerOf.set(address, name)
+    }
+  }
+  return missing.length + shared.length === 0 ? { addresses } : { mismatch: { missing, shared } }
+}
+
+function groupByForm(names: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>()
+  for (const name of names) {
+    const form = name.normalize('NFC')
+    groups.set(form, [...(groups.get(form) ?? []), name])
+  }
+  return groups
+}
+
+/** True for an absolute web address. Whether plain HTTP is allowed is asked where it is used. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text)
+}

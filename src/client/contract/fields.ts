@@ -1,0 +1,88 @@
+// The rules that several operations share: ids, dates, integers, names; and how a reply keeps what we do not know.
+
+import * as v from 'valibot'
+
+/** An object of JSON. Read it with own-property look-ups only: `__proto__` is an ordinary key in it. */
+export type WireObject = Readonly<Record<string, unknown>>
+
+/** An id of the service. It goes back exactly as it came: a number stays a number, a string stays a string. */
+export type ServiceId = string | number
+
+/** True for a real day of the calendar, written YYYY-MM-DD, in the years 1 to 9999. */
+export function isCalendarDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const daysOfMonths = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+  return year >= 1 && day >= 1 && day <= (daysOfMonths[month - 1] ?? 0)
+}
+
+/**
+ * True for a file name that can be sent: not empty, no path separator of any system, no NUL, not `.` or `..`, and no
+ * half of a surrogate pair (JSON carries it, and the far end would answer under another name).
+ */
+export function isFileName(text: string): boolean {
+  return text !== '' && text !== '.' && text !== '..' && !/[/\\\0]|\p{Surrogate}/u.test(text)
+}
+
+/** An integer that a JSON number carries exactly. */
+export const wireInteger = v.pipe(v.number(), v.safeInteger())
+/** A count, a size or the id of a type: an integer of 0 or more. */
+export const wireCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** A position or a number of parts: an integer of 1 or more. */
+export const wireOrdinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+/** A number of frames in a second, above 0. */
+export const wireFrameRate = v.pipe(v.number(), v.finite(), v.gtValue(0))
+export const wireText = v.pipe(v.string(), v.nonEmpty())
+export const wireDate = v.pipe(v.string(), v.isoDate(), v.check(isCalendarDate, 'not a day of the calendar'))
+export const wireFileName = v.pipe(v.string(), v.check(isFileName, 'not a plain file name'))
+/** A number above 2^53 has already lost digits when it is read, so it is refused rather than sent back changed. */
+export const wireId = v.union([wireText, wireInteger])
+export const wireDomHand = v.picklist(['RHA', 'LHA'])
+
+/** A segment's id as the service answers it: an integer, or digits in a string. Sent as an integer. */
+export const wireSegmentId = v.union([wireCount, v.pipe(v.string(), v.regex(/^\d{1,15}$/))])
+
+/** Any JSON object, for bodies that the interface does not show. */
+export const wireAnyObject = v.custom<WireObject>(isWireObject, 'not an object')
+
+/** True for an object that is not an array. */
+export function isWireObject(value: unknown): value is WireObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads an own field; undefined when there is none. */
+export function ownField(object: WireObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/** Reads an own field when it is what the schema says; undefined otherwise. */
+export function shownField<TSchema extends v.GenericSchema>(
+  object: WireObject,
+  name: string,
+  schema: TSchema,
+): v.InferOutput<TSchema> | undefined {
+  const result = v.safeParse(schema, ownField(object, name))
+  return result.success ? result.output : undefined
+}
+
+/**
+ * Joins what was understood of a reply with the rest of it, under the wire's names. A known field that was not of the
+ * shown type counts as the rest: it is kept, never dropped. `known` pairs our name with the wire's name and the value.
+ */
+export function keepUnknown(raw: WireObject, known: readonly (readonly [string, string, unknown])[]): WireObject {
+  const understood = known.filter(([, , value]) => value !== undefined)
+  const readNames = new Set(understood.map(([, wireName]) => wireName))
+  // fromEntries defines properties, so that a field named __proto__ stays a field.
+  return Object.fromEntries([
+    ...Object.entries(raw).filter(([wireName]) => !readNames.has(wireName)),
+    ...understood.map(([name, , value]) => [name, value] as const),
+  ])
+}
+
+/** Drops fields whose value is undefined and adds the host's own, which never replace ours. */
+export function wireBody(fields: WireObject, extra: WireObject | undefined): WireObject {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries([...Object.entries(extra ?? {}), ...given])
+}

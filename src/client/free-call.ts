@@ -1,0 +1,45 @@
+// A call of the service whose path the interface does not show: with its credentials, below its base address.
+
+import { invalid } from '../core/errors.ts'
+import type { BaseUrl } from './base-url.ts'
+import type { OperationKind } from './contract.ts'
+import { readJson } from './reply.ts'
+import type { Caller } from './repeat.ts'
+import type { FreeCallOptions } from './service-client.ts'
+
+const METHODS: Readonly<Record<string, OperationKind>> = {
+  GET: 'read',
+  POST: 'once',
+  PUT: 'repeatable',
+  PATCH: 'repeatable',
+  DELETE: 'repeatable',
+}
+
+/** Makes the call; what it is repeated for follows from its method. */
+export async function callFreely(
+  { baseUrl, caller }: { readonly baseUrl: BaseUrl; readonly caller: Caller },
+  asked: { readonly method: string; readonly path: string; readonly options: FreeCallOptions },
+): Promise<{ readonly status: number; readonly data: unknown }> {
+  const { path, options } = asked
+  const method = typeof asked.method === 'string' ? asked.method.toUpperCase() : ''
+  const kind = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
+  if (kind === undefined) return invalid(`The method is unknown: give one of ${Object.keys(METHODS).join(', ')}.`)
+  const url = baseUrl.resolve(path, options.query)
+  const operation = `${method} ${path}`
+  if (method === 'GET' && options.data !== undefined) invalid('A GET has no body: give data as query.')
+  const body = options.data === undefined ? {} : { body: bytesOf(options.data) }
+  const { reply } = await caller(
+    { operation, kind, method, url, ...body },
+    options.signal ?? new AbortController().signal,
+  )
+  const isEmpty = reply.body.length === 0 && !reply.isBodyCut
+  return { status: reply.status, data: isEmpty ? undefined : readJson(reply, operation, true) }
+}
+
+/** A JSON body. Throws ERR_UPLOAD_INVALID_ARGUMENT for what JSON cannot say. */
+export function bytesOf(data: unknown): Uint8Array {
+  const text = JSON.stringify(data) as string | undefined
+  return new TextEncoder().encode(
+    text ?? invalid('data cannot be written as JSON: give a JSON value.', { field: 'data' }),
+  )
+}

@@ -1,0 +1,146 @@
+// What an answer or a missing answer means for a call, pure: whether the service may have acted on it, and the error
+// it becomes when nothing more is tried.
+
+import { HttpStatusError, UploadError } from '../core/errors.ts'
+import type { TransportError, UploadErrorCode } from '../core/errors.ts'
+import type { TransportReply } from '../core/ports.ts'
+import type { ServiceCall } from './attempt.ts'
+import { serviceCodeOf, serviceWords } from './reply.ts'
+
+export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again'
+
+export function classOfStatus(status: number): AnswerClass {
+  if (status >= 200 && status < 300) return 'success'
+  if (status >= 300 && status < 400) return 'redirect'
+  if (status === 401 || status === 403) return 'credentials'
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'again'
+  return 'refused'
+}
+
+/** False when the service says that it has not begun (RFC 6585, 8470, 9110); a 408 or 500 may come after the deed. */
+export function isDoubtfulStatus(status: number): boolean {
+  return classOfStatus(status) === 'again' && status !== 425 && status !== 429 && status !== 503
+}
+
+/** True when the whole request may have reached the service. */
+export function isDoubtfulMissing(error: TransportError): boolean {
+  return error.phase !== 'connect' && error.ending === 'doubtful'
+}
+
+/** What a final error tells of the call that it ended. */
+export interface CallFacts {
+  readonly attempts: number
+  /** An earlier or this try may have been acted on. */
+  readonly isDoubtful: boolean
+  readonly secret: string
+}
+
+const CODE_OF_CLASS: Readonly<Record<Exclude<AnswerClass, 'success'>, UploadErrorCode>> = {
+  redirect: 'ERR_UPLOAD_REDIRECT_REFUSED',
+  credentials: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+  refused: 'ERR_UPLOAD_SERVICE_REFUSED',
+  again: 'ERR_UPLOAD_HTTP_STATUS',
+}
+
+/** The error of an answer that is no success. `wait` is the Retry-After, and whether it is too long to be kept. */
+export function statusError(
+  call: ServiceCall,
+  reply: TransportReply,
+  facts: CallFacts,
+  wait: { readonly retryAfterMs?: number | undefined; readonly isTooLong?: boolean } = {},
+): HttpStatusError {
+  const { status } = reply
+  const { operation } = call
+  const answerClass = classOfStatus(status)
+  const head = {
+    success: `The service answered ${status} to ${operation}`,
+    redirect: `The service answered ${status} to ${operation}, and redirects are not followed: check the base URL`,
+    credentials: `The service refused the credentials for ${operation} (${status}): check the API key or the access token`,
+    refused: `The service refused ${operation} (${status})`,
+    again: `The service failed in ${operation} (${status})`,
+  }[answerClass]
+  const words = serviceWords(reply, facts.secret)
+  const seconds = Math.ceil((wait.retryAfterMs ?? 0) / 1000)
+  const note =
+    wait.isTooLong === true ? ` and asks to wait ${seconds} s, which is too long to wait here: try again then` : ''
+  return new HttpStatusError(
+    answerClass === 'success' ? 'ERR_UPLOAD_INTERNAL' : CODE_OF_CLASS[answerClass],
+    `${head}${note}.${words === '' ? '' : ` It says: ${words}`}`,
+    {
+      status,
+      serviceCode: serviceCodeOf(reply, facts.secret),
+      retryAfterMs: wait.retryAfterMs,
+      isRetryable: answerClass === 'again',
+      details: detailsOf(call, facts),
+    },
+  )
+}
+
+/** The error of a call whose tries are used up; the last one is its cause. */
+export function exhausted(call: ServiceCall, facts: CallFacts, cause: UploadError): UploadError {
+  const message = `Gave up ${call.operation} after ${facts.attempts} attempts. The last: ${cause.message}`
+  const status = cause instanceof HttpStatusError ? { status: cause.status } : {}
+  return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', message, {
+    cause,
+    isRetryable: true,
+    details: { ...status, ...detailsOf(call, facts) },
+  })
+}
+
+/** The error of a host that cannot be reached; `forMs` is how long it was tried, for a host that was there before. */
+export function unreachable(
+  call: ServiceCall,
+  facts: CallFacts,
+  options: { readonly host: string; readonly forMs?: number; readonly cause: TransportError },
+): UploadError {
+  const { host, forMs, cause } = options
+  const time = forMs === undefined ? '' : ` for ${Math.round(forMs / 1000)} s`
+  const advice = forMs === undefined ? 'Check the base URL and the network.' : 'Check the network.'
+  return new UploadError(
+    'ERR_UPLOAD_HOST_UNREACHABLE',
+    `Could not reach ${host}${time} (${reasonOf(cause)}). ${advice}`,
+    {
+      cause,
+      isRetryable: true,
+      details: { host, ...detailsOf(call, facts) },
+    },
+  )
+}
+
+/** The error of a missing answer that must not be risked again. */
+export function doubtfulEnd(call: ServiceCall, facts: CallFacts, cause: TransportError): UploadError {
+  const code = cause.code === 'ERR_UPLOAD_TIMEOUT' ? cause.code : 'ERR_UPLOAD_NETWORK'
+  const message = `No answer came to ${call.operation} (${reasonOf(cause)}), so it may or may not have been done.`
+  return new UploadError(code, message, { cause, details: detailsOf(call, facts) })
+}
+
+/** The same error with the facts of the call. */
+export function withFacts(call: ServiceCall, facts: CallFacts, error: TransportError): UploadError {
+  return new UploadError(error.code, error.message, { cause: error, details: detailsOf(call, facts) })
+}
+
+export function detailsOf(call: ServiceCall, facts: CallFacts): Readonly<Record<string, unknown>> {
+  const { attempts, isDoubtful } = facts
+  return { operation: call.operation, attempts, ...(isDoubtful ? { isDoubtful: true } : {}) }
+}
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'its name was not found'],
+  [/^(?:EHOSTUNREACH|ENETUNREACH)$/, 'no route to it'],
+  [/^(?:ECONNRESET|EPIPE)$/, 'connection reset'],
+  [/^ETIMEDOUT$/, 'no answer'],
+  [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
+]
+
+function reasonOf(error: TransportError): string {
+  let cause: unknown = error.cause
+  for (let depth = 0; depth < 3 && cause instanceof Error; depth += 1) {
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    const known = REASONS.find(([pattern]) => pattern.test(code))
+    if (known !== undefined) return known[1]
+    cause = cause.cause
+  }
+  if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
+  return error.phase === 'connect' ? 'no connection' : 'connection lost'
+}

@@ -1,0 +1,104 @@
+// What an answer of the service says: its JSON where JSON is needed, and its own words where it refuses, made fit to
+// be shown.
+
+import { redactText } from '../core/address.ts'
+import { UploadError } from '../core/errors.ts'
+import type { TransportReply } from '../core/ports.ts'
+import { isWireObject, ownField } from './contract/fields.ts'
+
+/** The service's words in a message: at most this many characters. */
+const MAX_WORDS_LENGTH = 300
+/** A body longer than this is not searched for words. */
+const MAX_WORDS_BODY_BYTES = 65_536
+const WORD_FIELDS = ['message', 'msg', 'error', 'error_description', 'detail', 'errors']
+
+/**
+ * The JSON of an answer to `operation`; undefined for an empty body, and for one that is neither JSON nor a page where
+ * `isBodyNeeded` is false. Everything else is ERR_UPLOAD_SERVICE_REPLY. A page (HTML) is never taken for an answer,
+ * because a login page of the network would then pass for a success.
+ */
+export function readJson(reply: TransportReply, operation: string, isBodyNeeded: boolean): unknown {
+  const refuse = (what: string): never => {
+    throw new UploadError(
+      'ERR_UPLOAD_SERVICE_REPLY',
+      `The service answered ${reply.status} to ${operation} with ${what}. Check the base URL.`,
+      { details: { operation, status: reply.status } },
+    )
+  }
+  if (reply.isBodyCut) return refuse(`more than the ${reply.body.length} bytes that are read`)
+  if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
+  const text = textOf(reply.body).trim()
+  if (text === '') return isBodyNeeded ? refuse('an empty body instead of JSON') : undefined
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return isBodyNeeded ? refuse('a body that is not JSON') : undefined
+  }
+}
+
+/** What the service says of itself in an answer that is no success; empty when it says nothing that can be shown. */
+export function serviceWords(reply: TransportReply, secret: string): string {
+  if (isPage(reply)) return `a web page (HTML) of ${reply.body.length} bytes`
+  const words = wordsOf(smallJsonOf(reply), 0).map((word) => showable(word, secret).trim())
+  const text = [...new Set(words.filter((word) => word !== ''))].join('; ')
+  return text.length > MAX_WORDS_LENGTH ? `${cut(text, MAX_WORDS_LENGTH - 1)}…` : text
+}
+
+/** The service's own code for what went wrong, when it gives one that looks like a code. */
+export function serviceCodeOf(reply: TransportReply, secret: string): string | undefined {
+  const json = smallJsonOf(reply)
+  const error = isWireObject(json) ? ownField(json, 'error') : undefined
+  const codes = [
+    isWireObject(error) ? ownField(error, 'code') : undefined,
+    isWireObject(json) ? ownField(json, 'code') : undefined,
+  ]
+  return codes.find((code) => typeof code === 'string' && /^[\w.-]{1,64}$/.test(code) && !code.includes(secret)) as
+    string | undefined
+}
+
+/** Text of the far end without control characters, without our credential, and without what reads like a secret. */
+export function showable(text: string, secret: string): string {
+  const plain = text.replace(/\p{Cc}/gu, ' ')
+  const withoutSecret = [secret, encodeURIComponent(secret)].reduce((rest, word) => rest.replaceAll(word, '…'), plain)
+  return redactText(withoutSecret)
+}
+
+/** Names as a list for a message: the first ten, each shortened. */
+export function showNames(names: readonly string[], secret: string): string {
+  if (names.length === 0) return 'none'
+  const shown = names.slice(0, 10).map((name) => cut(showable(name, secret), 80))
+  return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
+}
+
+function wordsOf(value: unknown, depth: number): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (depth > 3) return []
+  if (Array.isArray(value)) return value.slice(0, 5).flatMap((entry) => wordsOf(entry, depth + 1))
+  if (!isWireObject(value)) return []
+  return WORD_FIELDS.flatMap((name) => wordsOf(ownField(value, name), depth + 1))
+}
+
+function smallJsonOf(reply: TransportReply): unknown {
+  if (reply.isBodyCut || reply.body.length > MAX_WORDS_BODY_BYTES) return undefined
+  try {
+    const json = JSON.parse(textOf(reply.body)) as unknown
+    // A bare string is somebody's prose, not a field that was meant to be shown.
+    return typeof json === 'string' ? undefined : json
+  } catch {
+    return undefined
+  }
+}
+
+function isPage(reply: TransportReply): boolean {
+  if (/^\s*(?:text\/html|application\/xhtml)/i.test(reply.headers['content-type'] ?? '')) return true
+  return /^\s*<(?:!doctype|html)/i.test(textOf(reply.body.subarray(0, 256)))
+}
+
+/** A text's beginning, never ending in half of a surrogate pair. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
