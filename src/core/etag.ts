@@ -32,18 +32,22 @@ export function parseEtag(raw: string | undefined | null): Etag | undefined {
 /**
  * The MD5 of the stored bytes, 32 lower-case hex digits, when this ETag is one: 32 hex digits, and an answer that names
  * no encryption under a key of the customer or of a key service (with those an ETag looks the same and is none). The
- * multipart form, `hex-N`, is not one either. `replyHeaders` has lower-case names; where a browser hides them, the
+ * multipart form, `hex-N`, is not one either. `etag` is as received; `replyHeaders` has lower-case names; where a browser hides them, the
  * caller must know from elsewhere whether the storage encrypts.
  */
-export function md5FromEtag(etag: Etag, replyHeaders: Readonly<Record<string, string>>): string | undefined {
-  if (!/^[0-9a-f]{32}$/i.test(etag.value)) return undefined
-  for (const [name, value] of Object.entries(replyHeaders)) {
+export function md5FromEtag(
+  etag: string | undefined,
+  replyHeaders: Readonly<Record<string, string>>,
+): string | undefined {
+  const value = parseEtag(etag)?.value ?? ''
+  if (!/^[0-9a-f]{32}$/i.test(value)) return undefined
+  for (const [name, text] of Object.entries(replyHeaders)) {
     // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:kms:dsse and what may follow do not.
-    if (name === 'x-amz-server-side-encryption' && value.trim().toLowerCase() !== 'aes256') return undefined
+    if (name === 'x-amz-server-side-encryption' && text.trim().toLowerCase() !== 'aes256') return undefined
     if (name.startsWith('x-amz-server-side-encryption-')) return undefined
     if (name.startsWith('x-goog-encryption-')) return undefined
   }
-  return etag.value.toLowerCase()
+  return value.toLowerCase()
 }
 
 /** Whether two ETags, as received, name the same bytes: quotes and weakness do not count. A missing one equals nothing. */
