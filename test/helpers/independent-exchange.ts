@@ -1,0 +1,143 @@
+// One HTTP exchange of the independent service: reads the body, does the work, answers; or fails as the script says.
+
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import type { Fault, FaultAction, RequestRecord } from './independent-records.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** A string goes out as it is, anything else as JSON, undefined as an empty body. */
+  readonly body?: unknown
+}
+
+/** Finds the action for each request; a line that asks for one request is used up by it. */
+export interface FaultScript {
+  take(record: RequestRecord): FaultAction | undefined
+  /** Lines that no request has met yet: a test that ends with some has not tested what it says. */
+  pending(): readonly Fault[]
+}
+
+export function createFaultScript(faults: readonly Fault[]): FaultScript {
+  const lines = faults.map((fault) => ({ fault, matches: 0, isUsed: false }))
+  return {
+    take(record) {
+      let action: FaultAction | undefined
+      for (const line of lines) {
+        const { operation, fileName, partNumber, nth } = line.fault
+        if (operation !== record.operation) continue
+        if (fileName !== undefined && fileName !== record.fileName) continue
+        if (partNumber !== undefined && partNumber !== record.partNumber) continue
+        line.matches++
+        if (action !== undefined || (nth !== 'every' && nth !== line.matches)) continue
+        line.isUsed = true
+        action = line.fault.action
+      }
+      return action
+    },
+    pending: () => lines.filter((line) => !line.isUsed).map((line) => line.fault),
+  }
+}
+
+export interface Exchange {
+  readonly record: RequestRecord
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly action: FaultAction | undefined
+  /** Fires when the service closes: a late answer is then not waited for. */
+  readonly closing: AbortSignal
+  /** Called with each piece of the body. */
+  onPiece(piece: Buffer): void
+  /** The ordinary work, after the whole body is here. */
+  work(): Answer
+}
+
+/** Runs one exchange to its end; `record` says afterwards how it ended. Never rejects. */
+export async function runExchange(exchange: Exchange): Promise<void> {
+  const { record, request, response, action, closing } = exchange
+  try {
+    if (typeof action === 'object' && 'status' in action && action.early !== undefined) {
+      sendEarly(exchange, action, action.early)
+      return
+    }
+    const resetAfter = action === 'resetMidBody' ? Number(request.headers['content-length'] ?? 0) / 2 : Infinity
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      record.bodyBytes += piece.byteLength
+      // Reset before the loop is left: leaving it would end the connection in the ordinary way first.
+      if (record.bodyBytes >= resetAfter) reset(exchange)
+      exchange.onPiece(piece)
+    }
+    if (action === 'resetMidBody') {
+      reset(exchange)
+      return
+    }
+    if (action === 'html500') {
+      const page = '<html><head><title>500</title></head><body><h1>Internal Server Error</h1></body></html>'
+      send(exchange, { status: 500, headers: { 'content-type': 'text/html' }, body: page })
+      return
+    }
+    if (typeof action === 'object' && 'status' in action) {
+      send(exchange, action)
+      return
+    }
+    const answer = exchange.work()
+    if (action === 'loseReply') {
+      record.ending = 'replyLost'
+      request.socket.destroy()
+      return
+    }
+    if (typeof action === 'object') await wait(action.delayMs, undefined, { signal: closing })
+    send(exchange, answer)
+  } catch {
+    // The request's own stream is the only thing here that fails: the client went away, or the service is closing.
+    if (record.ending === 'open') record.ending = 'clientGone'
+    response.destroy()
+  }
+}
+
+function reset({ record, request }: Exchange): void {
+  record.ending = 'reset'
+  request.socket.resetAndDestroy()
+}
+
+function sendEarly(exchange: Exchange, answer: Answer, early: 'drain' | 'close'): void {
+  if (early === 'drain') exchange.request.resume()
+  send(exchange, early === 'drain' ? answer : { ...answer, headers: { connection: 'close', ...answer.headers } })
+}
+
+function send({ record, response }: Exchange, { status, headers = {}, body }: Answer): void {
+  if (response.destroyed || response.socket?.destroyed === true) {
+    record.ending = 'clientGone'
+    return
+  }
+  const isText = typeof body === 'string'
+  const payload = body === undefined ? '' : isText ? body : JSON.stringify(body)
+  const type = body === undefined ? {} : { 'content-type': isText ? 'application/xml' : 'application/json' }
+  response.writeHead(status, { ...type, 'content-length': String(Buffer.byteLength(payload)), ...headers })
+  response.end(payload)
+  record.status = status
+  if (record.operation !== 'put' && body !== undefined) record.answer = body
+  record.ending = 'answered'
+}
+
+/** Starts a server on a free loopback port; `origin` has no path. */
+export async function listen(
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ origin: string; close(): Promise<void> }> {
+  const server: Server = createServer(onRequest)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

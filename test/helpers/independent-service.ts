@@ -1,0 +1,150 @@
+// A small fake of the whole service and its object store over plain node:http, written from the interface document
+// alone, so that client and service of the product cannot share a mistake with it. It remembers all that it saw, and
+// fails by script. Storage listens on a second port: another origin. Stored bytes are kept in memory.
+
+import { createHash, randomBytes } from 'node:crypto'
+
+import { createAnalysisCalls } from './independent-analyses.ts'
+import { createCaptureCalls } from './independent-captures.ts'
+import { createCallDoor, createPutDoor } from './independent-doors.ts'
+import type { Fields } from './independent-doors.ts'
+import { createFaultScript, listen } from './independent-exchange.ts'
+import type { Answer } from './independent-exchange.ts'
+import type {
+  Fault,
+  IndependentServiceOptions,
+  Operation,
+  Records,
+  RequestRecord,
+  StoredFile,
+} from './independent-records.ts'
+import { createStorage } from './independent-storage.ts'
+import type { StoredObject } from './independent-storage.ts'
+import { createVideoCalls } from './independent-videos.ts'
+
+export interface IndependentService {
+  /** The service's base address, without a slash at the end. */
+  readonly url: string
+  readonly storageUrl: string
+  /** Both credentials are good for every call. */
+  readonly apiKey: string
+  readonly token: string
+  readonly records: Records
+  /** The requests of one operation, in the order of their arrival. */
+  requestsOf(operation: Operation): RequestRecord[]
+  /** What storage holds now, of all sessions, files without any part included. */
+  storedFiles(): StoredFile[]
+  /** The bytes of a file that is stored once under this name; throws when there is none or more than one. */
+  contentOf(fileName: string): Buffer
+  /** Script lines that have not happened. */
+  pendingFaults(): readonly Fault[]
+  /** Ends every connection, and every delay. */
+  close(): Promise<void>
+}
+
+/** A stored object and how it is shown. */
+interface Entry {
+  readonly object: StoredObject
+  readonly flow: 'video' | 'capture'
+  readonly sessionId: string
+  readonly isConfirmed: boolean | undefined
+}
+
+/** Starts one instance on two free loopback ports. Instances share nothing. */
+export async function startIndependentService(options: IndependentServiceOptions = {}): Promise<IndependentService> {
+  const records: Records = { requests: [], maxPutsInFlight: 0, credentialLeaks: [], cancelledSessionIds: [] }
+  const apiKey = `key-${randomBytes(12).toString('hex')}`
+  const token = `token-${randomBytes(12).toString('hex')}`
+  const script = createFaultScript(options.faults ?? [])
+  const closing = new AbortController()
+  const doorSetting = { records, script, closing: closing.signal, apiKey, token }
+
+  const storage = createStorage(options)
+  const storageServer = await listen(createPutDoor({ ...doorSetting, storage }))
+  const arrange = arranger(options.entryOrder)
+  const callSetting = { options, storage, storageOrigin: storageServer.origin, records, arrange }
+  const videos = createVideoCalls(callSetting)
+  const captures = createCaptureCalls(callSetting)
+  const answer = answerer(videos, captures, createAnalysisCalls(options))
+  const bearerHeader = options.bearerHeader ?? 'authorization'
+  const serviceServer = await listen(createCallDoor({ ...doorSetting, bearerHeader, answer }))
+
+  function entries(): Entry[] {
+    const ofVideos = [...videos.sessions.values()].flatMap(({ id: sessionId, files }) =>
+      files.map(({ object, isConfirmed }): Entry => ({ object, flow: 'video', sessionId, isConfirmed })),
+    )
+    const ofCaptures = [...captures.sessions.values()].flatMap(({ id: sessionId, files }) =>
+      [...files.values()].map((object): Entry => ({ object, flow: 'capture', sessionId, isConfirmed: undefined })),
+    )
+    return [...ofVideos, ...ofCaptures]
+  }
+
+  return {
+    url: serviceServer.origin,
+    storageUrl: storageServer.origin,
+    apiKey,
+    token,
+    records,
+    requestsOf: (operation) => records.requests.filter((request) => request.operation === operation),
+    storedFiles: () => entries().map(describe),
+    contentOf(fileName) {
+      const found = entries().filter(({ object }) => object.fileName === fileName && object.parts.size > 0)
+      if (found.length !== 1) throw new Error(`${found.length} stored files have the name ${fileName}`)
+      return Buffer.concat(partsInOrder(found[0]!.object).flatMap(({ pieces }) => pieces))
+    },
+    pendingFaults: () => script.pending(),
+    async close() {
+      closing.abort()
+      await Promise.all([serviceServer.close(), storageServer.close()])
+    },
+  }
+}
+
+function answerer(
+  videos: ReturnType<typeof createVideoCalls>,
+  captures: ReturnType<typeof createCaptureCalls>,
+  analyses: ReturnType<typeof createAnalysisCalls>,
+) {
+  const calls: Partial<Record<Operation, (id: string, body: Fields) => Answer>> = {
+    create: (_, body) => videos.create(body),
+    confirm: (_, body) => videos.confirm(body),
+    cancel: (id) => videos.cancel(id),
+    createCapture: (_, body) => captures.create(body),
+    register: (_, body) => captures.register(body),
+    createSegment: (_, body) => analyses.createSegment(body),
+    updateSegment: (id, body) => analyses.updateSegment(id, body),
+    createAnalysis: (_, body) => analyses.create(body),
+    listAnalyses: () => analyses.list(),
+    getAnalysis: (id) => analyses.get(id),
+    updateAnalysis: (id, body) => analyses.update(id, body),
+    submitAnalysis: (id) => analyses.submit(id),
+  }
+  return (operation: Operation, id: string, body: Fields): Answer =>
+    calls[operation]?.(id, body) ?? { status: 404, body: { message: 'not in the interface' } }
+}
+
+function describe({ object, flow, sessionId, isConfirmed }: Entry): StoredFile {
+  const hash = createHash('sha256')
+  const parts = partsInOrder(object).map(({ pieces, ...part }) => {
+    for (const piece of pieces) hash.update(piece)
+    return part
+  })
+  const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0)
+  return { flow, sessionId, fileName: object.fileName, isConfirmed, sizeBytes, sha256: hash.digest('hex'), parts }
+}
+
+function partsInOrder(object: StoredObject) {
+  return [...object.parts.values()].sort((a, b) => a.partNumber - b.partNumber)
+}
+
+/** Puts the entries of a reply into the order that the options ask for. */
+function arranger(order: IndependentServiceOptions['entryOrder'] = 'asSent'): <T>(entries: readonly T[]) => T[] {
+  if (order === 'asSent') return (entries) => [...entries]
+  if (order === 'reversed') return (entries) => [...entries].reverse()
+  const rank = (index: number): string => createHash('md5').update(`${order.shuffledBy}/${index}`).digest('hex')
+  return (entries) =>
+    entries
+      .map((entry, index) => ({ entry, rank: rank(index) }))
+      .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+      .map(({ entry }) => entry)
+}
