@@ -1,0 +1,185 @@
+// The open connections, per origin: a bounded number, the most recently used idle one first, each used for one request
+// at a time. A connection is an undici Client that was given one socket and never gets a second one.
+
+import { Client } from 'undici'
+import type { Connector } from './connector.ts'
+import type { Wire } from './wire.ts'
+
+/** One connection, held by one request. */
+export interface Connection {
+  readonly client: Client
+  readonly wire: Wire
+  /** True when an earlier request has used it. */
+  readonly isReused: boolean
+}
+
+/** What the pool needs. */
+export interface ConnectionPoolOptions {
+  readonly connect: Connector
+  /** Connections per origin, idle ones included. */
+  readonly maxConnectionsPerHost: number
+  /** How long an idle connection is kept, ms. A shorter time that the server names is honoured. */
+  readonly keepAliveMs: number
+}
+
+/** Hands out connections. Whoever acquires one gives it back with exactly one of `release` and `discard`. */
+export interface ConnectionPool {
+  /**
+   * Waits for a place if need be. Rejects with the signal's reason when aborted, with Node's error when no connection
+   * could be made.
+   */
+  acquire(target: URL, want: { readonly isFresh: boolean; readonly signal: AbortSignal }): Promise<Connection>
+  /** Its request is complete: another may use it. */
+  release(connection: Connection): void
+  /** Resets it, unless it has ended already. */
+  discard(connection: Connection): void
+  /** Closes idle connections and resets busy ones. Idempotent; nothing can be acquired afterwards. */
+  close(): Promise<void>
+}
+
+interface Origin {
+  readonly key: string
+  readonly idle: Connection[]
+  readonly busy: Set<Connection>
+  /** Places taken: busy connections and those being made. */
+  taken: number
+  readonly waiting: Set<() => void>
+}
+
+/** Makes an empty pool. */
+export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
+  const { connect, maxConnectionsPerHost } = options
+  const origins = new Map<string, Origin>()
+  const owners = new WeakMap<Client, Origin>()
+  const closing = new AbortController()
+  const ended: Promise<void>[] = []
+
+  const give = (origin: Origin) => {
+    origin.taken -= 1
+    const [next] = origin.waiting
+    if (next) {
+      origin.waiting.delete(next)
+      next()
+    }
+    forget(origin)
+  }
+  const forget = (origin: Origin) => {
+    if (origin.taken === 0 && origin.idle.length === 0 && origin.waiting.size === 0) origins.delete(origin.key)
+  }
+  const end = (connection: Connection) => {
+    connection.wire.reset()
+    return connection.client.destroy().catch(() => undefined)
+  }
+  const dropIdle = (origin: Origin, connection: Connection) => {
+    const at = origin.idle.indexOf(connection)
+    if (at < 0) return
+    origin.idle.splice(at, 1)
+    void end(connection)
+    forget(origin)
+  }
+  const open = async (origin: Origin, target: URL, signal: AbortSignal): Promise<Connection> => {
+    const [oldest] = origin.idle
+    if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest)
+    const wire = await connect(target, AbortSignal.any([signal, closing.signal]))
+    const client = createClient(target, wire, options.keepAliveMs)
+    owners.set(client, origin)
+    return { client, wire, isReused: false }
+  }
+
+  return {
+    acquire: async (target, { isFresh, signal }) => {
+      signal.throwIfAborted()
+      closing.signal.throwIfAborted()
+      const origin = originOf(origins, target)
+      await takePlace(origin, maxConnectionsPerHost, AbortSignal.any([signal, closing.signal]))
+      try {
+        const kept = isFresh ? undefined : takeIdle(origin)
+        const connection = kept ? { ...kept, isReused: true } : await open(origin, target, signal)
+        origin.busy.add(connection)
+        return connection
+      } catch (error) {
+        give(origin)
+        throw error
+      }
+    },
+    release: (connection) => {
+      const origin = owners.get(connection.client)
+      if (!origin?.busy.delete(connection)) return
+      if (connection.wire.socket.destroyed || closing.signal.aborted) {
+        void end(connection)
+      } else {
+        origin.idle.push(connection)
+        connection.client.once('disconnect', () => dropIdle(origin, connection))
+      }
+      give(origin)
+    },
+    discard: (connection) => {
+      const origin = owners.get(connection.client)
+      if (!origin?.busy.delete(connection)) return
+      void end(connection)
+      give(origin)
+    },
+    close: async () => {
+      if (!closing.signal.aborted) {
+        closing.abort(Object.assign(new Error('The transport was closed'), { code: 'ERR_TRANSPORT_CLOSED' }))
+        for (const origin of origins.values()) {
+          for (const connection of [...origin.idle, ...origin.busy]) ended.push(end(connection).then(() => undefined))
+        }
+      }
+      await Promise.all(ended)
+    },
+  }
+}
+
+function createClient(target: URL, wire: Wire, keepAliveMs: number): Client {
+  let isGiven = false
+  return new Client(target.origin, {
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: keepAliveMs,
+    // undici 7 dispatches nothing when a connector calls back before it has returned.
+    connect: (_options, callback) => {
+      const isFirst = !isGiven
+      isGiven = true
+      queueMicrotask(() => {
+        if (isFirst) callback(null, wire.socket)
+        else callback(Object.assign(new Error('The idle connection had ended'), { code: 'ECONNRESET' }), null)
+      })
+    },
+  })
+}
+
+function originOf(origins: Map<string, Origin>, target: URL): Origin {
+  const known = origins.get(target.origin)
+  if (known) return known
+  const origin: Origin = { key: target.origin, idle: [], busy: new Set(), taken: 0, waiting: new Set() }
+  origins.set(target.origin, origin)
+  return origin
+}
+
+/** The place of whoever leaves goes to whoever has waited longest. */
+async function takePlace(origin: Origin, limit: number, signal: AbortSignal): Promise<void> {
+  if (origin.taken >= limit) {
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => {
+        origin.waiting.delete(onTurn)
+        reject(signal.reason as Error)
+      }
+      const onTurn = () => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      origin.waiting.add(onTurn)
+    })
+  }
+  origin.taken += 1
+}
+
+function takeIdle(origin: Origin): Connection | undefined {
+  for (let kept = origin.idle.pop(); kept; kept = origin.idle.pop()) {
+    if (!kept.wire.socket.destroyed) return kept
+  }
+  return undefined
+}

@@ -1,0 +1,106 @@
+// One request and its answer on one connection. The first of these decides: the answer, the abort, the failure; and
+// whatever was read of an answer goes before a broken pipe.
+
+import type { Dispatcher } from 'undici'
+import type { AttemptEnding } from '../../core/errors.ts'
+import type { TransportReply, TransportRequest } from '../../core/ports.ts'
+import type { Connection } from './connection-pool.ts'
+import { createOutgoingBody, type OutgoingBody } from './outgoing-body.ts'
+import { createReplyReader } from './reply-reader.ts'
+
+/** What became of it. `isStale`: the connection had ended before any byte of this request was written. */
+export type ExchangeResult =
+  | { readonly kind: 'answered'; readonly reply: TransportReply; readonly isReusable: boolean }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly ending: AttemptEnding; readonly isStale: boolean }
+  | { readonly kind: 'sourceFailed'; readonly error: unknown; readonly ending: AttemptEnding }
+  | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
+
+/** The transport's own: what the caller says of them is left out. */
+const ownHeaders = new Set(['host', 'connection', 'content-length'])
+const DEFAULT_MAX_REPLY_BYTES = 65_536
+
+/** Runs one exchange; never rejects. Unless it is answered and reusable, the connection has been reset. */
+export function exchange(connection: Connection, target: URL, request: TransportRequest): Promise<ExchangeResult> {
+  const { client, wire } = connection
+  const { signal } = request
+  const reader = createReplyReader(request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
+  let isStarted = false
+  let isSettled = false
+
+  return new Promise((resolve) => {
+    const settle = (result: ExchangeResult) => {
+      if (isSettled) return
+      isSettled = true
+      signal.removeEventListener('abort', onAbort)
+      body.stop()
+      if (result.kind !== 'answered' || !result.isReusable) wire.reset()
+      resolve(result)
+    }
+    const ending = (): AttemptEnding =>
+      isStarted && body.isHandedOver() && !wire.hasUnsentBytes() ? 'doubtful' : 'neverWhole'
+    const onAbort = () => settle({ kind: 'aborted', ending: ending() })
+    const body: OutgoingBody = createOutgoingBody(request.body, wire, {
+      onSent: request.onSent,
+      onFailure: (error) => settle({ kind: 'sourceFailed', error, ending: ending() }),
+    })
+    const answer = (reply: TransportReply, isWhole: boolean) => {
+      // After an early answer the socket still holds a piece whose memory is about to be refilled.
+      const isReusable = isWhole && body.isHandedOver() && !wire.hasUnsentBytes()
+      if (!isReusable) {
+        settle({ kind: 'answered', reply, isReusable })
+        return
+      }
+      // A source that fails settles this itself.
+      body.ended().then(
+        () => settle({ kind: 'answered', reply, isReusable }),
+        () => undefined,
+      )
+    }
+
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    if (isSettled) return
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: () => {
+        isStarted = true
+      },
+      onResponseStart: (controller, status) => {
+        reader.onHead(status, rawHeadersOf(controller))
+      },
+      onResponseData: (_controller, chunk) => {
+        if (reader.onData(chunk)) return
+        const reply = reader.reply(false)
+        if (reply) answer(reply, false)
+      },
+      onResponseEnd: () => {
+        const reply = reader.reply(true)
+        if (reply) answer(reply, true)
+      },
+      onResponseError: (_controller, error) => {
+        const reply = reader.reply(false)
+        if (reply) answer(reply, false)
+        else settle({ kind: 'failed', error, ending: ending(), isStale: connection.isReused && !isStarted })
+      },
+    }
+    client.dispatch(dispatchOptions(target, request, body), handler)
+  })
+}
+
+function dispatchOptions(target: URL, request: TransportRequest, body: OutgoingBody): Dispatcher.DispatchOptions {
+  const headers: string[] = []
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!ownHeaders.has(name.toLowerCase())) headers.push(name, value)
+  }
+  if (body.lengthBytes > 0) headers.push('content-length', String(body.lengthBytes))
+  return {
+    path: `${target.pathname}${target.search}`,
+    method: request.method,
+    headers,
+    // undici 7 takes async iterables, its types do not say so. Without bytes it writes `content-length: 0` itself.
+    body: body.pieces as unknown as Uint8Array | null,
+  }
+}
+
+function rawHeadersOf(controller: Dispatcher.DispatchController): readonly (Buffer | string)[] {
+  return Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
+}

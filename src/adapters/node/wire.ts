@@ -1,0 +1,104 @@
+// One open connection as the transport sees it: it can be reset, knows when bytes have left the process, and reads what
+// has arrived before it believes that the pipe is broken.
+//
+// A server that refuses a body answers and closes while we are still writing. Its answer is then in the receive buffer
+// of a connection on which the next write fails, and Node (20 to 24) destroys a socket on a failed write without
+// reading it. So a failed write is held back until the reading side has ended. After EPIPE or ECONNRESET the kernel has
+// shut both sides, so that end always comes, right behind the bytes that did arrive.
+
+import type { Socket } from 'node:net'
+
+/** An open connection: `socket` carries HTTP, and lies on a TCP socket that may be below TLS and a proxy's tunnel. */
+export interface Wire {
+  readonly socket: Socket
+  /** Ends the connection with a TCP reset, at once: what the kernel has not sent is not sent. Idempotent. */
+  reset(): void
+  /** True while bytes that were written have not left the process; after the end, whether any never did. */
+  hasUnsentBytes(): boolean
+  /** Settles when every byte written so far has left the process, or the connection has ended. */
+  whenFlushed(): Promise<void>
+}
+
+type Done = (error?: Error | null) => void
+
+/** Takes over a connected socket. `tcp` is the TCP socket below it; the same one for plain HTTP without a proxy. */
+export function createWire(tcp: Socket, socket: Socket): Wire {
+  let waiters: (() => void)[] = []
+  let hasFailedWrite = false
+  let unsentAtEnd: boolean | undefined
+  let giveUp: (() => void) | undefined
+
+  const wake = () => {
+    const woken = waiters
+    waiters = []
+    for (const resolve of woken) resolve()
+  }
+  const isUnsent = (): boolean => {
+    if (hasFailedWrite) return true
+    if (socket.writableLength === 0) return false
+    // libuv may have sent everything and not have called back yet, so its own count decides. Node 20 to 24 have it on
+    // the handle only; where it is missing, the stream's count stands.
+    const queued = (tcp as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize
+    return queued === undefined || queued > 0
+  }
+  const freeze = () => (unsentAtEnd ??= isUnsent())
+
+  const written =
+    (done: Done): Done =>
+    (error) => {
+      if (error && !socket.destroyed) {
+        hasFailedWrite = true
+        if (isBrokenPipe(error) && !socket.readableEnded) {
+          giveUp = () => done(error)
+          return
+        }
+      }
+      done(error)
+      if (socket.writableLength === 0) wake()
+    }
+  const onReadEnd = () => {
+    giveUp?.()
+    giveUp = undefined
+  }
+  const onClose = () => {
+    onReadEnd()
+    wake()
+  }
+  interceptWrites(socket, written, freeze)
+  socket.on('end', onReadEnd)
+  socket.on('close', onClose)
+
+  return {
+    socket,
+    reset: () => {
+      freeze()
+      // resetAndDestroy (Node 18.3) skips the orderly end and sets SO_LINGER to 0; destroy alone would let the kernel
+      // deliver what it holds. Below TLS the reset must hit the TCP socket: a TLSSocket refuses it.
+      if (!tcp.destroyed) tcp.resetAndDestroy()
+      if (!socket.destroyed) socket.destroy()
+    },
+    hasUnsentBytes: () => unsentAtEnd ?? isUnsent(),
+    whenFlushed: async () => {
+      if (socket.writableLength === 0 || socket.destroyed) return
+      await new Promise<void>((resolve) => waiters.push(resolve))
+    },
+  }
+}
+
+function isBrokenPipe(error: Error): boolean {
+  const code = 'code' in error ? error.code : undefined
+  return code === 'EPIPE' || code === 'ECONNRESET'
+}
+
+/** Puts our callback around every write, and looks at the state once more before the handle goes. */
+function interceptWrites(socket: Socket, written: (done: Done) => Done, onDestroy: () => void): void {
+  const write = socket._write.bind(socket)
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, written(done))
+  const writev = socket._writev?.bind(socket)
+  if (writev) socket._writev = (chunks, done) => writev(chunks, written(done))
+  const destroy = socket._destroy.bind(socket)
+  socket._destroy = (error, done) => {
+    onDestroy()
+    destroy(error, done)
+  }
+}

@@ -1,0 +1,180 @@
+// The Transport of every place that has fetch. It cannot reset a connection nor see bytes leave, and says so: progress
+// comes at the end, and an attempt that got as far as fetch is doubtful.
+
+import { invalid, TransportError, UploadError, type AttemptEnding } from '../../core/errors.ts'
+import type { Body, Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
+
+/** What the transport uses. */
+export interface FetchTransportOptions {
+  /** Default: the platform's fetch. */
+  readonly fetch?: typeof fetch
+}
+
+/** A TransportRequest's default bound. */
+const DEFAULT_MAX_REPLY_BYTES = 65_536
+/** The platform's own, or forbidden to pages: what the caller says of them is left out. */
+const platformHeaders = new Set(['host', 'connection', 'content-length'])
+/** How Node's fetch says that nothing was sent; browsers do not tell. */
+const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+/**
+ * Makes a transport on fetch. A body of windows is collected first, so memory is one part for each request in flight:
+ * no browser sends a stream with a Content-Length (Node 20 to 24 does when told the length, which no standard promises). Bytes and Blobs
+ * go out as they are. The platform adds headers of its own (accept, user-agent and the like) and ignores
+ * `isFreshConnection`. Redirects: an opaque one is ERR_UPLOAD_REDIRECT_REFUSED, one that the platform shows is an answer.
+ */
+export function fetchTransport(options: FetchTransportOptions = {}): Transport {
+  const { fetch: send = (input, init) => fetch(input, init) } = options
+  const endings = new WeakMap<TransportRequest, AttemptEnding>()
+  const closing = new AbortController()
+
+  const attempt = async (request: TransportRequest): Promise<TransportReply> => {
+    const host = hostOf(request.url)
+    const signal = AbortSignal.any([request.signal, closing.signal])
+    const body = await collect(request.body, signal)
+    signal.throwIfAborted()
+    endings.set(request, 'doubtful')
+    const response = await send(request.url, {
+      method: request.method,
+      headers: Object.entries(request.headers).filter(([name]) => !platformHeaders.has(name.toLowerCase())),
+      ...(body === undefined ? {} : { body }),
+      redirect: 'manual',
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+      signal,
+    })
+    if (response.type === 'opaqueredirect') throw redirectRefused(host)
+    const reply = await readReply(response, request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
+    signal.throwIfAborted()
+    if (request.body !== undefined) request.onSent?.(lengthOf(request.body))
+    return reply
+  }
+
+  return {
+    isProgressLive: false,
+    send: async (request) => {
+      endings.set(request, 'neverWhole')
+      request.signal.throwIfAborted()
+      try {
+        return await attempt(request)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        if (error instanceof TransportError) throw error
+        const isClosed = closing.signal.aborted
+        // What failed before fetch is the body's own error.
+        if (endings.get(request) === 'neverWhole' && !isClosed) throw error
+        const code = causeCode(error)
+        const isUnconnected = code !== undefined && unconnectedCodes.has(code)
+        if (isUnconnected) endings.set(request, 'neverWhole')
+        throw networkFailure(hostOf(request.url), {
+          reason: isClosed ? 'the transport was closed' : code,
+          ending: endings.get(request) ?? 'neverWhole',
+          isRetryable: !isClosed,
+        })
+      }
+    },
+    endingOf: (request) => endings.get(request) ?? 'neverWhole',
+    close: async () => {
+      closing.abort(new Error('The transport was closed'))
+      await Promise.resolve()
+    },
+  }
+}
+
+function lengthOf(body: Body): number {
+  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
+}
+
+/** The body as fetch takes it with an exact Content-Length. */
+async function collect(body: Body | undefined, signal: AbortSignal): Promise<BodyInit | undefined> {
+  if (body === undefined) return undefined
+  // fetch refuses memory that is shared with a worker, hence the copy.
+  if (body.kind === 'bytes') return new Uint8Array(body.bytes)
+  if (body.kind === 'blob') {
+    if (body.blob.size !== body.lengthBytes) throw lengthError(body.blob.size, body.lengthBytes)
+    // The type of a Blob would become a Content-Type that nobody signed.
+    return body.blob.slice(0, body.blob.size, '')
+  }
+  const bytes = new Uint8Array(body.lengthBytes)
+  let at = 0
+  for await (const window of body.windows()) {
+    signal.throwIfAborted()
+    if (at + window.byteLength > body.lengthBytes) throw lengthError(at + window.byteLength, body.lengthBytes)
+    bytes.set(window, at)
+    at += window.byteLength
+  }
+  if (at !== body.lengthBytes) throw lengthError(at, body.lengthBytes)
+  return bytes
+}
+
+/** Reads the beginning of the body and leaves the rest; a body that breaks off counts as cut. */
+async function readReply(response: Response, maxReplyBytes: number): Promise<TransportReply> {
+  const body = new Uint8Array(maxReplyBytes)
+  let keptBytes = 0
+  let isBodyCut = false
+  const reader = response.body?.getReader()
+  try {
+    while (reader !== undefined && !isBodyCut) {
+      const step = await reader.read()
+      if (step.done) break
+      const wanted = step.value.subarray(0, maxReplyBytes - keptBytes)
+      body.set(wanted, keptBytes)
+      keptBytes += wanted.byteLength
+      isBodyCut = wanted.byteLength < step.value.byteLength
+    }
+    if (isBodyCut) await reader?.cancel()
+  } catch {
+    isBodyCut = true
+  }
+  const headers = Object.create(null) as Record<string, string>
+  response.headers.forEach((value, name) => {
+    const earlier = headers[name]
+    headers[name] = earlier === undefined ? value : `${earlier}, ${value}`
+  })
+  return { status: response.status, headers, body: body.slice(0, keptBytes), isBodyCut }
+}
+
+function hostOf(url: string): string {
+  const target = URL.canParse(url) ? new URL(url) : undefined
+  if (target?.protocol !== 'http:' && target?.protocol !== 'https:') {
+    return invalid('The address is not an absolute http: or https: URL')
+  }
+  return `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`
+}
+
+function redirectRefused(host: string): TransportError {
+  return new TransportError('ERR_UPLOAD_REDIRECT_REFUSED', `${host} answered with a redirect, which is not followed`, {
+    phase: 'answer',
+    ending: 'doubtful',
+    isRetryable: false,
+    details: { host },
+  })
+}
+
+/** The platform's error is not kept: it may name the URL. */
+function networkFailure(
+  host: string,
+  failure: { readonly reason: string | undefined; readonly ending: AttemptEnding; readonly isRetryable: boolean },
+): TransportError {
+  const { reason, ending, isRetryable } = failure
+  return new TransportError('ERR_UPLOAD_NETWORK', `No answer came from ${host}${reason ? ` (${reason})` : ''}`, {
+    phase: ending === 'neverWhole' ? 'connect' : 'answer',
+    ending,
+    isRetryable,
+    details: { host },
+  })
+}
+
+function causeCode(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (typeof cause !== 'object' || cause === null || !('code' in cause)) return undefined
+  return typeof cause.code === 'string' && /^[A-Z0-9_]{1,64}$/.test(cause.code) ? cause.code : undefined
+}
+
+function lengthError(givenBytes: number, lengthBytes: number): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_INTERNAL',
+    `A body of ${String(lengthBytes)} bytes gave ${givenBytes < lengthBytes ? 'only' : 'at least'} ${String(givenBytes)}`,
+  )
+}

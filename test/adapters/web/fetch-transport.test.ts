@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { fetchTransport } from '../../../src/adapters/web/fetch-transport.ts'
+import { requestTo, transportContract } from '../../contracts/transport.ts'
+
+describe('fetchTransport', () => {
+  transportContract(() => fetchTransport(), { hasReset: false, isProgressLive: false })
+
+  test('says that its progress is not live', () => {
+    expect(fetchTransport().isProgressLive).toBe(false)
+  })
+
+  test('refuses a redirect that the platform hides', async () => {
+    // What a page gets for `redirect: 'manual'`: status 0 and no headers.
+    const opaque = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' })
+    const transport = fetchTransport({ fetch: () => Promise.resolve(opaque) })
+
+    await expect(transport.send(requestTo({ origin: 'https://storage.example' }))).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_REDIRECT_REFUSED',
+      message: 'storage.example:443 answered with a redirect, which is not followed',
+    })
+  })
+
+  test('asks for no credentials, no cache, no referrer and no redirects', async () => {
+    let asked: RequestInit | undefined
+    const transport = fetchTransport({
+      fetch: (_url, init) => {
+        asked = init
+        return Promise.resolve(new Response())
+      },
+    })
+
+    await transport.send(requestTo({ origin: 'https://storage.example' }))
+
+    expect(asked).toMatchObject({
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+      redirect: 'manual',
+    })
+  })
+})

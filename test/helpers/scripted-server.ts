@@ -1,0 +1,195 @@
+// A raw TCP or TLS server that does on each connection what a test says: reads when told, answers what it is told, closes
+// or resets when told. It reads nothing on its own, so that a test decides what the far end has taken.
+
+import net, { type AddressInfo, type Socket } from 'node:net'
+import tls from 'node:tls'
+import { localhostCertificate, localhostKey } from './localhost-certificate.ts'
+
+/** A request as it came over the wire. */
+export interface ScriptedRequest {
+  /** The head as text, without the blank line. */
+  readonly head: string
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  /** Lower-case names; of a repeated header the last value. */
+  readonly headers: ReadonlyMap<string, string>
+}
+
+/** One connection, seen from the server. What is read after its end rejects with ConnectionEnded. */
+export interface ScriptedConnection {
+  readHead(): Promise<ScriptedRequest>
+  /** The next so many bytes. */
+  readBytes(count: number): Promise<Buffer>
+  /** A head and the body that its Content-Length announces. */
+  readRequest(): Promise<ScriptedRequest & { readonly body: Buffer }>
+  /** Everything until the end, however it came. */
+  readToEnd(): Promise<Buffer>
+  write(data: string | Uint8Array): void
+  /** Sends FIN after what was written. */
+  end(): void
+  /** Closes at once: with unread bytes in its buffer the kernel sends a reset, as a server does that refuses a body. */
+  destroy(): void
+  /** Sends RST. */
+  reset(): void
+  /** Settles at the end: the error's code, or `end`. Read until it comes, else it is not noticed. */
+  readonly ended: Promise<string>
+}
+
+/** A running server. */
+export interface ScriptedServer {
+  readonly port: number
+  /** `http://127.0.0.1:port`, or with `https:`. */
+  readonly origin: string
+  /** All connections so far, in order. */
+  readonly connections: readonly ScriptedConnection[]
+  /** Stops it and resets what is open; rejects with what a script failed with. */
+  close(): Promise<void>
+}
+
+/** The client has ended the connection; for a script that is no failure. */
+export class ConnectionEnded extends Error {}
+
+/** Starts a server on a free port of 127.0.0.1. */
+export async function scriptedServer(
+  script: (connection: ScriptedConnection, connectionIndex: number) => Promise<void> | void,
+  options: { readonly isTls?: boolean } = {},
+): Promise<ScriptedServer> {
+  const connections: ScriptedConnection[] = []
+  const sockets = new Set<Socket>()
+  const failures: unknown[] = []
+  const server = net.createServer((tcp) => {
+    const socket = options.isTls
+      ? new tls.TLSSocket(tcp, { isServer: true, key: localhostKey, cert: localhostCertificate })
+      : tcp
+    sockets.add(tcp)
+    tcp.on('error', () => undefined)
+    tcp.once('close', () => sockets.delete(tcp))
+    const connection = createConnection(tcp, socket)
+    connections.push(connection)
+    Promise.resolve(script(connection, connections.length - 1)).catch((error: unknown) => {
+      if (!(error instanceof ConnectionEnded)) failures.push(error)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  return {
+    port,
+    origin: `${options.isTls ? 'https' : 'http'}://127.0.0.1:${String(port)}`,
+    connections,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const tcp of sockets) tcp.destroy()
+      await closed
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+/** A script that answers every request of a connection with what `answer` returns. */
+export function answering(
+  answer: (request: ScriptedRequest & { readonly body: Buffer }) => string | Uint8Array,
+): (connection: ScriptedConnection) => Promise<void> {
+  return async (connection) => {
+    for (;;) connection.write(answer(await connection.readRequest()))
+  }
+}
+
+/** An answer on the wire, with its Content-Length. */
+export function httpAnswer(status: number, options: { headers?: readonly string[]; body?: string } = {}): string {
+  const { headers = [], body = '' } = options
+  const hasBody = status !== 204 && status !== 304
+  return [
+    `HTTP/1.1 ${String(status)} Scripted`,
+    ...headers,
+    ...(hasBody ? [`content-length: ${String(Buffer.byteLength(body))}`] : []),
+    '',
+    hasBody ? body : '',
+  ].join('\r\n')
+}
+
+function createConnection(tcp: Socket, socket: Socket): ScriptedConnection {
+  let held: Buffer = Buffer.alloc(0)
+  let hasEnded = false
+  let wake = () => {}
+  let code = 'end'
+  const ended = new Promise<string>((resolve) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? error.message))
+    socket.once('close', () => resolve(code))
+  })
+  socket.on('readable', () => wake())
+  for (const event of ['end', 'close']) {
+    socket.once(event, () => {
+      hasEnded = true
+      wake()
+    })
+  }
+
+  /** Takes one more piece out of the socket; false at the end. */
+  const pull = async (): Promise<Buffer | undefined> => {
+    for (;;) {
+      const chunk = socket.read() as Buffer | null
+      if (chunk !== null) return chunk
+      if (hasEnded) return undefined
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+  const readBytes = async (count: number): Promise<Buffer> => {
+    const chunks = [held]
+    let heldBytes = held.byteLength
+    while (heldBytes < count) {
+      const chunk = await pull()
+      if (chunk === undefined) throw new ConnectionEnded()
+      chunks.push(chunk)
+      heldBytes += chunk.byteLength
+    }
+    const all = Buffer.concat(chunks)
+    held = all.subarray(count)
+    return all.subarray(0, count)
+  }
+  const readHead = async (): Promise<ScriptedRequest> => {
+    let end = held.indexOf('\r\n\r\n')
+    while (end < 0) {
+      const chunk = await pull()
+      if (chunk === undefined) throw new ConnectionEnded()
+      held = Buffer.concat([held, chunk])
+      end = held.indexOf('\r\n\r\n')
+    }
+    const head = held.subarray(0, end).toString('latin1')
+    held = held.subarray(end + 4)
+    return parseHead(head)
+  }
+
+  return {
+    readHead,
+    readBytes,
+    readRequest: async () => {
+      const request = await readHead()
+      return { ...request, body: await readBytes(Number(request.headers.get('content-length') ?? 0)) }
+    },
+    readToEnd: async () => {
+      const chunks = [held]
+      held = Buffer.alloc(0)
+      for (let chunk = await pull(); chunk !== undefined; chunk = await pull()) chunks.push(chunk)
+      return Buffer.concat(chunks)
+    },
+    write: (data) => void socket.write(data),
+    end: () => void socket.end(),
+    destroy: () => void socket.destroy(),
+    reset: () => void tcp.resetAndDestroy(),
+    ended,
+  }
+}
+
+function parseHead(head: string): ScriptedRequest {
+  const [first = '', ...lines] = head.split('\r\n')
+  const [method = '', path = ''] = first.split(' ')
+  const headers = new Map(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+  return { head, method, path, headers }
+}
