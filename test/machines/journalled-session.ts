@@ -1,0 +1,123 @@
+// A small flow around the upload-session machine: its actors append what a flow appends, intent before and result
+// after, and do their work on a session of two files of one part each. Nothing is sent anywhere.
+import { createActor, fromPromise } from 'xstate'
+
+import type { ErrorSummary } from '../../src/core/errors.ts'
+import { type FinalStatus, type FoldedJournal, foldJournal, type JournalRecord } from '../../src/core/journal.ts'
+import { countSettled } from '../../src/core/ledger.ts'
+import type { TransferResult } from '../../src/machines/rejection.ts'
+import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
+import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
+import { settled } from './hand-actors.ts'
+import type { Answer } from './session-events.ts'
+
+type OfSession = { key: string; sessionId: string | number }
+
+const at = 1_763_640_000_000
+const file = (fileIndex: number) => ({
+  fileIndex,
+  name: `swing-0${fileIndex}.mp4`,
+  sizeBytes: 10,
+  partCount: 1,
+  partSizeBytes: 10,
+})
+
+/** The first record of every journal here. */
+export const begun: JournalRecord = {
+  at,
+  type: 'session.begun',
+  version: 1,
+  key: 'k-1',
+  flow: 'video',
+  params: {},
+  files: [file(0), file(1)],
+  locations: ['/clips/swing-00.mp4', '/clips/swing-01.mp4'],
+}
+
+/** Answers an actor by its id; `undefined`: the double does the work itself, and all goes well. */
+export type Answering = (actor: string) => Promise<Answer> | undefined
+
+/** Starts the machine on what `records` fold to; it appends to them from then on. */
+export function startJournalled(records: JournalRecord[], answering: Answering) {
+  const append = (...added: readonly JournalRecord[]) => void records.push(...added)
+  const fold = (): FoldedJournal => foldJournal(records)
+
+  /** Waits for the answer of a test, if it gives one; throws what it says. */
+  const ask = async (actor: string): Promise<Answer | undefined> => {
+    const answer = await answering(actor)
+    if (answer !== undefined && 'error' in answer) throw answer.error as Error
+    return answer
+  }
+
+  const actors = {
+    creatingSession: fromPromise<{ sessionId: string | number }, { key: string; isRepeat: boolean }>(async () => {
+      append({ at, type: 'session.creating' })
+      await ask('creatingSession')
+      append({ at, type: 'session.created', sessionId: 's-1', files: [0, 1].map(addressed) })
+      return { sessionId: 's-1' }
+    }),
+    transferring: fromPromise<TransferResult, OfSession>(async ({ signal }) => {
+      const answer = await answering('transferring')
+      if (signal.aborted) throw signal.reason as Error
+      const wanted = wantedOf(answer)
+      for (const { plan, state } of fold().ledger.files) {
+        if (state === 'confirmed' || state === 'failed') continue
+        const { confirmedCount, failedCount } = countSettled(fold().ledger)
+        if (confirmedCount < wanted.confirmedCount) append(...confirming(plan.fileIndex))
+        else if (failedCount < wanted.failedCount) append(failing(plan.fileIndex))
+      }
+      if (answer !== undefined && 'error' in answer) throw answer.error as Error
+      return countSettled(fold().ledger)
+    }),
+    draining: fromPromise<unknown, { key: string; reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
+      if (reason === 'cancel' && fold().place !== 'cancelling') append({ at, type: 'session.cancelling' })
+      await ask(reason === 'pause' ? 'drainingToPause' : 'drainingToCancel')
+    }),
+    cancellingSession: fromPromise<{ isServiceTold: boolean }, OfSession>(async () => {
+      const answer = await ask('cancellingSession')
+      const output = (answer as { output: { isServiceTold: boolean } } | undefined)?.output ?? { isServiceTold: true }
+      append({ at, type: 'session.cancelled', ...output })
+      return output
+    }),
+    settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
+      async ({ input }) => {
+        await ask('settling')
+        append({ at, type: 'session.settled', status: input.status })
+      },
+    ),
+  }
+  // The whole fold is a machine input: what else it holds is not looked at.
+  const actor = createActor(uploadSessionMachine.provide({ actors }), { input: fold() }).start()
+  return {
+    actor,
+    send: (event: UploadSessionEvent) => actor.send(event),
+    end: async () => {
+      await settled()
+      return actor.getSnapshot().output?.status
+    },
+  }
+}
+
+const wantedOf = (answer: Answer | undefined): TransferResult =>
+  answer === undefined
+    ? { confirmedCount: 2, failedCount: 0 }
+    : (('output' in answer ? answer.output : answer.error) as TransferResult)
+
+const addressed = (fileIndex: number) => ({
+  fileIndex,
+  serverFileId: 70 + fileIndex,
+  addresses: [`https://storage.example/${fileIndex}`],
+})
+
+const confirming = (fileIndex: number): readonly JournalRecord[] => [
+  { at, type: 'part.received', fileIndex, partNumber: 1, receipt: { acceptedEnd: 10, etag: '"e"', isVerified: false } },
+  { at, type: 'file.confirming', fileIndex },
+  { at, type: 'file.confirmed', fileIndex },
+]
+
+const failing = (fileIndex: number): JournalRecord => ({
+  at,
+  type: 'file.failed',
+  fileIndex,
+  error: { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'The file was changed.' },
+})

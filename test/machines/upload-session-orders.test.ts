@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createActor, fromPromise } from 'xstate'
+
+import type { ErrorSummary } from '../../src/core/errors.ts'
+import type { FinalStatus } from '../../src/core/journal.ts'
+import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
+import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
+import { settled } from './hand-actors.ts'
+import { stateName } from './state-name.ts'
+
+const requests = ['upload.pause', 'upload.resume', 'upload.cancel', 'host.reachable', 'host.unreachable'] as const
+const works = ['create', 'fail', 'finish', 'attempts end', 'tell', 'settle'] as const
+type Command = (typeof requests)[number] | (typeof works)[number]
+
+type SettlingInput = { key: string; status: FinalStatus; error: ErrorSummary | null }
+
+const isRequest = (command: Command): command is (typeof requests)[number] =>
+  (requests as readonly string[]).includes(command)
+
+const eventOf = (type: (typeof requests)[number]): UploadSessionEvent =>
+  type === 'host.unreachable' ? { type, sinceMs: 1, untilMs: 2 } : { type }
+
+/**
+ * A world in which an aborted transfer goes on until its attempts end, as sockets do. Each kind of work waits for its
+ * command; `overlaps` takes down whatever must never be.
+ */
+function startWorld() {
+  const overlaps: string[] = []
+  const gates = new Map<Command, (() => void)[]>()
+  const gate = (command: Command) =>
+    new Promise<void>((resolve) => gates.set(command, [...(gates.get(command) ?? []), resolve]))
+  let transfersRunning = 0
+  let createCount = 0
+
+  const actors = {
+    creatingSession: fromPromise<{ sessionId: string | number }, { key: string; isRepeat: boolean }>(async () => {
+      createCount += 1
+      await gate('create')
+      return { sessionId: 's-1' }
+    }),
+    transferring: fromPromise<
+      { confirmedCount: number; failedCount: number },
+      { key: string; sessionId: string | number }
+    >(async ({ signal }) => {
+      transfersRunning += 1
+      if (transfersRunning > 1) overlaps.push('two transfers')
+      const aborted = new Promise<'aborted'>((resolve) =>
+        signal.addEventListener('abort', () => resolve('aborted'), { once: true }),
+      )
+      const end = await Promise.race([gate('finish'), gate('fail').then(() => 'failed' as const), aborted])
+      if (end === 'aborted') await gate('attempts end')
+      transfersRunning -= 1
+      if (end === 'failed') throw new Error('The service refused the key.')
+      return { confirmedCount: 1, failedCount: 0 }
+    }),
+    draining: fromPromise<unknown, { key: string; reason: 'pause' | 'cancel' }>(async () => {
+      while (transfersRunning > 0) await settled()
+    }),
+    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: string | number }>(
+      async () => {
+        if (transfersRunning > 0) overlaps.push('told the service while a transfer ran')
+        await gate('tell')
+        return { isServiceTold: true }
+      },
+    ),
+    settling: fromPromise<unknown, SettlingInput>(async () => {
+      if (transfersRunning > 0) overlaps.push('settled while a transfer ran')
+      await gate('settle')
+    }),
+  }
+  const actor = createActor(uploadSessionMachine.provide({ actors }), {
+    input: { key: 'k-1', flow: 'video', place: 'new' },
+  }).start()
+
+  const run = (command: Command): void => {
+    if (isRequest(command)) {
+      // xstate would warn about a request to a session that is over.
+      if (actor.getSnapshot().status === 'active') actor.send(eventOf(command))
+      return
+    }
+    const open = gates.get(command) ?? []
+    gates.delete(command)
+    for (const resolve of open) resolve()
+  }
+  return { actor, overlaps, run, createCount: () => createCount }
+}
+
+const isOpen = (state: string) => !['confirmed', 'partial', 'cancelled', 'failed', 'settling'].includes(state)
+
+it('in any order of requests and work: one transfer at a time, a cancel holds, and every session can end', async () => {
+  const burst = fc.array(fc.constantFrom<Command>(...requests, ...works), { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(burst, { maxLength: 14 }), async (bursts) => {
+      const world = startWorld()
+      const state = () => stateName(world.actor.getSnapshot().value)
+      let isCancelAsked = false
+
+      // The commands of a burst come in one tick: no promise is heard between them.
+      for (const commands of bursts) {
+        for (const command of commands) {
+          if (command === 'upload.cancel' && isOpen(state())) isCancelAsked = true
+          world.run(command)
+        }
+        await settled()
+      }
+      for (const command of ['create', 'attempts end', 'upload.resume', 'finish', 'tell', 'settle'] as const) {
+        world.run(command)
+        await settled()
+        await settled()
+      }
+
+      expect(world.overlaps).toEqual([])
+      expect(world.createCount()).toBe(1)
+      expect(world.actor.getSnapshot().status).toBe('done')
+      if (isCancelAsked) expect(state()).toBe('cancelled')
+      else expect(['confirmed', 'failed']).toContain(state())
+    }),
+  )
+})
