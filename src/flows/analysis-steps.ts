@@ -1,0 +1,90 @@
+// The calls behind an analysis: what the machine's actors do. Each may run again after a lost answer.
+
+import { checkSegmentId } from '../client/checks.ts'
+import type { RequestedAnalysis } from '../client/contract.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+import { UploadError } from '../core/errors.ts'
+import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis.ts'
+import type { AnalysisSegment, AnalysisSegments } from './analysis.ts'
+
+/** Creates the segments that are given by their criteria, one after another; those given by id are taken as they are. */
+export async function createSegments(
+  client: ServiceClient,
+  segments: AnalysisSegments | undefined,
+  signal: AbortSignal,
+): Promise<AnalysisSegmentIds> {
+  const create = async (segment: AnalysisSegment): Promise<number> => {
+    if ('segmentId' in segment) return checkSegmentId(segment.segmentId, 'segmentId')
+    const { movementTypeId, domHand, movementIds } = segment
+    const made = await client.playerGroupSegments.create(
+      { movementTypeId, domHand, ...(movementIds === undefined ? {} : { orgMovementIds: movementIds }) },
+      { signal },
+    )
+    return made.analysisSegmentId
+  }
+  if (segments?.primary === undefined)
+    throw new UploadError('ERR_UPLOAD_INTERNAL', 'An analysis began without segments.')
+  const primary = await create(segments.primary)
+  const comparison = segments.comparison && (await create(segments.comparison))
+  const population = segments.population && (await create(segments.population))
+  return {
+    primary,
+    ...(comparison === undefined ? {} : { comparison }),
+    ...(population === undefined ? {} : { population }),
+  }
+}
+
+/**
+ * Creates the analysis as a draft. With `isRepeat`, an earlier create had no clear answer: one of that name is looked for
+ * first, because two reports would cost twice.
+ */
+export async function createDraft(
+  client: ServiceClient,
+  name: string,
+  idOf: (record: RequestedAnalysis) => string | number | undefined,
+  input: { readonly segmentIds: AnalysisSegmentIds; readonly isRepeat: boolean },
+  signal: AbortSignal,
+): Promise<DraftResult> {
+  const { primary, comparison, population } = input.segmentIds
+  const known = input.isRepeat ? await findByName(client, name, primary, signal) : undefined
+  const record =
+    known ??
+    (await client.requestedAnalyses.create(
+      {
+        name,
+        status: 'draft',
+        primaryAnalysisSegmentId: primary,
+        ...(comparison === undefined ? {} : { comparisonAnalysisSegmentId: comparison }),
+        ...(population === undefined ? {} : { populationAnalysisSegmentId: population }),
+      },
+      { signal },
+    ))
+  const found = idOf(record) === undefined ? await findByName(client, name, primary, signal) : record
+  const analysisId = found && idOf(found)
+  if (analysisId === undefined) {
+    throw new UploadError(
+      'ERR_UPLOAD_SERVICE_REPLY',
+      `The analysis was made, but its id could not be read from the reply (fields: ${Object.keys(record).join(', ') || 'none'}). Name the field with the idOf option.`,
+    )
+  }
+  return { analysisId, ...(record.status === undefined ? {} : { serviceStatus: record.status }) }
+}
+
+/** The newest analysis of this name on these movements. */
+async function findByName(client: ServiceClient, name: string, primary: number, signal: AbortSignal) {
+  const { items } = await client.requestedAnalyses.list({}, { signal })
+  return items.findLast(
+    (item) =>
+      item.name === name && (item.primaryAnalysisSegmentId === undefined || item.primaryAnalysisSegmentId === primary),
+  )
+}
+
+/** Asks the service to begin. Safe to repeat. */
+export async function submitDraft(
+  client: ServiceClient,
+  analysisId: string | number,
+  signal: AbortSignal,
+): Promise<{ serviceStatus?: string }> {
+  const { status } = await client.requestedAnalyses.submit(analysisId, { signal })
+  return status === undefined ? {} : { serviceStatus: status }
+}

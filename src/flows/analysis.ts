@@ -1,0 +1,207 @@
+// A requested analysis: its segments, its draft, its submission, and the wait for its end; the machine holds the order.
+
+import { createActor, fromPromise } from 'xstate'
+import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../client/checks.ts'
+import type { DomHand, RequestedAnalysis } from '../client/contract.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+import { invalid, isUploadError, UploadError, type ErrorSummary } from '../core/errors.ts'
+import type { Clock } from '../core/ports.ts'
+import {
+  analysisMachine,
+  type AnalysisInput as AnalysisPlace,
+  type AnalysisOutput,
+  type AnalysisSegmentIds,
+  type AnalysisStatus,
+} from '../machines/analysis.ts'
+import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
+import { createEmitter, type Events } from './emitter.ts'
+import { pollAnalysis, type PollingOptions } from './polling.ts'
+
+/** Criteria from which a segment is made, or the id of one that exists. */
+export type AnalysisSegment =
+  | { readonly movementTypeId: number; readonly domHand: DomHand; readonly movementIds?: readonly string[] }
+  | { readonly segmentId: string | number }
+
+export interface AnalysisOptions extends PollingOptions {
+  /** Reads the id of an analysis from its record. Assumption, its name is not shown; default: `id`, then `requested_analysis_id`. */
+  readonly idOf?: (record: RequestedAnalysis) => string | number | undefined
+}
+
+export interface AnalysisInput extends AnalysisOptions {
+  /** Also what a draft is found by after a lost answer: give each analysis its own. */
+  readonly name: string
+  readonly primary: AnalysisSegment
+  readonly comparison?: AnalysisSegment
+  readonly population?: AnalysisSegment
+  /** False: stops at the draft. Default true. */
+  readonly submit?: boolean
+}
+
+export interface AnalysisReport {
+  readonly flow: 'analysis'
+  /** `deadline`: the service had not finished in time; `serviceStatus` is its last word. */
+  readonly status: AnalysisStatus
+  readonly analysisId: string | number | undefined
+  readonly serviceStatus: string | undefined
+  readonly segmentIds: AnalysisSegmentIds | undefined
+  readonly durationMs: number
+  readonly error?: ErrorSummary
+}
+
+export class AnalysisFailedError extends UploadError {
+  readonly report: AnalysisReport
+
+  constructor(report: AnalysisReport, cause?: unknown) {
+    const said = report.serviceStatus === undefined ? 'It was not made.' : `The service says: ${report.serviceStatus}.`
+    super(report.error?.code ?? 'ERR_UPLOAD_FAILED', report.error?.message ?? `The analysis failed. ${said}`, { cause })
+    this.name = 'AnalysisFailedError'
+    this.report = report
+  }
+}
+
+export interface AnalysisEvents {
+  /** A state of the machine: creatingSegments, creatingDraft, submitting, requested, or how it ended. */
+  state: { readonly state: string }
+  /** The service's own word has changed. */
+  status: { readonly serviceStatus: string }
+  warning: ErrorSummary
+}
+
+export interface Analysis extends Events<AnalysisEvents> {
+  readonly state: string
+  /** Resolves at completed, drafted, deadline or stopped; rejects with an AnalysisFailedError when it failed. */
+  done(): Promise<AnalysisReport>
+  /** Stops waiting. What the service does goes on. */
+  stop(): void
+}
+
+export interface AnalysisPorts {
+  readonly client: ServiceClient
+  readonly clock: Clock
+}
+
+export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Analysis {
+  checkText(input.name, 'name')
+  const segments = { primary: input.primary, comparison: input.comparison, population: input.population }
+  checkSegments(segments)
+  return startAnalysis(ports, input, { place: 'new', shouldSubmit: input.submit ?? true }, input.name, segments)
+}
+
+/** Waits for an analysis that was submitted before. */
+export function watchAnalysis(
+  ports: AnalysisPorts,
+  analysisId: string | number,
+  options: AnalysisOptions = {},
+): Analysis {
+  return startAnalysis(ports, options, { place: 'requested', analysisId }, '', undefined)
+}
+
+export type AnalysisSegments = Readonly<Record<'primary' | 'comparison' | 'population', AnalysisSegment | undefined>>
+type Criteria = Extract<AnalysisSegment, { movementTypeId: number }>
+
+function startAnalysis(
+  { client, clock }: AnalysisPorts,
+  options: AnalysisOptions,
+  place: AnalysisPlace,
+  name: string,
+  segments: AnalysisSegments | undefined,
+): Analysis {
+  const beganAtMs = clock.monotonicNow()
+  const idOf = options.idOf ?? ((record: RequestedAnalysis) => record.id)
+  let failure: unknown
+  const emitter = createEmitter<AnalysisEvents>((error) => {
+    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message: `A listener threw: ${String(error)}` })
+  })
+  const kept = async <T>(task: Promise<T>): Promise<T> =>
+    task.catch((error: unknown) => {
+      failure = error
+      throw error
+    })
+
+  const actor = createActor(
+    analysisMachine.provide({
+      actors: {
+        creatingSegments: fromPromise(({ signal }) => kept(createSegments(client, segments, signal))),
+        creatingDraft: fromPromise(({ input, signal }) => kept(createDraft(client, name, idOf, input, signal))),
+        submitting: fromPromise(({ input, signal }) => kept(submitDraft(client, input.analysisId, signal))),
+        polling: fromPromise(({ input, signal }) =>
+          kept(
+            pollAnalysis(
+              clock,
+              (s) => client.requestedAnalyses.get(input.analysisId, { signal: s }),
+              options,
+              signal,
+              (serviceStatus) => {
+                emitter.emit('status', { serviceStatus })
+                actor.send({ type: 'analysis.status', serviceStatus })
+              },
+            ),
+          ),
+        ),
+      },
+    }),
+    { input: place },
+  )
+  let state = 'creatingSegments'
+  const outcome = new Promise<AnalysisReport>((resolve, reject) => {
+    actor.subscribe({
+      next(snapshot) {
+        if (snapshot.value === state || snapshot.value === 'starting') return
+        state = snapshot.value
+        emitter.emit('state', { state })
+      },
+      complete() {
+        const report = reportOf(actor.getSnapshot().output, clock.monotonicNow() - beganAtMs)
+        if (report.status === 'failed')
+          reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
+        else resolve(report)
+      },
+    })
+  })
+  outcome.catch(() => undefined)
+  actor.start()
+
+  return {
+    get state() {
+      return state
+    },
+    on: emitter.on,
+    off: emitter.off,
+    done: () => outcome,
+    stop: () => actor.send({ type: 'analysis.stop' }),
+  }
+}
+
+function checkSegments(segments: AnalysisSegments): void {
+  const criteria: Partial<Record<keyof AnalysisSegments, Criteria>> = {}
+  for (const [role, segment] of Object.entries(segments) as [keyof AnalysisSegments, AnalysisSegment | undefined][]) {
+    if (segment === undefined) continue
+    if ('segmentId' in segment) checkSegmentId(segment.segmentId, `${role}.segmentId`)
+    else {
+      checkInteger(segment.movementTypeId, `${role}.movementTypeId`)
+      checkDomHand(segment.domHand, `${role}.domHand`)
+      segment.movementIds?.forEach((id, index) => checkText(id, `${role}.movementIds[${String(index)}]`))
+      criteria[role] = segment
+    }
+  }
+  if (segments.primary === undefined) invalid('primary is missing: an analysis needs the segment that is analysed.')
+  // Segments that exist already are compared by the service; only what is given here can be compared here.
+  const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
+  if (first === undefined) return
+  if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })
+  else for (const [role, other] of others) checkSegmentsAgree({ primary: first[1], [role]: other })
+}
+
+function reportOf(output: AnalysisOutput | undefined, durationMs: number): AnalysisReport {
+  if (output === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'An analysis ended without an outcome.')
+  const { status, analysisId, serviceStatus, segmentIds, error } = output
+  return {
+    flow: 'analysis',
+    status,
+    analysisId: analysisId ?? undefined,
+    serviceStatus: serviceStatus ?? undefined,
+    segmentIds: segmentIds ?? undefined,
+    durationMs,
+    ...(error === null ? {} : { error }),
+  }
+}

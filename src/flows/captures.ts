@@ -1,0 +1,154 @@
+// Motion capture: checks what was asked, settles the kind and the names, makes the protocol, starts the upload.
+
+import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
+import { checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
+import { invalid } from '../core/errors.ts'
+import type { Source } from '../core/ports.ts'
+import { captureSession } from '../protocols/capture-session.ts'
+import { checkFiles } from './prepare.ts'
+import { startUpload, type UploadDefinition } from './upload-session.ts'
+import type { Upload, UploadFile } from './upload.ts'
+import type { FlowContext } from './videos.ts'
+
+interface CapturesBase {
+  /** In the order in which the movements were captured. */
+  readonly files: readonly UploadFile[]
+  readonly mocapTypeId: number
+  /** Default: by the names; .mov and .mp4 are video, none of them is tracking. */
+  readonly kind?: CaptureKind
+  /** Frames a second; required when the kind is video. */
+  readonly frameRate?: number
+  /** Sends names that the session has already. Default false: such a name is an error. */
+  readonly reprocess?: boolean
+  /** Gives files of the same name their folder's name in front (`cam1_a.mp4`). Default false: that is an error. */
+  readonly rename?: boolean
+  /** Names in one registration, 1 to 1000. Assumption, default 100. */
+  readonly batchSize?: number
+}
+
+/** A new session, or files for one that is known. */
+export type CapturesInput = CapturesBase &
+  (
+    | {
+        readonly sessionId?: undefined
+        readonly orgId: string
+        readonly sessionTypeId: number
+        readonly sessionDate: string
+      }
+    | {
+        readonly sessionId: string | number
+        readonly orgId?: string
+        readonly sessionTypeId?: number
+        readonly sessionDate?: string
+      }
+  )
+
+const MAX_BATCH_SIZE = 1_000
+
+export function uploadCaptures(context: FlowContext, input: CapturesInput): Upload {
+  return startUpload(context, defineCaptures(context, input))
+}
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
+export function defineCaptures(context: FlowContext, input: CapturesInput): UploadDefinition {
+  const session =
+    input.sessionId === undefined
+      ? {
+          orgId: checkText(input.orgId, 'orgId'),
+          sessionTypeId: checkInteger(input.sessionTypeId, 'sessionTypeId'),
+          sessionDate: checkDate(input.sessionDate, 'sessionDate'),
+        }
+      : { sessionId: checkId(input.sessionId, 'sessionId') }
+  const mocapTypeId = checkInteger(input.mocapTypeId, 'mocapTypeId')
+  const batchSize = input.batchSize === undefined ? undefined : checkInteger(input.batchSize, 'batchSize', 1)
+  if ((batchSize ?? 1) > MAX_BATCH_SIZE) invalid(`batchSize must be at most ${String(MAX_BATCH_SIZE)}.`)
+  checkFiles(input.files)
+  const files = distinctNames(input.files, input.rename ?? false)
+  const kind = resolveCaptureKind(
+    files.map((file) => file.source.name),
+    input.kind,
+  )
+  const frameRate = frameRateOf(input, kind)
+  const options = {
+    ...session,
+    mocapTypeId,
+    reprocess: input.reprocess ?? false,
+    ...(frameRate === undefined ? {} : { frameRate }),
+    ...(batchSize === undefined ? {} : { batchSize }),
+  }
+  return {
+    flow: 'capture',
+    params: { ...options, kind },
+    files,
+    protocol: captureSession({ ...options, client: context.client, isHttpAllowed: context.isHttpAllowed }),
+  }
+}
+
+/** The registration takes one rate for all its files. */
+function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefined {
+  const rates = new Set(input.files.map((file) => file.frameRate ?? input.frameRate))
+  const [rate] = rates
+  if (rates.size > 1)
+    invalid(
+      'All files of a capture session have one frame rate; upload clips of another rate to a session of their own.',
+    )
+  if (kind === 'video' && rate === undefined) invalid('frameRate is missing: plain video needs its frames per second.')
+  if (rate !== undefined) checkFrameRate(rate, 'frameRate')
+  return rate
+}
+
+/**
+ * The service knows a capture file by its base name alone. Two of the same name are an error that names both, or, with
+ * `rename`, get their folder's name in front; where that is not enough, more of the path.
+ */
+export function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
+  const groups = groupByName(files)
+  const taken = new Set([...groups].filter(([, group]) => group.length === 1).map(([name]) => name))
+  const renamed = new Map<UploadFile, string>()
+  for (const [name, group] of groups) {
+    if (group.length === 1) continue
+    const [first, second] = group.map((file) => file.source.location ?? name)
+    if (!isRename) {
+      invalid(
+        `Two files are named ${name} (${first ?? name} and ${second ?? name}), and a capture session knows a file by its name alone. ` +
+          'Rename one, or let both be renamed by their folder (rename, --rename).',
+      )
+    }
+    for (const file of group) {
+      const other = nameByFolder(file, taken)
+      taken.add(other)
+      renamed.set(file, other)
+    }
+  }
+  return files.map((file) => {
+    const name = renamed.get(file)
+    return name === undefined ? file : { ...file, source: renamedSource(file.source, name) }
+  })
+}
+
+function groupByName(files: readonly UploadFile[]): Map<string, UploadFile[]> {
+  const groups = new Map<string, UploadFile[]>()
+  for (const file of files) groups.set(file.source.name, [...(groups.get(file.source.name) ?? []), file])
+  return groups
+}
+
+/** `field/cam1/a.mp4` → `cam1_a.mp4`, then `field_cam1_a.mp4`. */
+function nameByFolder(file: UploadFile, taken: ReadonlySet<string>): string {
+  const { name, location = name } = file.source
+  const folders = location.split(/[/\\]+/).filter((step) => step !== '' && step !== '.' && step !== '..')
+  for (let depth = 2; depth <= folders.length; depth += 1) {
+    const candidate = [...folders.slice(-depth, -1), name].join('_')
+    if (!taken.has(candidate)) return candidate
+  }
+  return invalid(`${location} cannot be told from another file named ${name}; give one of them another name.`)
+}
+
+function renamedSource(source: Source, name: string): Source {
+  return {
+    name,
+    location: source.location ?? source.name,
+    describe: (signal) => source.describe(signal),
+    open: (expected) => source.open(expected),
+    ...(source.dispose === undefined ? {} : { dispose: () => source.dispose?.() ?? Promise.resolve() }),
+  }
+}

@@ -1,0 +1,82 @@
+// Asks politely for an analysis until the service's word is final or the time is up.
+
+import type { RequestedAnalysis } from '../client/contract.ts'
+import { isUploadError } from '../core/errors.ts'
+import type { Clock } from '../core/ports.ts'
+import { sleep } from '../core/sleep.ts'
+
+export interface PollingOptions {
+  /** How long to wait at most, ms. Default 5 h. */
+  readonly deadlineMs?: number
+  /** Waits before each question, ms; the last one repeats. Default: 1, 2, then every 5 minutes. */
+  readonly pollDelaysMs?: readonly number[]
+  /** The service's words for done. Assumption, its words are not shown; compared without case. */
+  readonly completedStatuses?: readonly string[]
+  /** The service's words for failed. Assumption likewise. */
+  readonly failedStatuses?: readonly string[]
+}
+
+export const DEFAULT_POLLING = Object.freeze({
+  deadlineMs: 5 * 3_600_000,
+  pollDelaysMs: Object.freeze([60_000, 120_000, 300_000]),
+  completedStatuses: Object.freeze([
+    'complete',
+    'completed',
+    'done',
+    'finished',
+    'processed',
+    'ready',
+    'success',
+    'succeeded',
+  ]),
+  failedStatuses: Object.freeze(['failed', 'failure', 'error', 'errored', 'rejected', 'cancelled', 'canceled']),
+})
+
+export interface PollOutcome {
+  readonly serviceStatus: string
+  readonly verdict: 'completed' | 'failed' | 'deadline'
+}
+
+/** What a word of the service means; undefined: not final. */
+export function verdictOf(serviceStatus: string, options: PollingOptions): 'completed' | 'failed' | undefined {
+  const word = serviceStatus.trim().toLowerCase()
+  const { completedStatuses, failedStatuses } = { ...DEFAULT_POLLING, ...options }
+  if (completedStatuses.some((status) => status.toLowerCase() === word)) return 'completed'
+  return failedStatuses.some((status) => status.toLowerCase() === word) ? 'failed' : undefined
+}
+
+/**
+ * Asks first at once, then after each wait. A question that fails for want of an answer is asked again at the next turn;
+ * a refusal rejects. Rejects with the signal's reason when stopped.
+ */
+export async function pollAnalysis(
+  clock: Clock,
+  get: (signal: AbortSignal) => Promise<RequestedAnalysis>,
+  options: PollingOptions,
+  signal: AbortSignal,
+  onStatus: (serviceStatus: string) => void,
+): Promise<PollOutcome> {
+  const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...options }
+  const endsAtMs = clock.wallNow() + deadlineMs
+  let serviceStatus = 'unknown'
+  for (let turn = 0; ; turn += 1) {
+    try {
+      const { status } = await get(signal)
+      if (status !== undefined && status !== serviceStatus) onStatus(status)
+      serviceStatus = status ?? serviceStatus
+    } catch (error) {
+      if (signal.aborted || !isPassing(error)) throw error
+    }
+    const verdict = verdictOf(serviceStatus, options)
+    if (verdict !== undefined) return { serviceStatus, verdict }
+    const delayMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? DEFAULT_POLLING.pollDelaysMs[2] ?? 300_000
+    const leftMs = endsAtMs - clock.wallNow()
+    if (leftMs <= 0) return { serviceStatus, verdict: 'deadline' }
+    await sleep(clock, Math.min(delayMs, leftMs), signal)
+  }
+}
+
+/** The service will be there again. */
+function isPassing(error: unknown): boolean {
+  return isUploadError(error) && error.isRetryable
+}

@@ -1,0 +1,60 @@
+// Looks at the sources and fixes the plan. Every problem that can be known without a call is found here.
+
+import { invalid, isUploadError, UploadError } from '../core/errors.ts'
+import { planFile } from '../core/plan.ts'
+import type { PlannedFile, UnitLimits } from '../core/ports.ts'
+import { checkFileName, checkFrameRate } from '../client/checks.ts'
+import type { UploadFile } from './upload.ts'
+
+/** Sources looked at together: enough to hide a slow network drive, too few to run out of handles. */
+const LOOKS_AT_ONCE = 16
+
+export interface PrepareOptions {
+  readonly limits: UnitLimits
+  /** Default: by file size, see `defaultPartSize`. Ignored where a file is one unit. */
+  readonly partSizeBytes?: number | undefined
+  readonly signal: AbortSignal
+}
+
+/** Plans every file, in order. Rejects with the first file's problem. */
+export async function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
+  const plans: PlannedFile[] = []
+  for (let from = 0; from < files.length; from += LOOKS_AT_ONCE) {
+    const some = files.slice(from, from + LOOKS_AT_ONCE)
+    plans.push(...(await Promise.all(some.map((file, index) => prepareFile(file, from + index, options)))))
+  }
+  return plans
+}
+
+async function prepareFile(file: UploadFile, fileIndex: number, options: PrepareOptions): Promise<PlannedFile> {
+  const { source, frameRate } = file
+  const { sizeBytes, modifiedAtMs } = await look(file, options.signal)
+  const { limits, partSizeBytes } = options
+  const asked = limits.maxCount === 1 || partSizeBytes === undefined ? {} : { partSizeBytes }
+  const { partCount, partSizeBytes: planned } = planFile({ name: source.name, sizeBytes, limits, ...asked })
+  return {
+    ...{ fileIndex, name: source.name, sizeBytes, partCount, partSizeBytes: planned },
+    ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
+    ...(frameRate === undefined ? {} : { extra: { frameRate } }),
+  }
+}
+
+async function look({ source }: UploadFile, signal: AbortSignal) {
+  try {
+    return await source.describe(signal)
+  } catch (error) {
+    if (isUploadError(error) || signal.aborted) throw error
+    throw new UploadError('ERR_UPLOAD_SOURCE_READ', `${source.location ?? source.name} could not be read.`, {
+      cause: error,
+    })
+  }
+}
+
+/** Refuses no files, names with a path, and frame rates that are none. */
+export function checkFiles(files: readonly UploadFile[]): void {
+  if (files.length === 0) invalid('There is no file to upload. Name at least one.')
+  files.forEach(({ source, frameRate }, index) => {
+    checkFileName(source.name, `files[${String(index)}].name`)
+    if (frameRate !== undefined) checkFrameRate(frameRate, `files[${String(index)}].frameRate`)
+  })
+}

@@ -1,0 +1,142 @@
+// The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, renews
+// addresses where the protocol can. It decides what a refusal of the service means for the files.
+
+import { isUploadError, summarize, UploadError } from '../core/errors.ts'
+import { fileAt, type LedgerFile } from '../core/ledger.ts'
+import type { AddressedFile, Protocol, Source } from '../core/ports.ts'
+import type { TransferEvent, TransferJob } from '../core/transfer-job.ts'
+import type { SessionRecord } from './session-record.ts'
+
+export interface SessionJobOptions {
+  readonly record: SessionRecord
+  readonly protocol: Protocol
+  readonly source: (fileIndex: number) => Source
+  /** Files registered in an earlier life whose answer was never seen. */
+  readonly registeredBefore: ReadonlySet<number>
+  readonly report: (event: TransferEvent) => void
+}
+
+/** How often a file's address may be renewed before its refusal is believed. */
+const MAX_RENEWALS = 3
+
+export function createSessionJob({
+  record,
+  protocol,
+  source,
+  registeredBefore,
+  report,
+}: SessionJobOptions): TransferJob {
+  const ledger = record.ledger()
+  const renewals = new Map<number, number>()
+  let registering: Promise<unknown> = Promise.resolve()
+
+  /** Strictly one after another: the order of registration is the order of capture. */
+  const register = (files: readonly LedgerFile[], isRepeat: boolean, signal: AbortSignal): Promise<void> => {
+    const turn = registering.then(() => registerNow(files, isRepeat, signal))
+    registering = turn.catch(() => undefined)
+    return turn
+  }
+  const registerNow = async (files: readonly LedgerFile[], isRepeat: boolean, signal: AbortSignal): Promise<void> => {
+    const fileIndexes = files.map((file) => file.plan.fileIndex)
+    await record.write({ type: 'files.registering', fileIndexes })
+    const plans = files.map((file) => file.plan)
+    const addressed: readonly AddressedFile[] =
+      (await protocol.register?.(record.sessionId(), plans, { isRepeat, signal })) ?? []
+    await record.write({ type: 'files.registered', files: addressed })
+  }
+  const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {
+    const { code, message } = summarize(error)
+    const text = `${file.plan.name}: ${message}`
+    await record.write({ type: 'file.failed', fileIndex: file.plan.fileIndex, error: { code, message: text } })
+  }
+  /** A refusal of many names says nothing of each: they are asked for one by one, so that only the culprits fail. */
+  const registerOrFail = async (
+    files: readonly LedgerFile[],
+    isRepeat: boolean,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    try {
+      await register(files, isRepeat, signal)
+    } catch (error) {
+      if (!isFileRefusal(error)) throw error
+      const [only] = files
+      if (files.length === 1 && only !== undefined) await failFile(only, error)
+      // After a 2xx without all names the service may know them all.
+      else for (const file of files) await registerOrFail([file], isRepeat || isReply(error), signal)
+    }
+  }
+
+  return {
+    ledger,
+    protocol,
+    source,
+    record: (body) => record.write(body),
+    report,
+    async replenish(signal) {
+      const planned = ledger.files.filter((file) => file.state === 'planned')
+      const isRepeated = (file: LedgerFile): boolean => registeredBefore.has(file.plan.fileIndex)
+      const [first] = planned
+      if (first === undefined) return
+      // Names of an earlier life go in a batch of their own: only they may be overwritten.
+      const isRepeat = isRepeated(first)
+      const end = planned.findIndex((file) => isRepeated(file) !== isRepeat)
+      const batch = planned.slice(0, end === -1 ? planned.length : end).slice(0, protocol.traits.batchSize)
+      await registerOrFail(batch, isRepeat, signal)
+    },
+    async finish(file, signal) {
+      const { fileIndex } = file.plan
+      if (protocol.confirm === undefined) {
+        await record.write({ type: 'file.confirmed', fileIndex })
+        return []
+      }
+      await record.write({ type: 'file.confirming', fileIndex })
+      report({ type: 'fileState', file })
+      try {
+        await protocol.confirm(record.sessionId(), file.serverFileId ?? fileIndex, receiptsOf(file), signal)
+      } catch (error) {
+        const doubtful = doubtfulParts(file)
+        if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_CONFIRM_REFUSED' || doubtful.length === 0) throw error
+        // A late arrival of a doubtful attempt may have replaced a part after its receipt: exactly those go again.
+        await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
+        return doubtful
+      }
+      await record.write({ type: 'file.confirmed', fileIndex })
+      return []
+    },
+    async renew(file, signal) {
+      if (protocol.register === undefined) return false
+      const { fileIndex } = file.plan
+      const count = (renewals.get(fileIndex) ?? 0) + 1
+      if (count > MAX_RENEWALS) return false
+      renewals.set(fileIndex, count)
+      try {
+        await register([fileAt(ledger, fileIndex)], true, signal)
+        return true
+      } catch (error) {
+        if (isFileRefusal(error)) return false
+        throw error
+      }
+    },
+  }
+}
+
+function receiptsOf(file: LedgerFile) {
+  return file.parts.map(({ partNumber, receipt }) => {
+    if (receipt === undefined)
+      throw new UploadError('ERR_UPLOAD_INTERNAL', 'A file was confirmed without all receipts.')
+    return { partNumber, receipt }
+  })
+}
+
+function doubtfulParts(file: LedgerFile): number[] {
+  return file.parts.filter((part) => part.isDoubtful).map((part) => part.partNumber)
+}
+
+/** The service refused the names or answered without them; not us, and not for want of an answer. */
+function isFileRefusal(error: unknown): boolean {
+  return isReply(error) || (isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED')
+}
+
+function isReply(error: unknown): boolean {
+  return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REPLY'
+}

@@ -1,0 +1,130 @@
+// What an upload tells its host: takes the engine's events, keeps the two-number progress, and sends the host's own
+// events, few enough to draw.
+
+import type { Clock, Unit } from '../core/ports.ts'
+import { createProgress, type Progress } from '../core/progress.ts'
+import { isReceived, type LedgerFile } from '../core/ledger.ts'
+import { summarize } from '../core/errors.ts'
+import type { TransferEvent } from '../core/transfer-job.ts'
+import type { Emitter } from './emitter.ts'
+import type { SessionRecord } from './session-record.ts'
+import type { UploadEvents, UploadFileStatus, UploadProgress } from './upload.ts'
+
+/** Between two progress events, ms. */
+const PROGRESS_EVERY_MS = 200
+
+export interface Telling {
+  /** The session has begun: sizes are known. */
+  begin(): void
+  take(event: TransferEvent): void
+  warnOfOrphan(): void
+  /** Sends the last progress. */
+  finish(): void
+  progress(): UploadProgress
+  files(): readonly UploadFileStatus[]
+}
+
+export function createTelling(options: {
+  readonly emitter: Emitter<UploadEvents>
+  readonly clock: Clock
+  readonly record: SessionRecord
+}): Telling {
+  const { emitter, clock, record } = options
+  let progress: Progress | undefined
+  let toldAtMs = Number.NEGATIVE_INFINITY
+
+  const now = (): number => clock.monotonicNow()
+  const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
+  const snapshot = (): UploadProgress => {
+    let filesConfirmed = 0
+    let filesFailed = 0
+    for (const file of files()) {
+      if (file.state === 'confirmed') filesConfirmed += 1
+      if (file.state === 'failed') filesFailed += 1
+    }
+    const { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs } = progress?.snapshot(now()) ?? NOTHING
+    return { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs, filesConfirmed, filesFailed, filesTotal: files().length }
+  }
+  const tellProgress = (isDue: boolean): void => {
+    if (!isDue && now() - toldAtMs < PROGRESS_EVERY_MS) return
+    toldAtMs = now()
+    emitter.emit('progress', snapshot())
+  }
+  const statusOf = (file: LedgerFile): UploadFileStatus => {
+    const { fileIndex, name, sizeBytes: bytes, partCount: parts } = file.plan
+    const counts = progress?.file(fileIndex) ?? { sentBytes: 0, confirmedBytes: 0 }
+    return {
+      ...{ fileIndex, name, bytes, parts, sentBytes: counts.sentBytes, confirmedBytes: counts.confirmedBytes },
+      state: shownState(file, counts.sentBytes),
+      ...(file.error === undefined ? {} : { error: file.error }),
+    }
+  }
+  const nameOf = (unit: Unit): string => files()[unit.fileIndex]?.plan.name ?? ''
+
+  return {
+    begin() {
+      progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
+      for (const file of files()) {
+        for (const part of file.parts) {
+          const unit = { fileIndex: file.plan.fileIndex, partNumber: part.partNumber, start: part.start, end: part.end }
+          if (isReceived(part)) progress.onReceived(unit, now())
+        }
+      }
+      tellProgress(true)
+    },
+    take(event) {
+      switch (event.type) {
+        case 'sent':
+          progress?.onSent(event.unit, event.sentBytes, now())
+          break
+        case 'received':
+          progress?.onReceived(event.unit, now())
+          break
+        case 'attemptEnded':
+          progress?.onAttemptEnded(event.unit, now())
+          break
+        case 'voided':
+          for (const unit of event.units) progress?.onVoided(unit, now())
+          break
+        case 'fileState':
+          emitter.emit('file', statusOf(event.file))
+          break
+        case 'retry': {
+          const { unit, attempt, delayMs, error } = event
+          const { fileIndex, partNumber } = unit
+          emitter.emit('retry', { fileIndex, partNumber, name: nameOf(unit), attempt, delayMs, error: summarize(error) })
+          break
+        }
+        case 'unreachable':
+          emitter.emit('waiting', { sinceMs: event.sinceMs, untilMs: event.untilMs })
+          break
+        case 'reachable':
+      }
+      tellProgress(false)
+    },
+    warnOfOrphan() {
+      emitter.emit('warning', {
+        code: 'ERR_UPLOAD_SERVICE_REPLY',
+        message: 'An earlier try to create the session had no clear answer: the service may hold an unused session.',
+      })
+    },
+    finish: () => tellProgress(true),
+    progress: snapshot,
+    files: () => files().map(statusOf),
+  }
+}
+
+const NOTHING = { sentBytes: 0, confirmedBytes: 0, totalBytes: 0, bytesPerSecond: 0, remainingMs: undefined }
+
+function shownState(file: LedgerFile, sentBytes: number): UploadFileStatus['state'] {
+  switch (file.state) {
+    case 'confirmed':
+    case 'failed':
+    case 'confirming':
+      return file.state
+    case 'received':
+      return 'confirming'
+    default:
+      return sentBytes > 0 || file.receivedCount > 0 ? 'uploading' : 'pending'
+  }
+}

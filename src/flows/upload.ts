@@ -1,0 +1,132 @@
+// What a host holds of an upload: its handle, its events, its report.
+
+import { UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
+import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { Source } from '../core/ports.ts'
+import type { Events } from './emitter.ts'
+
+/** A source and what belongs to the flow beside it. */
+export interface UploadFile {
+  readonly source: Source
+  /** Frames a second of this clip; at most what the service is told. Default: not sent. */
+  readonly frameRate?: number
+}
+
+export type UploadState =
+  | 'creating'
+  | 'created'
+  | 'uploading'
+  /** The storage cannot be reached; goes on by itself. */
+  | 'waiting'
+  | 'pausing'
+  | 'paused'
+  | 'cancelling'
+  | 'settling'
+  | FinalStatus
+
+export interface UploadProgress {
+  /** Bytes handed to the network that count; falls when an attempt is lost. */
+  readonly sentBytes: number
+  /** Bytes with a receipt; never falls. */
+  readonly confirmedBytes: number
+  readonly totalBytes: number
+  /** Smoothed over some seconds; 0 until known. */
+  readonly bytesPerSecond: number
+  /** Undefined until a rate is known. */
+  readonly remainingMs: number | undefined
+  readonly filesConfirmed: number
+  readonly filesFailed: number
+  readonly filesTotal: number
+}
+
+export interface UploadFileStatus {
+  readonly fileIndex: number
+  readonly name: string
+  readonly bytes: number
+  /** Bytes of this file handed to the network that count. */
+  readonly sentBytes: number
+  readonly confirmedBytes: number
+  readonly parts: number
+  readonly state: 'pending' | 'uploading' | 'confirming' | 'confirmed' | 'failed'
+  readonly error?: ErrorSummary
+}
+
+export interface UploadEvents {
+  state: { readonly state: UploadState }
+  /** At most five a second, and once at the end. */
+  progress: UploadProgress
+  /** A file changed its state. */
+  file: UploadFileStatus
+  /** An attempt failed and will be repeated. */
+  retry: {
+    readonly fileIndex: number
+    readonly name: string
+    readonly partNumber: number
+    readonly attempt: number
+    readonly delayMs: number
+    readonly error: ErrorSummary
+  }
+  /** The storage is out of reach; wall times, ms since 1970. */
+  waiting: { readonly sinceMs: number; readonly untilMs: number }
+  /** Something a person should know that did not stop the upload. */
+  warning: { readonly code: UploadErrorCode; readonly message: string }
+}
+
+export interface FileReport {
+  readonly name: string
+  readonly bytes: number
+  readonly parts: number
+  /** `unfinished`: neither confirmed nor failed when the session ended. */
+  readonly status: 'confirmed' | 'failed' | 'unfinished'
+  /** Every part's digest was compared with the storage's and was equal. */
+  readonly verified: boolean
+  readonly error?: ErrorSummary
+}
+
+export interface UploadReport {
+  readonly flow: FlowName
+  readonly status: FinalStatus
+  /** What `resume` and `cancel` take. */
+  readonly key: string
+  readonly sessionId: string | number | undefined
+  /** Bytes of all files. */
+  readonly bytes: number
+  readonly durationMs: number
+  readonly files: readonly FileReport[]
+  /** Why the session ended early, when it did. */
+  readonly error?: ErrorSummary
+  /** After a cancel: whether the service was told. Captures have no such call. */
+  readonly isServiceTold?: boolean
+  /** A create had no clear answer: the service may hold a session that nobody uses. */
+  readonly hasPossibleOrphan: boolean
+}
+
+/** What `done()` rejects with: everything that is known is in `report`. */
+export class UploadFailedError extends UploadError {
+  readonly report: UploadReport
+
+  constructor(code: UploadErrorCode, message: string, report: UploadReport, cause?: unknown) {
+    super(code, message, cause === undefined ? {} : { cause })
+    this.name = 'UploadFailedError'
+    this.report = report
+  }
+}
+
+export interface Upload extends Events<UploadEvents> {
+  readonly flow: FlowName
+  readonly key: string
+  readonly state: UploadState
+  progress(): UploadProgress
+  /** Every file in the order given; empty until the sources have been looked at. */
+  files(): readonly UploadFileStatus[]
+  /**
+   * Resolves when the session is confirmed or partial; rejects with an UploadFailedError when it failed or was
+   * cancelled. Leaving it unread is no unhandled rejection.
+   */
+  done(): Promise<UploadReport>
+  /** Ends the attempts under way and frees their sockets and slots; the session stays. */
+  pause(): void
+  resume(): void
+  /** Gives the session up and tells the service where it has a call for that. Settles when all is over; never rejects. */
+  cancel(): Promise<UploadReport>
+}

@@ -1,0 +1,64 @@
+// Single-camera video: checks what was asked, makes the protocol, starts the upload.
+
+import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+import type { HttpStatusError } from '../core/errors.ts'
+import type { EtagForm } from '../core/etag.ts'
+import { videoSession } from '../protocols/video-session.ts'
+import { checkFiles } from './prepare.ts'
+import { startUpload, type FlowPorts, type UploadDefinition } from './upload-session.ts'
+import type { Upload, UploadFile } from './upload.ts'
+
+export interface VideosInput {
+  readonly files: readonly UploadFile[]
+  readonly movementTypeId: number
+  readonly playerId: string
+  /** The day of capture, YYYY-MM-DD; not today's. */
+  readonly sessionDate: string
+  readonly sessionTypeId: number
+  /** Frames a second of every file that names none itself. Default: not sent. */
+  readonly frameRate?: number
+  /** Bytes of a part. Default: a 64th of the file, at least 5 MiB, at most 16 MiB. */
+  readonly partSizeBytes?: number
+  /** How ETags go back to the service. Assumption, default `asReceived`. */
+  readonly etagForm?: EtagForm
+  /** Whether a refused confirmation says that the file is confirmed already. Assumption, default: 409 saying so. */
+  readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
+}
+
+export interface FlowContext extends FlowPorts {
+  readonly client: ServiceClient
+  readonly isHttpAllowed: boolean
+  /** Default for uploads that name none. */
+  readonly partSizeBytes: number | undefined
+}
+
+export function uploadVideos(context: FlowContext, input: VideosInput): Upload {
+  return startUpload(context, defineVideos(context, input))
+}
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
+export function defineVideos(context: FlowContext, input: VideosInput): UploadDefinition {
+  const fields = {
+    movementTypeId: checkInteger(input.movementTypeId, 'movementTypeId'),
+    playerId: checkText(input.playerId, 'playerId'),
+    sessionDate: checkDate(input.sessionDate, 'sessionDate'),
+    sessionTypeId: checkInteger(input.sessionTypeId, 'sessionTypeId'),
+  }
+  const { frameRate, etagForm, isAlreadyConfirmed } = input
+  if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
+  checkFiles(input.files)
+  return {
+    flow: 'video',
+    params: { ...fields, ...(etagForm === undefined ? {} : { etagForm }) },
+    files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
+    protocol: videoSession({
+      ...fields,
+      client: context.client,
+      isHttpAllowed: context.isHttpAllowed,
+      ...(etagForm === undefined ? {} : { etagForm }),
+      ...(isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }),
+    }),
+    partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
+  }
+}

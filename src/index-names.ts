@@ -1,0 +1,47 @@
+// The names that every face shows: sources and transports of both worlds, the flows' types, the ports, the errors.
+
+export { blobSource } from './adapters/web/blob-source.ts'
+export { bytesSource } from './adapters/web/bytes-source.ts'
+export { fetchTransport, type FetchTransportOptions } from './adapters/web/fetch-transport.ts'
+export { memoryJournal } from './adapters/web/memory-journal.ts'
+export { systemClock } from './adapters/web/system-clock.ts'
+export { resolveCaptureKind, type CaptureKind } from './client/capture-kind.ts'
+export type * from './client/contract.ts'
+export type { Credentials, CredentialSource } from './client/credentials.ts'
+export { createServiceClient, type CallOptions, type FreeCallOptions, type ListReply } from './client/service-client.ts'
+export type { ServiceClient, ServiceClientOptions } from './client/service-client.ts'
+export { redactAddress, redactText } from './core/address.ts'
+export { createEngine, type Engine, type EngineOptions } from './core/engine.ts'
+export { HttpStatusError, isUploadError, TransportError, UploadError } from './core/errors.ts'
+export type { AttemptEnding, ErrorSummary, UploadErrorCode } from './core/errors.ts'
+export { foldJournal, JOURNAL_VERSION } from './core/journal.ts'
+export type { FinalStatus, FlowName, FoldedJournal, JournalRecord } from './core/journal.ts'
+export type { Ledger, LedgerFile, LedgerPart } from './core/ledger.ts'
+export { defaultPartSize, formatBytes, ONE_PUT_LIMITS, parseByteSize, planFile, S3_LIMITS } from './core/plan.ts'
+export type * from './core/ports.ts'
+export type { TransferEvent, TransferJob } from './core/transfer-job.ts'
+export { AnalysisFailedError } from './flows/analysis.ts'
+export type {
+  Analysis,
+  AnalysisEvents,
+  AnalysisInput as AnalysisRequestInput,
+  AnalysisOptions,
+  AnalysisReport,
+  AnalysisSegment,
+} from './flows/analysis.ts'
+export type { CapturesInput } from './flows/captures.ts'
+export type { UploadPlan } from './flows/plan-upload.ts'
+export { DEFAULT_POLLING, type PollingOptions } from './flows/polling.ts'
+export { UploadFailedError } from './flows/upload.ts'
+export type {
+  FileReport,
+  Upload,
+  UploadEvents,
+  UploadFile,
+  UploadFileStatus,
+  UploadProgress,
+  UploadReport,
+  UploadState,
+} from './flows/upload.ts'
+export type { VideosInput } from './flows/videos.ts'
+export type { Uplink, UplinkOptions, UplinkPorts } from './uplink.ts'

@@ -1,0 +1,4 @@
+// The portable face: everything but the platform. A host that brings its own ports calls createUplink(options, ports).
+
+export * from './index-names.ts'
+export { createUplink } from './uplink.ts'

@@ -1,0 +1,53 @@
+// The face for Node: the engine with files, streams, undici and a memory journal wired in.
+
+import { md5Hasher } from './adapters/node/md5-hasher.ts'
+import { proxyFromEnvironment } from './adapters/node/proxy.ts'
+import { undiciTransport, type UndiciTransportOptions } from './adapters/node/undici-transport.ts'
+import { memoryJournal } from './adapters/web/memory-journal.ts'
+import { systemClock } from './adapters/web/system-clock.ts'
+import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
+
+export * from './index-names.ts'
+export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from './adapters/node/directory.ts'
+export { fileSource, type FileSourceOptions } from './adapters/node/file-source.ts'
+export { md5Hasher } from './adapters/node/md5-hasher.ts'
+export { proxyFromEnvironment, type ProxyOptions } from './adapters/node/proxy.ts'
+export { streamSource, type StreamSourceOptions } from './adapters/node/stream-source.ts'
+export { undiciTransport, type UndiciTransportOptions } from './adapters/node/undici-transport.ts'
+
+/** Options of createUplink in Node: the Uplink's own, the transport's, and any port to replace. */
+export interface NodeUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
+  /** Certificates to trust beside the system's, PEM. Default: none. */
+  readonly caPem?: UndiciTransportOptions['caPem']
+  /** Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment; `null` for none. */
+  readonly proxy?: UndiciTransportOptions['proxy'] | null
+}
+
+/** Slots of the engine and, beside them, room for calls to a service on the same host. */
+const CONNECTIONS_PER_HOST = 72
+
+/** Makes an Uplink for Node. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
+export function createUplink(options: NodeUplinkOptions): Uplink {
+  const {
+    caPem,
+    proxy = proxyFromEnvironment(process.env),
+    transport,
+    journal,
+    clock,
+    random,
+    hasher,
+    ...own
+  } = options
+  const transportOptions: UndiciTransportOptions = {
+    maxConnectionsPerHost: CONNECTIONS_PER_HOST,
+    ...(caPem === undefined ? {} : { caPem }),
+    ...(proxy === undefined || proxy === null ? {} : { proxy }),
+  }
+  return createPortableUplink(own, {
+    transport: transport ?? undiciTransport(transportOptions),
+    journal: journal ?? memoryJournal(),
+    clock: clock ?? systemClock(),
+    random: random ?? Math.random,
+    hasher: hasher ?? md5Hasher(),
+  })
+}

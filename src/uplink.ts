@@ -1,0 +1,121 @@
+// Constructs: one engine, one client and the flows become one Uplink. Nothing else happens here.
+
+import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
+import { createEngine, type EngineOptions } from './core/engine.ts'
+import { invalid } from './core/errors.ts'
+import type { Clock, Hasher, Journal, Random, Transport } from './core/ports.ts'
+import {
+  requestAnalysis,
+  watchAnalysis,
+  type Analysis,
+  type AnalysisInput,
+  type AnalysisOptions,
+} from './flows/analysis.ts'
+import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
+import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
+import type { Upload } from './flows/upload.ts'
+import { defineVideos, uploadVideos, type FlowContext, type VideosInput } from './flows/videos.ts'
+
+/** What a host chooses. Every option has a safe default but the first two. */
+export interface UplinkOptions {
+  /** The service's base address: `https://…`, with any path. */
+  readonly baseUrl: string
+  /** `{ apiKey }` or `{ accessToken }`: a string, or an async function that is asked again after a refusal. */
+  readonly credentials: ServiceClientOptions['credentials']
+  /** The header of an access token. Assumption, not shown which one is taken; default `Authorization`. */
+  readonly bearerHeader?: ServiceClientOptions['bearerHeader']
+  /** Parts in flight over all uploads of this Uplink: 1 to 64, or `auto` (default). */
+  readonly concurrency?: EngineOptions['concurrency']
+  /** Bytes of a video part. Default: a 64th of the file, at least 5 MiB, at most 16 MiB. */
+  readonly partSizeBytes?: number
+  /** Bytes a second over all uploads. Default: no limit. */
+  readonly bytesPerSecond?: number
+  /** Attempts of a part that reached the host, the first included. Default 8. */
+  readonly retries?: number
+  /** How long a host may be out of reach, ms. Default 1 h. */
+  readonly giveUpAfterMs?: number
+  /** `md5` (default): each part's digest is compared with its ETag where that is one. `off`: nothing is hashed. */
+  readonly verify?: 'md5' | 'off'
+  /** Memory for bodies on their way, bytes. Default 32 MiB. */
+  readonly memoryBytes?: number
+  /** How long an attempt may wait, ms. */
+  readonly timeouts?: EngineOptions['timeouts']
+  /** For one try of a call to the service, ms. Default 30,000. */
+  readonly callTimeoutMs?: number
+  /** Plain HTTP off this machine, addresses and credentials included. Default false. */
+  readonly isHttpAllowed?: boolean
+}
+
+/** What the world gives; the faces wire their platform's own. */
+export interface UplinkPorts {
+  readonly transport: Transport
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly random: Random
+  /** Absent: nothing can be verified. */
+  readonly hasher?: Hasher
+}
+
+export interface Uplink {
+  uploadVideos(input: VideosInput): Upload
+  uploadCaptures(input: CapturesInput): Upload
+  requestAnalysis(input: AnalysisInput): Analysis
+  /** Waits for an analysis that was submitted before. */
+  watchAnalysis(analysisId: string | number, options?: AnalysisOptions): Analysis
+  /** What an upload would do: files, parts, calls. Looks at the files; calls nobody. */
+  planVideos(input: VideosInput): Promise<UploadPlan>
+  planCaptures(input: CapturesInput): Promise<UploadPlan>
+  /** Every operation of the interface as a typed method, and `call` for the others. */
+  readonly client: ServiceClient
+  /** Parts in flight and the cap, now. */
+  stats(): { readonly inFlight: number; readonly cap: number }
+  /** Closes connections. Uploads must be settled, paused or cancelled before. */
+  close(): Promise<void>
+}
+
+export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
+  const { transport, journal, clock, random, hasher } = ports
+  const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, bytesPerSecond } = options
+  // Hosts in plain JavaScript have no compiler to stop them.
+  if (!['md5', 'off'].includes(verify)) invalid(`verify must be md5 or off, not ${String(verify)}.`)
+  const shared = {
+    ...{ transport, clock, random },
+    ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),
+  }
+  const engine = createEngine({
+    ...shared,
+    ...(verify === 'off' || hasher === undefined ? {} : { hasher }),
+    ...(retries === undefined ? {} : { retries }),
+    ...(bytesPerSecond === undefined ? {} : { bytesPerSecond }),
+    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+    ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
+    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+  })
+  const client = createServiceClient({
+    ...shared,
+    ...{ baseUrl: options.baseUrl, credentials: options.credentials, isHttpAllowed },
+    ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
+    ...(options.callTimeoutMs === undefined ? {} : { timeoutMs: options.callTimeoutMs }),
+  })
+  const context: FlowContext = {
+    engine,
+    journal,
+    clock,
+    random,
+    client,
+    isHttpAllowed,
+    partSizeBytes: options.partSizeBytes,
+  }
+
+  return {
+    uploadVideos: (input) => uploadVideos(context, input),
+    uploadCaptures: (input) => uploadCaptures(context, input),
+    requestAnalysis: (input) => requestAnalysis(context, input),
+    watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(context, analysisId, analysisOptions),
+    planVideos: (input) => planUpload(defineVideos(context, input)),
+    planCaptures: (input) => planUpload(defineCaptures(context, input)),
+    client,
+    stats: () => engine.stats(),
+    close: () => transport.close(),
+  }
+}
