@@ -35,7 +35,7 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
   let wallOffset = options.wallStartMs ?? Date.UTC(2026, 10, 20, 20)
   let order = 0
   let isAdvancing = false
-  /** By due time, then by order. */
+  /** By due time, then by order, the next one last: taking from the end is quick. */
   const timers: Timer[] = []
 
   async function advance(ms: number): Promise<void> {
@@ -45,8 +45,8 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
     try {
       const until = now + ms
       await runPromiseJobs()
-      for (let next = timers[0]; next !== undefined && next.dueAt <= until; next = timers[0]) {
-        timers.shift()
+      for (let next = timers.at(-1); next !== undefined && next.dueAt <= until; next = timers.at(-1)) {
+        timers.pop()
         now = Math.max(now, next.dueAt)
         next.callback()
         await runPromiseJobs()
@@ -80,13 +80,13 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
       return timers.length
     },
     get nextDueInMs() {
-      const next = timers[0]
+      const next = timers.at(-1)
       return next === undefined ? undefined : Math.max(0, next.dueAt - now)
     },
   }
 }
 
-/** The first place whose timer does not come before this one; ten thousand timers are ordinary, so by halving. */
+/** The first place whose timer does not fire after this one; ten thousand timers are ordinary, so by halving. */
 function placeOf(timers: readonly Timer[], timer: Timer | undefined): number {
   if (timer === undefined) return timers.length
   let low = 0
@@ -94,7 +94,7 @@ function placeOf(timers: readonly Timer[], timer: Timer | undefined): number {
   while (low < high) {
     const middle = (low + high) >> 1
     const other = timers[middle]!
-    if (other.dueAt < timer.dueAt || (other.dueAt === timer.dueAt && other.order < timer.order)) low = middle + 1
+    if (other.dueAt > timer.dueAt || (other.dueAt === timer.dueAt && other.order > timer.order)) low = middle + 1
     else high = middle
   }
   return low

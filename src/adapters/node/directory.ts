@@ -1,7 +1,7 @@
 // What a path on the command line means: a file is itself, a folder is the files below it in natural order.
 
+import type { BigIntStats, Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import type { BigIntStats } from 'node:fs'
 import { basename, join } from 'node:path'
 
 import { invalid } from '../../core/errors.ts'
@@ -73,17 +73,24 @@ export async function filesUnder(paths: readonly string[]): Promise<FoundFiles> 
 
 async function enter(folder: string, facts: BigIntStats, search: Search): Promise<void> {
   search.entered.add(numberOf(facts))
-  const names = await readdir(folder).catch((error: unknown) => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw fileProblem(error, folder, 'listed')
   })
-  if (names.length === 0) search.skipped.push({ path: folder, reason: 'an empty folder' })
-  for (const name of names.sort(inNaturalOrder)) await take(join(folder, name), name, search)
+  if (entries.length === 0) search.skipped.push({ path: folder, reason: 'an empty folder' })
+  entries.sort((left, right) => inNaturalOrder(left.name, right.name))
+  for (const entry of entries) await take(join(folder, entry.name), entry, search)
 }
 
-async function take(path: string, name: string, search: Search): Promise<void> {
+async function take(path: string, entry: Dirent, search: Search): Promise<void> {
+  const { name } = entry
   const junk = JUNK.find(([pattern]) => pattern.test(name))
   if (junk !== undefined) {
     search.skipped.push({ path, reason: junk[1] })
+    return
+  }
+  // The listing knows plain files; only links, folders and what the file system does not tell are looked at.
+  if (entry.isFile()) {
+    search.files.push({ path, name })
     return
   }
   const facts = await lookInFolder(path)

@@ -1,0 +1,439 @@
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { streamSource } from '../../../src/adapters/node/stream-source.ts'
+import type { StreamInput } from '../../../src/adapters/node/stream-pull.ts'
+import type { Source } from '../../../src/core/ports.ts'
+import { bytesOf, counting, sourceContract } from '../../contracts/source.ts'
+
+const makers: Readonly<Record<string, (bytes: Uint8Array) => StreamInput>> = {
+  'a Node stream': (bytes) => Readable.from(pieces(bytes)),
+  'a web stream': (bytes) => Readable.toWeb(Readable.from(pieces(bytes))) as ReadableStream<Uint8Array>,
+  'an async sequence': async function* (bytes) {
+    yield* pieces(bytes)
+  },
+}
+
+for (const [label, makeStream] of Object.entries(makers)) {
+  for (const isKnown of [true, false]) {
+    sourceContract(`streamSource over ${label} of ${isKnown ? 'a known' : 'an unknown'} size`, (bytes) =>
+      Promise.resolve({
+        source: streamSource('take-7.mp4', makeStream(bytes), isKnown ? { sizeBytes: bytes.length } : {}),
+      }),
+    )
+  }
+}
+
+describe('streamSource', () => {
+  let tempDir: string
+  const sources: Source[] = []
+
+  beforeEach(async () => {
+    tempDir = await mkdtemp(join(tmpdir(), 'stream-source-'))
+  })
+  afterEach(async () => {
+    for (const source of sources.splice(0)) await source.dispose?.()
+    expect(await readdir(tempDir)).toEqual([])
+    await rm(tempDir, { recursive: true })
+  })
+
+  function sourceOf(stream: StreamInput, sizeBytes?: number): Source {
+    const source = streamSource('take-7.mp4', stream, { tempDir, ...(sizeBytes === undefined ? {} : { sizeBytes }) })
+    sources.push(source)
+    return source
+  }
+
+  describe('bytes that are still arriving', () => {
+    it('describes itself at once when the size is known, and reads what has come while more is coming', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream, 10)
+      expect(await source.describe()).toEqual({ sizeBytes: 10 })
+      const reader = await source.open({ sizeBytes: 10 })
+
+      stream.write(counting(6))
+
+      expect(await bytesOf(reader, 2, 6)).toEqual(Buffer.from([2, 3, 4, 5]))
+      await expect(reader.verify()).resolves.toBeUndefined()
+    })
+
+    it('lets a read wait until its last byte has come', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream, 10)
+      const reader = await source.open(await source.describe())
+      const order: string[] = []
+      const reading = bytesOf(reader, 1, 8).then((found) => {
+        order.push('read')
+        return found
+      })
+
+      stream.write(counting(7))
+      expect(await bytesOf(reader, 0, 7)).toEqual(Buffer.from(counting(7)))
+      order.push('eighth byte written')
+      stream.write(Buffer.from([7]))
+
+      expect(await reading).toEqual(Buffer.from([1, 2, 3, 4, 5, 6, 7]))
+      expect(order).toEqual(['eighth byte written', 'read'])
+    })
+
+    it('holds back the range with the last byte until the stream has ended', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream, 10)
+      const reader = await source.open(await source.describe())
+      const order: string[] = []
+      stream.write(counting(10))
+      const last = bytesOf(reader, 9, 10).then(() => order.push('last byte read'))
+      await bytesOf(reader, 0, 9)
+
+      order.push('stream ended')
+      stream.end()
+      await last
+
+      expect(order).toEqual(['stream ended', 'last byte read'])
+    })
+
+    it('waits for the end when the size is not known', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream)
+      const order: string[] = []
+      const describing = source.describe().then((identity) => {
+        order.push('described')
+        return identity
+      })
+      await new Promise((resolve) => stream.write(counting(7), resolve))
+
+      order.push('ended')
+      stream.end(counting(3))
+
+      expect(await describing).toEqual({ sizeBytes: 10 })
+      expect(order).toEqual(['ended', 'described'])
+    })
+
+    it('stops waiting for the size when its signal is aborted, and can be asked again', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream)
+      const abort = new AbortController()
+      const describing = source.describe(abort.signal)
+
+      abort.abort(new Error('no longer wanted'))
+      await expect(describing).rejects.toThrow('no longer wanted')
+      stream.end(counting(3))
+
+      expect(await source.describe()).toEqual({ sizeBytes: 3 })
+    })
+
+    it('refuses reads that wait when the reader is closed, and does not wait for the stream', async () => {
+      const source = sourceOf(new PassThrough(), 10)
+      const reader = await source.open(await source.describe())
+      const refused = expect(bytesOf(reader, 0, 5)).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: '"take-7.mp4" was closed while a read waited for its stream.',
+      })
+
+      await reader.close()
+
+      await refused
+    })
+
+    it('asks for the next piece only when the disk has the last one', async () => {
+      const buffer = new Uint8Array(3)
+      const stream = (async function* () {
+        for (let round = 0; round < 50; round += 1) {
+          // The same memory again: only a consumer that waits for the disk gets the right bytes.
+          buffer.fill(round)
+          yield buffer
+        }
+      })()
+      const source = sourceOf(stream)
+
+      const reader = await source.open(await source.describe())
+
+      const expected = Buffer.from(Array.from({ length: 150 }, (_, index) => Math.floor(index / 3)))
+      expect(await bytesOf(reader, 0, 150)).toEqual(expected)
+    })
+
+    it('takes text as UTF-8 and passes over empty pieces', async () => {
+      const source = sourceOf(Readable.from(['frame ', '', 'für ', Buffer.from('⚾'), Buffer.alloc(0)]))
+
+      const { sizeBytes } = await source.describe()
+      const reader = await source.open({ sizeBytes })
+
+      expect((await bytesOf(reader, 0, sizeBytes)).toString()).toBe('frame für ⚾')
+    })
+  })
+
+  describe('a length that is not the announced one', () => {
+    it('is changed when the stream ends early, saying both numbers', async () => {
+      const source = sourceOf(Readable.from([counting(4), counting(3)]), 10)
+      const reader = await source.open({ sizeBytes: 10 })
+
+      await expect(bytesOf(reader, 5, 10)).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_CHANGED',
+        message: expect.stringContaining('announced with 10 bytes and gave only 7') as string,
+      })
+      await expect(reader.verify()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+      await expect(source.describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+    })
+
+    it('is changed when the stream gives more, and stops the stream, which may have no end', async () => {
+      let given = 0
+      const stream = new Readable({
+        highWaterMark: 4,
+        read() {
+          given += 4
+          this.push(counting(4))
+        },
+      })
+      const source = sourceOf(stream, 10)
+      const reader = await source.open({ sizeBytes: 10 })
+
+      await expect(bytesOf(reader, 0, 10)).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_CHANGED',
+        message: expect.stringContaining('announced with 10 bytes and gave at least 12') as string,
+      })
+      expect(stream.destroyed).toBe(true)
+      expect(given).toBeLessThan(40)
+    })
+
+    it('is changed when nothing was announced and something came', async () => {
+      await expect(sourceOf(Readable.from([counting(1)]), 0).describe()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_CHANGED',
+        message: expect.stringContaining('announced with 0 bytes and gave at least 1') as string,
+      })
+    })
+
+    it.each([-1, 1.5, Number.NaN, 2 ** 53])('refuses an announced size of %d at once', (sizeBytes) => {
+      expect(() => streamSource('take-7.mp4', Readable.from([]), { sizeBytes })).toThrow(
+        expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }),
+      )
+    })
+  })
+
+  describe('a stream that fails', () => {
+    it('rejects all who wait, with the error of the stream as the cause, and deletes the file', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream, 10)
+      const reader = await source.open(await source.describe())
+      stream.write(counting(5))
+      await bytesOf(reader, 0, 5)
+      const cause = new Error('camera unplugged')
+      const failed = {
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: 'The stream "take-7.mp4" failed before its end.',
+        cause,
+      }
+      const waiting = expect(bytesOf(reader, 5, 8)).rejects.toMatchObject(failed)
+
+      stream.destroy(cause)
+
+      await waiting
+      await expect(bytesOf(reader, 0, 5)).rejects.toMatchObject(failed)
+      await expect(reader.verify()).rejects.toMatchObject(failed)
+      await expect(source.describe()).rejects.toMatchObject(failed)
+    })
+
+    it('reports an error that came before anyone asked, and does not end the process', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream)
+      const cause = new Error('camera unplugged')
+      stream.destroy(cause)
+      await new Promise((resolve) => stream.once('close', resolve))
+
+      await expect(source.describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', cause })
+    })
+
+    it('does not take a stream that was cut off for one that ended', async () => {
+      const stream = new PassThrough()
+      const source = sourceOf(stream)
+      const describing = source.describe()
+      stream.write(counting(5))
+
+      stream.destroy()
+
+      await expect(describing).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+    })
+
+    it('reports a download that was cut off', async () => {
+      const server = createServer((_request, response) => {
+        response.writeHead(200, { 'content-length': 100 })
+        response.write('half', () => response.destroy())
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      const reply = await fetch(`http://127.0.0.1:${String(port)}/`)
+
+      await expect(sourceOf(reply.body!).describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+
+      await new Promise((resolve) => server.close(resolve))
+    })
+
+    it('refuses pieces that are neither bytes nor text', async () => {
+      await expect(sourceOf(Readable.from([{ frame: 1 }])).describe()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: expect.stringContaining('neither bytes nor text') as string,
+      })
+    })
+
+    it('refuses a web stream that somebody else reads', async () => {
+      const stream = new ReadableStream<Uint8Array>()
+      stream.getReader()
+
+      await expect(sourceOf(stream).describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+    })
+
+    it('names the folder that cannot take the file, and ends the stream', async () => {
+      const file = join(tempDir, 'not a folder')
+      await writeFile(file, '')
+      const stream = Readable.from([counting(1)])
+      const source = streamSource('take-7.mp4', stream, { tempDir: file })
+
+      await expect(source.describe()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${file}" cannot be used for temporary files: a part of this path is not a folder. Check the path.`,
+      })
+      expect(stream.destroyed).toBe(true)
+      await rm(file)
+    })
+
+    it.skipIf(!existsSync('/dev/full'))('is told apart from a disk that is full', async () => {
+      // The real device that is always full shows what the platform says; the spool says the same of its own disk.
+      const { fileProblem } = await import('../../../src/adapters/node/file-problem.ts')
+      const said: unknown = await pipeline(Readable.from(['x']), createWriteStream('/dev/full')).catch(
+        (e: unknown) => e,
+      )
+
+      expect(fileProblem(said, '/spool', 'used as a temporary file').message).toBe(
+        '"/spool" cannot be used as a temporary file: the disk is full. Free some space or name another folder.',
+      )
+    })
+  })
+
+  describe('the spool file', () => {
+    async function spoolIn(folder: string): Promise<{ folder: string; file: string }> {
+      const [name] = await readdir(folder)
+      return { folder: join(folder, name!), file: join(folder, name!, 'spool') }
+    }
+
+    it('is for its owner only, and holds what has come', async () => {
+      const source = sourceOf(Readable.from([counting(9)]))
+      await source.describe()
+
+      const { folder, file } = await spoolIn(tempDir)
+
+      expect(await readFile(file)).toEqual(Buffer.from(counting(9)))
+      if (process.platform === 'win32') return
+      expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600')
+      expect(((await stat(folder)).mode & 0o777).toString(8)).toBe('700')
+    })
+
+    it('is made when the stream is first needed, and is gone when its source is disposed of', async () => {
+      const source = sourceOf(Readable.from([counting(9)]))
+      expect(await readdir(tempDir)).toEqual([])
+      await source.describe()
+      expect(await readdir(tempDir)).toHaveLength(1)
+
+      await source.dispose?.()
+
+      expect(await readdir(tempDir)).toEqual([])
+      await expect(source.describe()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: expect.stringContaining('its source has been disposed of') as string,
+      })
+    })
+
+    it('lets a retry read again what can be streamed only once', async () => {
+      const source = sourceOf(createReadStream(import.meta.filename))
+      const identity = await source.describe()
+      const whole = await readFile(import.meta.filename)
+
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        const reader = await source.open(identity)
+        expect(await bytesOf(reader, 0, identity.sizeBytes)).toEqual(whole)
+        await reader.close()
+      }
+    })
+
+    it('stays readable when a cleaner of temporary files deletes it', async () => {
+      const source = sourceOf(Readable.from([counting(9)]))
+      const reader = await source.open(await source.describe())
+      await rm((await spoolIn(tempDir)).folder, { recursive: true })
+
+      expect(await bytesOf(reader, 0, 9)).toEqual(Buffer.from(counting(9)))
+    })
+
+    it('is gone when disposal comes while it is being made, and the bytes keep coming', async () => {
+      const stream = new PassThrough()
+      stream.write(counting(1000))
+      const source = sourceOf(stream, 2000)
+      await source.describe()
+
+      await source.dispose?.()
+
+      expect(await readdir(tempDir)).toEqual([])
+      expect(stream.destroyed).toBe(true)
+    })
+
+    it.each(Object.keys(makers))('ends %s that was never read when it is let go', async (label) => {
+      const ended: string[] = []
+      const endless: Readonly<Record<string, () => StreamInput>> = {
+        'a Node stream': () => new PassThrough().once('close', () => ended.push('ended')),
+        'a web stream': () => new ReadableStream<Uint8Array>({ cancel: () => void ended.push('ended') }),
+        // A sequence that was not begun holds nothing, so there is nothing to end.
+        'an async sequence': () => {
+          ended.push('ended')
+          return pending()
+        },
+      }
+
+      await sourceOf(endless[label]!()).dispose?.()
+      await new Promise((resolve) => setImmediate(resolve))
+
+      expect(ended).toEqual(['ended'])
+    })
+
+    it.each(Object.keys(makers))('does not wait for %s that gives nothing', async (label) => {
+      const silent: Readonly<Record<string, () => StreamInput>> = {
+        'a Node stream': () => new PassThrough(),
+        'a web stream': () => new ReadableStream<Uint8Array>(),
+        'an async sequence': pending,
+      }
+      const source = sourceOf(silent[label]!(), 10)
+      const reader = await source.open(await source.describe())
+      const refused = expect(bytesOf(reader, 0, 5)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+
+      await source.dispose?.()
+
+      await refused
+      expect(await readdir(tempDir)).toEqual([])
+    })
+
+    it('can lie in a folder of the host', async () => {
+      const folder = join(tempDir, 'host')
+      await mkdir(folder)
+      const source = streamSource('take-7.mp4', Readable.from([counting(9)]), { tempDir: folder })
+      await source.describe()
+
+      expect(await readdir(folder)).toHaveLength(1)
+
+      await source.dispose?.()
+      await rm(folder, { recursive: true })
+    })
+  })
+})
+
+/** The bytes in pieces of uneven length, one of them empty. */
+function pieces(bytes: Uint8Array): Buffer[] {
+  const cuts = [0, 1, 1, 7, 64, 1000, bytes.length].map((cut) => Math.min(cut, bytes.length))
+  return cuts.slice(1).map((cut, index) => Buffer.from(bytes.subarray(cuts[index], cut)))
+}
+
+/** A sequence whose first piece never comes. */
+function pending(): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }
+}

@@ -1,0 +1,83 @@
+import { openAsBlob } from 'node:fs'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+import { blobSource } from '../../../src/adapters/web/blob-source.ts'
+import { bytesOf, counting, sourceContract } from '../../contracts/source.ts'
+
+sourceContract('blobSource over a Blob in memory', (bytes) =>
+  Promise.resolve({ source: blobSource('take-7.mp4', new Blob([Uint8Array.from(bytes)])) }),
+)
+
+sourceContract('blobSource over a File', (bytes) =>
+  Promise.resolve({
+    source: blobSource(new File([Uint8Array.from(bytes)], 'take-7.mp4', { lastModified: 1_789_000_000_123 })),
+  }),
+)
+
+// A Blob over a file on the disk behaves as a File that a person chose in a page: the platform watches the file.
+sourceContract('blobSource over a Blob that is backed by the disk', async (bytes) => {
+  const folder = await mkdtemp(join(tmpdir(), 'blob-source-'))
+  const path = join(folder, 'chosen')
+  await writeFile(path, bytes)
+  return {
+    source: blobSource('take-7.mp4', await openAsBlob(path)),
+    changes: {
+      'it became longer': () => writeFile(path, counting(11)),
+      'it became shorter': () => truncate(path, 9),
+    },
+    cleanUp: () => rm(folder, { recursive: true }),
+  }
+})
+
+describe('blobSource', () => {
+  it('takes name and time from a File', async () => {
+    const source = blobSource(new File(['abc'], 'swing.mov', { lastModified: 1_789_000_000_123 }))
+
+    expect(source.name).toBe('swing.mov')
+    expect(await source.describe()).toEqual({ sizeBytes: 3, modifiedAtMs: 1_789_000_000_123 })
+  })
+
+  it('takes a name that is given, and the time of the File beside it', async () => {
+    const source = blobSource('other.mov', new File(['abc'], 'swing.mov', { lastModified: 5 }))
+
+    expect(source.name).toBe('other.mov')
+    expect(await source.describe()).toEqual({ sizeBytes: 3, modifiedAtMs: 5 })
+  })
+
+  it('has no time where the Blob has none', async () => {
+    expect(await blobSource('a', new Blob(['abc'])).describe()).toEqual({ sizeBytes: 3 })
+  })
+
+  it('says of a file that was written to after it was chosen that it has changed, and to choose it again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blob-source-'))
+    await writeFile(join(folder, 'chosen'), counting(10))
+    const source = blobSource('take-7.mp4', await openAsBlob(join(folder, 'chosen')))
+    const reader = await source.open(await source.describe())
+    expect(await bytesOf(reader, 0, 3)).toEqual(Buffer.from([0, 1, 2]))
+
+    await truncate(join(folder, 'chosen'), 5)
+
+    await expect(reader.read(new Uint8Array(3), 0)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SOURCE_CHANGED',
+      message: expect.stringMatching(/^"take-7\.mp4" has changed.*choose it again/) as string,
+      cause: expect.objectContaining({ name: 'NotReadableError' }) as Error,
+    })
+    await rm(folder, { recursive: true })
+  })
+
+  it('calls any other failure to read what it is', async () => {
+    const blob = new Blob([counting(10)])
+    const failing = Object.assign(new Blob([counting(10)]), {
+      slice: () => Object.assign(new Blob(['abc']), { arrayBuffer: () => Promise.reject(new Error('disk gone')) }),
+    })
+    const source = blobSource('take-7.mp4', failing)
+
+    await expect(source.open({ sizeBytes: blob.size })).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SOURCE_READ',
+      cause: expect.objectContaining({ message: 'disk gone' }) as Error,
+    })
+  })
+})

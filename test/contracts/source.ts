@@ -1,0 +1,258 @@
+// What every Source promises, whatever its bytes come from. An adapter's test calls this with a way to make one.
+
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+
+import type { Reader, Source, SourceIdentity } from '../../src/core/ports.ts'
+
+export interface SourceSubject {
+  readonly source: Source
+  /** Makes the source something else than it was, in each way the adapter can be changed. Absent: it cannot be. */
+  readonly changes?: Readonly<Record<string, () => Promise<void> | void>>
+  /** Removes what making it left behind. */
+  readonly cleanUp?: () => Promise<void>
+}
+
+/** `make` gives a source of exactly these bytes under the name `take-7.mp4`. */
+export function sourceContract(label: string, make: (bytes: Uint8Array) => Promise<SourceSubject>): void {
+  describe(`${label}: the contract of a source`, () => {
+    const subjects: SourceSubject[] = []
+    const readers: Reader[] = []
+
+    async function begin(bytes: Uint8Array): Promise<SourceSubject> {
+      const subject = await make(bytes)
+      subjects.push(subject)
+      return subject
+    }
+
+    async function beginReading(
+      bytes: Uint8Array,
+    ): Promise<SourceSubject & { reader: Reader; identity: SourceIdentity }> {
+      const subject = await begin(bytes)
+      const identity = await subject.source.describe()
+      const reader = await subject.source.open(identity)
+      readers.push(reader)
+      return { ...subject, reader, identity }
+    }
+
+    async function endAll(): Promise<void> {
+      for (const reader of readers.splice(0)) await reader.close()
+      for (const subject of subjects.splice(0)) {
+        await subject.source.dispose?.()
+        await subject.cleanUp?.()
+      }
+    }
+
+    afterEach(endAll)
+
+    describe('what it says it is', () => {
+      it('has its base name and its exact size', async () => {
+        const { source } = await begin(counting(1234))
+
+        const identity = await source.describe()
+
+        expect(source.name).toBe('take-7.mp4')
+        expect(identity.sizeBytes).toBe(1234)
+      })
+
+      it('says the same when it is asked twice', async () => {
+        const { source } = await begin(counting(10))
+
+        expect(await source.describe()).toEqual(await source.describe())
+      })
+
+      it('refuses to describe itself with the reason of a signal that was aborted', async () => {
+        const { source } = await begin(counting(10))
+        const reason = new Error('no longer wanted')
+
+        await expect(source.describe(AbortSignal.abort(reason))).rejects.toBe(reason)
+      })
+
+      it('can be empty', async () => {
+        const { reader, identity } = await beginReading(new Uint8Array())
+
+        await reader.read(new Uint8Array(0), 0)
+
+        expect(identity.sizeBytes).toBe(0)
+        await expect(reader.read(new Uint8Array(1), 0)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+      })
+    })
+
+    describe('reading', () => {
+      it('gives every range of itself, exactly, in any order and at the same time', async () => {
+        const contents = fc.uint8Array({ minLength: 0, maxLength: 5000 })
+        const cuts = fc.array(fc.tuple(fc.nat(5000), fc.nat(5000)), { minLength: 1, maxLength: 8 })
+        await fc.assert(
+          fc.asyncProperty(contents, cuts, async (bytes, pairs) => {
+            const { reader } = await beginReading(bytes)
+            const ranges = pairs.map((pair) => pair.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b))
+
+            const found = await Promise.all(ranges.map(([start, end]) => bytesOf(reader, start!, end!)))
+
+            expect(found).toEqual(ranges.map(([start, end]) => Buffer.from(bytes.subarray(start, end))))
+            await endAll()
+          }),
+          { numRuns: 40 },
+        )
+      })
+
+      it('writes into the window it was given and nowhere beside it', async () => {
+        const { reader } = await beginReading(counting(100))
+        const memory = new Uint8Array(8).fill(255)
+
+        await reader.read(memory.subarray(2, 6), 40)
+
+        expect([...memory]).toEqual([255, 255, 40, 41, 42, 43, 255, 255])
+      })
+
+      it('gives the same bytes when a range is asked for again', async () => {
+        const { reader } = await beginReading(counting(100))
+
+        expect(await bytesOf(reader, 10, 90)).toEqual(await bytesOf(reader, 10, 90))
+      })
+
+      it('gives the same bytes to two readers, also after the first was closed', async () => {
+        const { source, reader, identity } = await beginReading(counting(64))
+        const second = await source.open(identity)
+        readers.push(second)
+
+        expect(await bytesOf(reader, 0, 64)).toEqual(Buffer.from(counting(64)))
+        await reader.close()
+        expect(await bytesOf(second, 0, 64)).toEqual(Buffer.from(counting(64)))
+      })
+
+      it.each([
+        ['across', 95, 10],
+        ['at', 100, 1],
+        ['beyond', 5000, 1],
+      ])('rejects a range that reaches %s its end as changed, naming the source', async (_where, at, length) => {
+        const { source, reader } = await beginReading(counting(100))
+
+        const failed = reader.read(new Uint8Array(length), at)
+
+        await expect(failed).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_CHANGED',
+          message: expect.stringContaining(source.location ?? source.name) as string,
+        })
+      })
+
+      it.each([-1, 0.5, Number.NaN])('refuses the position %d', async (at) => {
+        const { reader } = await beginReading(counting(10))
+
+        await expect(reader.read(new Uint8Array(1), at)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+      })
+
+      it('offers slices, where it does, that hold exactly the range', async () => {
+        const { reader } = await beginReading(counting(100))
+        if (reader.blob === undefined) return
+
+        const slice = reader.blob(10, 30)
+
+        expect(slice.size).toBe(20)
+        expect(new Uint8Array(await slice.arrayBuffer())).toEqual(counting(100).slice(10, 30))
+        expect(() => reader.blob?.(90, 101)).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_SOURCE_CHANGED' }))
+      })
+    })
+
+    describe('being what it was', () => {
+      it('passes its check as long as nothing touches it', async () => {
+        const { reader } = await beginReading(counting(10))
+
+        await expect(reader.verify()).resolves.toBeUndefined()
+        await bytesOf(reader, 0, 10)
+        await expect(reader.verify()).resolves.toBeUndefined()
+      })
+
+      it('does not open as a source of another size, and says both sizes', async () => {
+        const { source } = await begin(counting(10))
+
+        await expect(source.open({ sizeBytes: 11 })).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_CHANGED',
+          message: expect.stringMatching(/had 11 bytes and now has 10/) as string,
+        })
+      })
+
+      it('does not open as a source of another time, where it has one', async () => {
+        const { source } = await begin(counting(10))
+        const { sizeBytes, modifiedAtMs } = await source.describe()
+        if (modifiedAtMs === undefined) return
+
+        const opening = source.open({ sizeBytes, modifiedAtMs: modifiedAtMs - 5 })
+
+        await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+      })
+
+      it('opens when the time it had is not known', async () => {
+        const { source } = await begin(counting(10))
+
+        const reader = await source.open({ sizeBytes: 10 })
+        readers.push(reader)
+
+        expect(await bytesOf(reader, 3, 5)).toEqual(Buffer.from([3, 4]))
+      })
+
+      it('fails its check, and does not open again, after each change that can happen to it', async () => {
+        const { changes = {} } = await begin(counting(10))
+        for (const how of Object.keys(changes)) {
+          const changed = await beginReading(counting(10))
+          await changed.changes?.[how]?.()
+
+          await expect(changed.reader.verify(), how).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+          await expect(changed.source.open(changed.identity), how).rejects.toMatchObject({
+            code: expect.stringMatching(/^ERR_UPLOAD_SOURCE_(CHANGED|READ)$/) as string,
+          })
+        }
+      })
+    })
+
+    describe('ending', () => {
+      it('can be closed twice, and refuses reads from then on', async () => {
+        const { reader } = await beginReading(counting(10))
+
+        await reader.close()
+        await reader.close()
+
+        await expect(reader.read(new Uint8Array(1), 0)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+      })
+
+      it('lets reads under way come to their end before it is closed', async () => {
+        const { reader } = await beginReading(counting(200))
+        await bytesOf(reader, 0, 200)
+        const ended: string[] = []
+        const reads = [0, 50, 100].map(async (at) => {
+          const found = await bytesOf(reader, at, at + 50)
+          ended.push(`read ${String(found[0])}`)
+        })
+
+        await reader.close().then(() => ended.push('closed'))
+        await Promise.all(reads)
+
+        expect(ended.slice(0, 3).sort()).toEqual(['read 0', 'read 100', 'read 50'])
+        expect(ended[3]).toBe('closed')
+      })
+
+      it('can be disposed of twice, before and after it was read', async () => {
+        const unread = await begin(counting(10))
+        const { source, reader } = await beginReading(counting(10))
+        await reader.close()
+
+        for (const ending of [unread.source, source]) {
+          await ending.dispose?.()
+          await expect(Promise.resolve(ending.dispose?.())).resolves.toBeUndefined()
+        }
+      })
+    })
+  })
+}
+
+/** Bytes that count up, so that a wrong offset shows. */
+export function counting(length: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length }, (_, index) => index % 251)
+}
+
+/** The range [start, end) as a Buffer, which prints well. */
+export async function bytesOf(reader: Reader, start: number, end: number): Promise<Buffer> {
+  const into = Buffer.alloc(end - start, 0xee)
+  await reader.read(into, start)
+  return into
+}
