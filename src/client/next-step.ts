@@ -4,7 +4,7 @@
 import { summarize } from '../core/errors.ts'
 import type { ErrorSummary, TransportError, UploadError } from '../core/errors.ts'
 import type { Random, TransportReply } from '../core/ports.ts'
-import { backoffMs, parseRetryAfterMs } from '../core/retry.ts'
+import { MAX_RETRY_AFTER_MS, backoffMs, parseRetryAfterMs } from '../core/retry.ts'
 import type { AttemptPorts, ServiceCall } from './attempt.ts'
 import type { CredentialHeader, CredentialHolder } from './credentials.ts'
 import {
@@ -26,8 +26,6 @@ const MAX_WAIT_MS = 30_000
 const MAX_OUTAGE_WAIT_MS = 60_000
 /** An outage is not asked about more often than this, whatever the dice say. */
 const MIN_OUTAGE_WAIT_MS = 250
-/** A longer Retry-After is not waited for. */
-const MAX_RETRY_AFTER_MS = 300_000
 
 /** What the client tells while it works. `operation` is the name of the call. */
 export type ServiceClientEvent =
