@@ -33,7 +33,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)
-    const idle = watchIdle(reply, context.settings.bodyIdleMs)
+    const idle = watchIdle(request, reply, context.settings.bodyIdleMs)
     try {
       const stored = await context.store.receive(request.raw, sizeBytes, idle.onBytes)
       await storePart(context, { key, partNumber, stored, contentMd5 })
@@ -104,13 +104,18 @@ function announcedMd5(request: FastifyRequest): string | undefined {
   return digest.toString('hex')
 }
 
-/** Answers and closes when a body brings nothing for `idleMs`; closing ends the reading of the body. */
-function watchIdle(reply: FastifyReply, idleMs: number): { onBytes: () => void; stop: () => void } {
+/** Answers and closes when a body brings nothing for `idleMs`. */
+function watchIdle(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  idleMs: number,
+): { onBytes: () => void; stop: () => void } {
   const timer = setTimeout(() => {
-    const message = 'Your socket connection to the server was not read from or written to within the timeout period.'
+    const refusal = new StorageRefusal(400, 'RequestTimeout', `The body brought nothing for ${idleMs} ms.`)
     reply.hijack()
     reply.raw.writeHead(400, { 'content-type': 'application/xml', connection: 'close' })
-    reply.raw.end(storageErrorXml(new StorageRefusal(400, 'RequestTimeout', message)))
+    // Once it is answered, Node lets go of a request without ending it: whoever reads its body would wait for ever.
+    reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
   }, idleMs)
   return { onBytes: () => timer.refresh(), stop: () => clearTimeout(timer) }
 }

@@ -26,20 +26,24 @@ export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body:
   if (body === undefined) throw new MalformedRequest([{ field: '', problem: 'a JSON body is needed' }])
   const parsed = v.safeParse(schema, body)
   if (!parsed.success) {
-    const problems = parsed.issues.map((issue) => ({
-      field: v.getDotPath(issue) ?? '',
-      // Valibot's own message quotes what was received; what was expected is enough and quotes nothing.
-      problem: issue.received === 'undefined' ? 'is missing' : `expected ${issue.expected ?? ruleOf(issue)}`,
-    }))
-    throw new MalformedRequest(problems.slice(0, MAX_PROBLEMS))
+    const problems = new Map<string, FieldProblem>()
+    for (const issue of parsed.issues) {
+      const field = v.getDotPath(issue) ?? ''
+      // A field that breaks one rule mostly breaks the next as well: the first says it.
+      if (!problems.has(field)) problems.set(field, { field, problem: problemOf(issue) })
+    }
+    throw new MalformedRequest([...problems.values()].slice(0, MAX_PROBLEMS))
   }
   const unstorable = [...findUnstorable(body, '')].slice(0, MAX_PROBLEMS)
   if (unstorable.length > 0) throw new MalformedRequest(unstorable)
   return parsed.output
 }
 
-function ruleOf(issue: v.BaseIssue<unknown>): string {
-  return issue.type === 'check' ? `a valid value: ${issue.message}` : `a valid value (${issue.type})`
+/** Valibot's own message quotes what was received; what was expected is enough and quotes nothing. */
+function problemOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.received === 'undefined') return 'is missing'
+  if (issue.expected !== null) return `expected ${issue.expected}`
+  return issue.type === 'check' ? issue.message : `breaks the rule ${issue.type}`
 }
 
 /** NUL and halves of surrogate pairs cannot be text in the database; ids of types and segments are 32-bit there. */

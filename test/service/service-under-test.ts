@@ -1,0 +1,137 @@
+// A real service on a free port, in memory, under a clock that only the test moves, and short ways to call it.
+
+import { request } from 'node:http'
+
+import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
+
+/** The moment at which every service under test starts. */
+export const START = Date.parse('2026-11-20T12:00:00.000Z')
+export const API_KEY = 'test-key-5b1c'
+export const TOKEN = 'test-token-9f27'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body read as JSON; undefined when it is none. */
+  readonly json: unknown
+}
+
+export interface ServiceUnderTest extends RunningService {
+  /** Moves the service's clock. */
+  advance(ms: number): void
+  clock(): number
+  /** A call with the API key; `headers` replaces the credential. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+export async function startUnderTest(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+  let now = START
+  const service = await startService({
+    port: 0,
+    credentials: { apiKeys: [API_KEY], accessTokens: [TOKEN] },
+    now: () => now,
+    ...options,
+  })
+  return {
+    ...service,
+    clock: () => now,
+    advance: (ms) => {
+      now += ms
+    },
+    call: (method, path, body, headers = { 'x-api-key': API_KEY }) =>
+      answerTo(service.url + path, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  }
+}
+
+export async function answerTo(url: string, init: RequestInit): Promise<Answer> {
+  const reply = await fetch(url, init)
+  const text = await reply.text()
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    json = undefined
+  }
+  return { status: reply.status, headers: reply.headers, text, json }
+}
+
+/** PUTs bytes to an address. */
+export function put(
+  url: string,
+  bytes: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return answerTo(url, { method: 'PUT', body: bytes, headers })
+}
+
+/** The target of a request exactly as given, which fetch would first make proper. */
+export function rawStatus(base: string, method: string, target: string): Promise<number> {
+  const { hostname, port } = new URL(base)
+  return new Promise((resolve, reject) => {
+    const message = request({ hostname, port, method, path: target, headers: { 'content-length': '0' } }, (reply) => {
+      reply.resume()
+      reply.on('end', () => resolve(reply.statusCode ?? 0))
+    })
+    message.on('error', reject)
+    message.end()
+  })
+}
+
+export interface VideoSession {
+  readonly sessionId: string
+  readonly files: readonly { readonly id: number; readonly urls: readonly string[] }[]
+}
+
+/** Opens a video session for files of these sizes and numbers of chunks. */
+export async function openVideoSession(
+  service: ServiceUnderTest,
+  files: readonly { readonly bytes: number; readonly chunks: number; readonly name?: string }[],
+): Promise<VideoSession> {
+  const { json } = await service.call('POST', '/upload_videos', {
+    files: files.map(({ bytes, chunks, name }, index) => ({
+      raw_file_name: name ?? `clip-${index + 1}.mp4`,
+      file_size_bytes: bytes,
+      number_of_chunks: chunks,
+    })),
+    movement_type_id: 1,
+    player_id: 'p-17',
+    session_date: '2026-11-20',
+    session_type_id: 2,
+  })
+  const reply = json as {
+    upload_session_id: string
+    pre_signed_urls: { session_file_id: number; info: { url: string }[] }[]
+  }
+  return {
+    sessionId: reply.upload_session_id,
+    files: reply.pre_signed_urls.map((file) => ({ id: file.session_file_id, urls: file.info.map(({ url }) => url) })),
+  }
+}
+
+/** Opens a capture session and gives its id. Type 67 is plain video. */
+export async function openCaptureSession(service: ServiceUnderTest, mocapTypeId = 2): Promise<string> {
+  const { json } = await service.call('POST', '/mocap_session', {
+    org_id: 'org-4',
+    mocap_type_id: mocapTypeId,
+    session_date: '2026-11-20',
+    session_type_id: 1,
+  })
+  return (json as { id: string }).id
+}
+
+/** Registers names that must be accepted; the addresses by name. */
+export async function register(
+  service: ServiceUnderTest,
+  sessionId: string,
+  filenames: readonly string[],
+  extra: object = {},
+): Promise<Record<string, string>> {
+  const answer = await service.call('POST', '/mocap_session_file', { session_id: sessionId, filenames, ...extra })
+  if (answer.status !== 200) throw new Error(`not registered: ${answer.text}`)
+  return answer.json as Record<string, string>
+}
