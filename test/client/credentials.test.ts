@@ -1,0 +1,213 @@
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Credentials } from '../../src/client/credentials.ts'
+import { answerNext, clientUnderTest, rejection } from './client-under-test.ts'
+import type { ClientUnderTest } from './client-under-test.ts'
+
+const ok = { status: 200, body: [] }
+
+describe('the header', () => {
+  it.each([
+    [{ apiKey: 'k-1' }, undefined, { 'x-api-key': 'k-1' }],
+    [{ accessToken: 't-1' }, undefined, { authorization: 'Bearer t-1' }],
+    [{ accessToken: 't-1' }, 'Authorization', { authorization: 'Bearer t-1' }],
+    [{ accessToken: 't-1' }, 'Authentication', { authentication: 'Bearer t-1' }],
+    [{ apiKey: () => 'k-2' }, undefined, { 'x-api-key': 'k-2' }],
+    [{ accessToken: () => Promise.resolve('t-2') }, undefined, { authorization: 'Bearer t-2' }],
+  ] as const)('of %o with %s', async (credentials, bearerHeader, headers) => {
+    const subject = clientUnderTest({ credentials, ...(bearerHeader === undefined ? {} : { bearerHeader }) })
+    const list = subject.client.requestedAnalyses.list()
+    const request = await subject.transport.next()
+    request.reply(ok)
+    await list
+
+    expect(request.headers).toStrictEqual({ accept: 'application/json', ...headers })
+  })
+})
+
+describe('what cannot be a credential', () => {
+  it.each([
+    ['', 'apiKey is empty or not a string: give its value.'],
+    [
+      'secret-value\n',
+      'apiKey has a control or non-ASCII character in it (a line break at its end?): give it as issued.',
+    ],
+    [
+      'secret\0value',
+      'apiKey has a control or non-ASCII character in it (a line break at its end?): give it as issued.',
+    ],
+    [
+      '“secret-value”',
+      'apiKey has a control or non-ASCII character in it (a line break at its end?): give it as issued.',
+    ],
+    [' secret-value', 'apiKey begins or ends with a blank: give it as issued.'],
+  ])('%j is refused without being shown', async (apiKey, message) => {
+    expect(() => clientUnderTest({ credentials: { apiKey } })).toThrow(
+      expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }) as Error,
+    )
+    const subject = clientUnderTest({ credentials: { apiKey: () => apiKey } })
+    expect(await rejection(subject.client.requestedAnalyses.list())).toMatchObject({
+      code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+      message,
+    })
+  })
+
+  it.each([{}, { apiKey: 'a', accessToken: 'b' }, { apiKey: 7 }, { accessToken: 'Bearer abc' }, { accessToken: {} }])(
+    'refuses %o',
+    (credentials) => {
+      expect(() => clientUnderTest({ credentials: credentials as unknown as Credentials })).toThrow(
+        expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error,
+      )
+    },
+  )
+})
+
+describe('a function', () => {
+  it('is asked once for many calls, and once more when its token is refused', async () => {
+    const asked: string[] = []
+    const subject = clientUnderTest({ credentials: { accessToken: () => tokenNumber(asked) } })
+    const first = subject.client.requestedAnalyses.list()
+    const second = subject.client.requestedAnalyses.list()
+    const [one, two] = [await subject.transport.next(), await subject.transport.next()]
+    one.reply({ status: 401 })
+    two.reply({ status: 403 })
+    const [three, four] = [await subject.transport.next(), await subject.transport.next()]
+    three.reply(ok)
+    four.reply(ok)
+    await Promise.all([first, second])
+
+    expect(asked).toStrictEqual(['token-1', 'token-2'])
+    expect([one, two, three, four].map(({ headers }) => headers['authorization'])).toStrictEqual([
+      'Bearer token-1',
+      'Bearer token-1',
+      'Bearer token-2',
+      'Bearer token-2',
+    ])
+    expect(subject.events).toStrictEqual([
+      { type: 'credentials.refreshing', operation: 'requestedAnalyses.list' },
+      { type: 'credentials.refreshing', operation: 'requestedAnalyses.list' },
+    ])
+  })
+
+  it('is not asked again for a call whose new token is refused too', async () => {
+    const asked: string[] = []
+    const subject = clientUnderTest({ credentials: { accessToken: () => tokenNumber(asked) } })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    await answerNext(subject, { status: 401 })
+    await answerNext(subject, { status: 401, body: { message: 'token-2 is unknown' } })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+      message:
+        'The service refused the credentials for requestedAnalyses.list (401): check the API key or the access token. It says: … is unknown',
+      status: 401,
+    })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('lets a create be repeated with the new token: a refused one was not done', async () => {
+    const subject = clientUnderTest({ credentials: { accessToken: () => tokenNumber([]) } })
+    const analysis = subject.client.requestedAnalyses.create({ name: 'A', primaryAnalysisSegmentId: 1 })
+    await answerNext(subject, { status: 401 })
+    await answerNext(subject, { status: 201, body: { id: 3 } })
+
+    expect(await analysis).toStrictEqual({ id: 3 })
+  })
+
+  it('that fails is named without its message', async () => {
+    const subject = clientUnderTest({
+      credentials: { accessToken: () => Promise.reject(new TypeError('no token in {"refresh_token":"r-123"}')) },
+    })
+    const error = await rejection(subject.client.requestedAnalyses.list())
+
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+      message: 'The accessToken function ended in TypeError.',
+    })
+    expect(inspect(error, { depth: 9 })).not.toContain('r-123')
+  })
+
+  it('that hangs has a deadline, and is asked anew by the next call', async () => {
+    let asked = 0
+    const subject = clientUnderTest({
+      timeoutMs: 5000,
+      credentials: { accessToken: () => (++asked === 1 ? new Promise<string>(() => {}) : 'token-2') },
+    })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    await subject.clock.advance(5000)
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_TIMEOUT',
+      message: 'The accessToken function gave no answer within 5 s.',
+    })
+
+    const list = subject.client.requestedAnalyses.list()
+    await answerNext(subject, ok)
+
+    expect((await list).items).toStrictEqual([])
+    expect(subject.clock.pending).toBe(0)
+  })
+})
+
+describe('secrecy', () => {
+  it('shows no credential in the client', async () => {
+    const subject = clientUnderTest({ credentials: { apiKey: () => 'key-of-a-function' } })
+    const list = subject.client.requestedAnalyses.list()
+    await answerNext(subject, ok)
+    await list
+
+    for (const client of [clientUnderTest().client, subject.client]) {
+      const shown = inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)
+      expect(shown).toContain('mocapSessions')
+      expect(shown).not.toMatch(/key-/)
+    }
+  })
+
+  const secrets = fc.stringMatching(/^[\x21-\x7e]{12,60}$/).filter((secret) => !/^bearer /i.test(secret))
+  /** Where a service may say a credential back. */
+  const echoes: readonly ((secret: string) => { status: number; body?: unknown; headers?: Record<string, string> })[] =
+    [
+      (secret) => ({ status: 401, body: { message: `Key ${secret} is unknown` } }),
+      (secret) => ({ status: 403, body: { error: { code: secret, message: `${secret}${secret}` } } }),
+      (secret) => ({ status: 422, body: { detail: [{ msg: `\u0007${secret}\n`, loc: [secret] }, secret] } }),
+      (secret) => ({
+        status: 400,
+        body: { message: `See https://service.example/help?key=${encodeURIComponent(secret)}` },
+      }),
+      (secret) => ({ status: 500, body: `<html>${secret}</html>` }),
+      (secret) => ({ status: 404, body: secret, headers: { 'content-type': 'text/plain', 'x-echo': secret } }),
+      (secret) => ({ status: 301, headers: { location: `https://service.example/?k=${secret}` } }),
+      (secret) => ({ status: 200, body: { [secret]: secret, message: secret } }),
+      (secret) => ({ status: 200, body: `not JSON: ${secret}` }),
+      (secret) => ({ status: 200, body: secret, headers: { 'content-type': 'text/html' } }),
+    ]
+
+  it('never lets a credential into an error, whatever the service says', async () => {
+    const kinds = fc.constantFrom<'apiKey' | 'accessToken'>('apiKey', 'accessToken')
+    await fc.assert(
+      fc.asyncProperty(secrets, kinds, fc.constantFrom(...echoes), async (secret, kind, echo) => {
+        const subject = clientUnderTest({ credentials: { [kind]: secret } as unknown as Credentials, retries: 0 })
+        for (const start of [createSegment, submit]) {
+          const outcome = start(subject).catch((error: unknown) => error)
+          await answerNext(subject, echo(secret))
+          const error = await outcome
+          const shown = `${inspect(error, { depth: 12, showHidden: true })}${String(error)}${JSON.stringify(error)}`
+          if (error instanceof Error) expect(shown.includes(secret)).toBe(false)
+        }
+      }),
+    )
+  })
+})
+
+function createSegment({ client }: ClientUnderTest): Promise<unknown> {
+  return client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'RHA' })
+}
+
+function submit({ client }: ClientUnderTest): Promise<unknown> {
+  return client.requestedAnalyses.submit('a-1')
+}
+
+function tokenNumber(asked: string[]): Promise<string> {
+  asked.push(`token-${asked.length + 1}`)
+  return Promise.resolve(asked.at(-1)!)
+}

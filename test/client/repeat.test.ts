@@ -1,0 +1,452 @@
+import { describe, expect, it } from 'vitest'
+import { HttpStatusError, UploadError } from '../../src/core/errors.ts'
+import {
+  aMocapSession,
+  anAnalysis,
+  answerNext,
+  clientUnderTest,
+  makeHostKnown,
+  rejection,
+} from './client-under-test.ts'
+import type { ClientUnderTest } from './client-under-test.ts'
+
+/** With dice at 0.5 the waits are half of 500, 1,000, 2,000, 4,000 and 8,000 ms. */
+const WAITS = [250, 500, 1000, 2000, 4000]
+
+const created = { status: 200, body: { id: 's-1' } }
+
+describe('what is answered', () => {
+  it.each([408, 425, 429, 500, 502, 503, 504, 599])('repeats a read after %i', async (status) => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list()
+    await answerNext(subject, { status })
+    await subject.clock.advance(249)
+    expect(subject.transport.waitingCount).toBe(0)
+
+    await subject.clock.advance(1)
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toStrictEqual([])
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('gives up after the retries, with the last answer as the cause', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    for (const waitMs of WAITS) {
+      await answerNext(subject, { status: 502 })
+      await subject.clock.advance(waitMs)
+    }
+    await answerNext(subject, { status: 504 })
+
+    const error = await failure
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+      message:
+        'Gave up requestedAnalyses.list after 6 attempts. The last: The service failed in requestedAnalyses.list (504).',
+      details: { operation: 'requestedAnalyses.list', attempts: 6, status: 504 },
+      cause: { code: 'ERR_UPLOAD_HTTP_STATUS', status: 504 },
+    })
+    expect(subject.transport.sent).toHaveLength(6)
+    expect(subject.events.map((event) => 'waitMs' in event && event.waitMs)).toStrictEqual(WAITS)
+  })
+
+  it.each([
+    [400, 'ERR_UPLOAD_SERVICE_REFUSED'],
+    [404, 'ERR_UPLOAD_SERVICE_REFUSED'],
+    [409, 'ERR_UPLOAD_SERVICE_REFUSED'],
+    [401, 'ERR_UPLOAD_CREDENTIALS_REFUSED'],
+    [403, 'ERR_UPLOAD_CREDENTIALS_REFUSED'],
+    [301, 'ERR_UPLOAD_REDIRECT_REFUSED'],
+    [308, 'ERR_UPLOAD_REDIRECT_REFUSED'],
+  ])('does not repeat after %i: %s', async (status, code) => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.get(7))
+    await answerNext(subject, { status, headers: { location: 'https://evil.example/?token=abc' } })
+
+    const error = await failure
+    expect(error).toBeInstanceOf(HttpStatusError)
+    expect(error).toMatchObject({ code, status, isRetryable: false, details: { status, attempts: 1 } })
+    expect(String(error)).not.toContain('evil')
+    expect(subject.transport.sent).toHaveLength(1)
+  })
+})
+
+describe('Retry-After', () => {
+  it('is waited for, with a little chance on top', async () => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list()
+    await answerNext(subject, { status: 429, headers: { 'retry-after': '60' } })
+    await subject.clock.advance(62_999)
+    expect(subject.transport.waitingCount).toBe(0)
+
+    await subject.clock.advance(1)
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).raw).toStrictEqual([])
+  })
+
+  it('may be a date', async () => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list()
+    await answerNext(subject, { status: 503, headers: { 'retry-after': 'Fri, 20 Nov 2026 20:01:00 GMT' } })
+    await subject.clock.advance(59_999)
+    expect(subject.transport.waitingCount).toBe(0)
+
+    await subject.clock.advance(3001)
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toStrictEqual([])
+  })
+
+  it('ends the call when it is longer than five minutes, and says so', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+    await answerNext(subject, { status: 503, headers: { 'retry-after': '301' } })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_HTTP_STATUS',
+      message:
+        'The service failed in mocapSessions.create (503) and asks to wait 301 s, which is too long to wait here: try again then.',
+      retryAfterMs: 301_000,
+      isRetryable: true,
+    })
+    expect(subject.transport.sent).toHaveLength(1)
+  })
+})
+
+describe('a create', () => {
+  it.each([{ phase: 'connect' }, { phase: 'send' }] as const)(
+    'is repeated without a trace when it was not received ($phase)',
+    async (failure) => {
+      const subject = clientUnderTest()
+      const session = subject.client.mocapSessions.create(aMocapSession)
+      ;(await subject.transport.next()).fail(failure)
+      await subject.clock.advance(250)
+      await answerNext(subject, created)
+
+      expect(await session).toStrictEqual({ id: 's-1', sessionId: 's-1' })
+    },
+  )
+
+  it.each([425, 429, 503])('is repeated without a trace after %i', async (status) => {
+    const subject = clientUnderTest()
+    const session = subject.client.mocapSessions.create(aMocapSession)
+    await answerNext(subject, { status })
+    await subject.clock.advance(250)
+    await answerNext(subject, created)
+
+    expect(await session).toStrictEqual({ id: 's-1', sessionId: 's-1' })
+  })
+
+  it.each([408, 500, 502, 504])('is repeated after %i and tells of a possible orphan', async (status) => {
+    const subject = clientUnderTest()
+    const session = subject.client.mocapSessions.create(aMocapSession)
+    await answerNext(subject, { status })
+    await subject.clock.advance(250)
+    await answerNext(subject, created)
+
+    expect(await session).toStrictEqual({ id: 's-1', sessionId: 's-1', hasPossibleOrphan: true })
+  })
+
+  it('is repeated when no answer came, and tells of a possible orphan', async () => {
+    const subject = clientUnderTest()
+    const segment = subject.client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'LHA' })
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200, body: { analysis_segment_id: 9 } })
+
+    expect(await segment).toStrictEqual({ analysisSegmentId: 9, hasPossibleOrphan: true })
+  })
+
+  it('says that it is doubtful when a later try is refused', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.mocapSessionFiles.register({ sessionId: 's-1', filenames: ['a.action'] }))
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 409 })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REFUSED',
+      details: { status: 409, isDoubtful: true, attempts: 2 },
+    })
+  })
+
+  it('leaves no more orphans than it has retries', async () => {
+    const subject = clientUnderTest({ retries: 1 })
+    await makeHostKnown(subject)
+    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+      details: { isDoubtful: true, attempts: 2 },
+    })
+  })
+})
+
+describe('a requested analysis', () => {
+  it.each([408, 500, 502, 504])('is not repeated after %i', async (status) => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.create(anAnalysis))
+    await answerNext(subject, { status })
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_HTTP_STATUS', status, details: { isDoubtful: true } })
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('is not repeated when no answer came', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.create(anAnalysis))
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_NETWORK',
+      message: 'No answer came to requestedAnalyses.create (connection lost), so it may or may not have been done.',
+      details: { isDoubtful: true, attempts: 1 },
+    })
+  })
+
+  it('is repeated when it was certainly not received', async () => {
+    const subject = clientUnderTest()
+    const analysis = subject.client.requestedAnalyses.create(anAnalysis)
+    ;(await subject.transport.next()).fail({ phase: 'connect' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 503 })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 201, body: { id: 5 } })
+
+    expect(await analysis).toStrictEqual({ id: 5 })
+  })
+})
+
+describe('a host that is not there', () => {
+  it('is asked three times when it has never answered', async () => {
+    const subject = clientUnderTest({ baseUrl: 'https://misspelt.example:8443/api' })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    for (const waitMs of [250, 500, 0]) {
+      ;(await subject.transport.next()).fail({ phase: 'connect', cause })
+      await subject.clock.advance(waitMs)
+    }
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+      message: 'Could not reach misspelt.example:8443 (connection refused). Check the base URL and the network.',
+      details: { attempts: 3, host: 'misspelt.example:8443' },
+    })
+    expect(subject.transport.sent).toHaveLength(3)
+  })
+
+  it.each(['connect', 'send', 'answer'] as const)(
+    'uses up no attempts once it has answered (%s), and is waited for until the limit',
+    async (phase) => {
+      const subject = clientUnderTest({ giveUpAfterMs: 7_200_000, random: () => 0.999 })
+      await makeHostKnown(subject)
+      const failure = rejection(confirm(subject))
+      let error: unknown
+      void failure.then((reason) => (error = reason))
+      let tries = 0
+      while (error === undefined && tries < 1000) {
+        ;(await subject.transport.next()).fail({ phase })
+        tries += 1
+        await subject.clock.advance(0)
+        const waitMs = subject.clock.nextDueInMs
+        if (waitMs === undefined) break
+        expect(waitMs).toBeLessThanOrEqual(60_000)
+        await subject.clock.advance(waitMs)
+      }
+
+      expect(await failure).toMatchObject({
+        code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+        message: `Could not reach service.example:443 for 7200 s (${phase === 'connect' ? 'no connection' : 'connection lost'}). Check the network.`,
+      })
+      expect(tries).toBeGreaterThan(100)
+      expect(subject.clock.monotonicNow()).toBe(7_200_000)
+      expect(subject.events.every((event) => event.type === 'host.waiting')).toBe(true)
+    },
+  )
+
+  it('has a new limit after each answer', async () => {
+    const subject = clientUnderTest({ giveUpAfterMs: 1000 })
+    await makeHostKnown(subject)
+    const confirmed = confirm(subject)
+    for (let round = 0; round < 4; round += 1) {
+      ;(await subject.transport.next()).fail({ phase: 'connect' })
+      await subject.clock.advance(250)
+      await answerNext(subject, { status: 503 })
+      await subject.clock.advance(30_000)
+    }
+    await answerNext(subject, { status: 200 })
+
+    await expect(confirmed).resolves.toBeUndefined()
+  })
+
+  it('is asked over a new connection', async () => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list()
+    const first = await subject.transport.next()
+    first.fail({ phase: 'send' })
+    await subject.clock.advance(250)
+    const second = await subject.transport.next()
+    second.reply({ status: 200, body: [] })
+    await list
+
+    expect(first.request.isFreshConnection).toBeUndefined()
+    expect(second.request.isFreshConnection).toBe(true)
+  })
+})
+
+describe('a deadline', () => {
+  it('ends a try, which is then repeated', async () => {
+    const subject = clientUnderTest({ timeoutMs: 2000 })
+    await makeHostKnown(subject)
+    const confirmed = confirm(subject)
+    const first = await subject.transport.next()
+    await subject.clock.advance(1999)
+    expect(first.request.signal.aborted).toBe(false)
+    await subject.clock.advance(1)
+    expect(first.request.signal.aborted).toBe(true)
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200 })
+
+    await expect(confirmed).resolves.toBeUndefined()
+    expect(subject.events).toMatchObject([
+      {
+        type: 'host.waiting',
+        host: 'service.example:443',
+        error: {
+          code: 'ERR_UPLOAD_TIMEOUT',
+          message: 'The service gave no answer to videoUploads.confirm within 2 s.',
+        },
+      },
+    ])
+  })
+
+  it.each([
+    ['doubtful', 'ERR_UPLOAD_TIMEOUT'],
+    ['neverWhole', undefined],
+  ] as const)('of a create that ends %s is judged by how it ended', async (ending, code) => {
+    const subject = clientUnderTest({ timeoutMs: 2000 })
+    const outcome = subject.client.requestedAnalyses.create(anAnalysis).catch((error: unknown) => error)
+    ;(await subject.transport.next()).endsAs(ending)
+    await subject.clock.advance(2000)
+    if (code === undefined) {
+      await subject.clock.advance(250)
+      await answerNext(subject, { status: 201, body: { id: 5 } })
+      expect(await outcome).toStrictEqual({ id: 5 })
+    } else {
+      expect(await outcome).toMatchObject({ code, details: { isDoubtful: true } })
+    }
+  })
+})
+
+describe('an abort', () => {
+  const reason = new Error('the host changed its mind')
+
+  it('before the call sends nothing', async () => {
+    const subject = clientUnderTest()
+
+    const error = await rejection(subject.client.requestedAnalyses.list({}, { signal: AbortSignal.abort(reason) }))
+
+    expect(error).toBe(reason)
+    expect(subject.transport.sent).toHaveLength(0)
+  })
+
+  it('during a try ends it with the reason, and leaves nothing behind', async () => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.list({}, { signal: controller.signal }))
+    const request = await subject.transport.next()
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+    expect(request.request.signal.reason).toBe(reason)
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('while waiting ends the wait', async () => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.list({}, { signal: controller.signal }))
+    await answerNext(subject, { status: 503 })
+    await subject.clock.advance(1)
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('while a credential is awaited ends the wait', async () => {
+    const subject = clientUnderTest({ credentials: { accessToken: () => new Promise<string>(() => {}) } })
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.list({}, { signal: controller.signal }))
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+  })
+})
+
+describe('odds and ends', () => {
+  it('counts a session as cancelled that is gone after a doubtful try', async () => {
+    const subject = clientUnderTest()
+    await makeHostKnown(subject)
+    const cancelled = subject.client.videoUploads.cancel('us-1')
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 404 })
+
+    await expect(cancelled).resolves.toBeUndefined()
+  })
+
+  it('does not count a session as cancelled that was never found', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.videoUploads.cancel('us-1'))
+    await answerNext(subject, { status: 404 })
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 404 })
+  })
+
+  it('goes on when a listener throws', async () => {
+    const subject = clientUnderTest({
+      onEvent: () => {
+        throw new Error('broken listener')
+      },
+    })
+    const list = subject.client.requestedAnalyses.list()
+    await answerNext(subject, { status: 503 })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toStrictEqual([])
+  })
+
+  it('does not repeat a redirect that the platform refused', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    ;(await subject.transport.next()).fail({ code: 'ERR_UPLOAD_REDIRECT_REFUSED', phase: 'answer' })
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_REDIRECT_REFUSED', details: { attempts: 1 } })
+  })
+
+  it('says so when a transport breaks its contract', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    ;(await subject.transport.next()).break(new TypeError('bad header x-api-key: key-0123456789abcdef'))
+
+    const error = await failure
+    expect(error).toBeInstanceOf(UploadError)
+    expect(error).toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+    expect(JSON.stringify(error)).not.toContain('0123456789abcdef')
+  })
+})
+
+function confirm({ client }: ClientUnderTest): Promise<void> {
+  return client.videoUploads.confirm({
+    uploadSessionId: 'us-1',
+    sessionFileId: 7,
+    parts: [{ partNumber: 1, etag: 'e' }],
+  })
+}
