@@ -228,8 +228,8 @@ export function transportContract(create: () => Transport, traits: TransportTrai
     test('is not held up by an answer that never ends', async () => {
       const server = await serve(async (connection) => {
         await connection.readRequest()
-        connection.write(`HTTP/1.1 500 Endless\r\ncontent-length: ${String(2 ** 40)}\r\n\r\n`)
-        connection.write(Buffer.alloc(2 * MIB, 'y'))
+        await connection.write(`HTTP/1.1 500 Endless\r\ncontent-length: ${String(2 ** 40)}\r\n\r\n`)
+        await connection.write(Buffer.alloc(2 * MIB, 'y'))
         await connection.readToEnd()
       })
 
@@ -242,8 +242,8 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       const page = '<html><body>503 from a proxy</body></html>'
       const server = await serve(async (connection) => {
         await connection.readRequest()
-        connection.write('HTTP/1.1 503 Busy\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n')
-        connection.write(`connection: close\r\n\r\n${page.length.toString(16)}\r\n${page}\r\n0\r\n\r\n`)
+        await connection.write('HTTP/1.1 503 Busy\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n')
+        await connection.write(`connection: close\r\n\r\n${page.length.toString(16)}\r\n${page}\r\n0\r\n\r\n`)
         connection.end()
       })
 
@@ -255,7 +255,7 @@ export function transportContract(create: () => Transport, traits: TransportTrai
     test('says of an answer that broke off in its body that it is cut', async () => {
       const server = await serve(async (connection) => {
         await connection.readRequest()
-        connection.write('HTTP/1.1 200 OK\r\netag: "e"\r\ncontent-length: 100\r\n\r\nhalf')
+        await connection.write('HTTP/1.1 200 OK\r\netag: "e"\r\ncontent-length: 100\r\n\r\nhalf')
         connection.end()
       })
 
@@ -334,7 +334,7 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       const reason = new Error('enough')
       const server = await serve(async (connection) => {
         await connection.readRequest()
-        connection.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
+        await connection.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
         // The answer is on its way or has arrived: both must do.
         setImmediate(() => controller.abort(reason))
         await connection.readToEnd()
@@ -351,7 +351,7 @@ export function transportContract(create: () => Transport, traits: TransportTrai
         const { path } = await connection.readRequest()
         if (path === '/aborted') controller.abort(new Error('one of two'))
         await isAborted
-        connection.write(httpAnswer(200, { body: path }))
+        await connection.write(httpAnswer(200, { body: path }))
       })
       const kept = transport.send({ ...requestTo(server), url: `${server.origin}/kept` })
 
@@ -413,7 +413,7 @@ export function transportContract(create: () => Transport, traits: TransportTrai
     test('a far end that does not speak HTTP is a failure', async () => {
       const server = await serve(async (connection) => {
         await connection.readRequest()
-        connection.write('SSH-2.0-OpenSSH_9.2\r\n\r\n')
+        await connection.write('SSH-2.0-OpenSSH_9.2\r\n\r\n')
       })
 
       await expect(failureOf(send(server))).resolves.toMatchObject({ code: 'ERR_UPLOAD_NETWORK', phase: 'answer' })
@@ -438,9 +438,9 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       })
       const babbling = await serve(async (connection) => {
         const { path } = await connection.readHead()
-        connection.write(`HTTP/1.1 200 OK\r\nlocation ${path}\r\n\r\n`)
+        await connection.write(`HTTP/1.1 200 OK\r\nlocation ${path}\r\n\r\n`)
       })
-      const secret = fc.array(fc.constantFrom(...'abcdefghijkmnpqrstuvwxyz'), { minLength: 12, maxLength: 24 })
+      const secret = fc.array(fc.constantFrom('a', 'e', 'k', 'q', 'x', 'z'), { minLength: 12, maxLength: 24 })
 
       await fc.assert(
         fc.asyncProperty(secret, fc.constantFrom(refused, resetting, babbling), async (letters, server) => {

@@ -25,7 +25,10 @@ export interface ScriptedConnection {
   readRequest(): Promise<ScriptedRequest & { readonly body: Buffer }>
   /** Everything until the end, however it came. */
   readToEnd(): Promise<Buffer>
-  write(data: string | Uint8Array): void
+  /** Settles when the bytes have left the process, or never can. */
+  write(data: string | Uint8Array): Promise<void>
+  /** Hands on everything until the end. */
+  forEach(use: (chunk: Buffer) => void): Promise<void>
   /** Sends FIN after what was written. */
   end(): void
   /** Closes at once: with unread bytes in its buffer the kernel sends a reset, as a server does that refuses a body. */
@@ -58,18 +61,30 @@ export async function scriptedServer(
   const connections: ScriptedConnection[] = []
   const sockets = new Set<Socket>()
   const failures: unknown[] = []
-  const server = net.createServer((tcp) => {
-    const socket = options.isTls
-      ? new tls.TLSSocket(tcp, { isServer: true, key: localhostKey, cert: localhostCertificate })
-      : tcp
-    sockets.add(tcp)
-    tcp.on('error', () => undefined)
-    tcp.once('close', () => sockets.delete(tcp))
+  const begin = (tcp: Socket, socket: Socket) => {
     const connection = createConnection(tcp, socket)
     connections.push(connection)
     Promise.resolve(script(connection, connections.length - 1)).catch((error: unknown) => {
       if (!(error instanceof ConnectionEnded)) failures.push(error)
     })
+  }
+  const server = options.isTls
+    ? tls.createServer({ key: localhostKey, cert: localhostCertificate })
+    : net.createServer()
+  const byPort = new Map<number | undefined, Socket>()
+  server.on('connection', (tcp: Socket) => {
+    const { remotePort } = tcp
+    sockets.add(tcp)
+    byPort.set(remotePort, tcp)
+    tcp.on('error', () => undefined)
+    tcp.once('close', () => {
+      sockets.delete(tcp)
+      byPort.delete(remotePort)
+    })
+    if (!options.isTls) begin(tcp, tcp)
+  })
+  server.on('secureConnection', (socket: tls.TLSSocket) => {
+    begin(byPort.get(socket.remotePort) ?? socket, socket)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -92,7 +107,7 @@ export function answering(
   answer: (request: ScriptedRequest & { readonly body: Buffer }) => string | Uint8Array,
 ): (connection: ScriptedConnection) => Promise<void> {
   return async (connection) => {
-    for (;;) connection.write(answer(await connection.readRequest()))
+    for (;;) await connection.write(answer(await connection.readRequest()))
   }
 }
 
@@ -174,7 +189,12 @@ function createConnection(tcp: Socket, socket: Socket): ScriptedConnection {
       for (let chunk = await pull(); chunk !== undefined; chunk = await pull()) chunks.push(chunk)
       return Buffer.concat(chunks)
     },
-    write: (data) => void socket.write(data),
+    write: (data) => new Promise((resolve) => socket.write(data, () => resolve())),
+    forEach: async (use) => {
+      use(held)
+      held = Buffer.alloc(0)
+      for (let chunk = await pull(); chunk !== undefined; chunk = await pull()) use(chunk)
+    },
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),
     reset: () => void tcp.resetAndDestroy(),

@@ -24,7 +24,7 @@ const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHO
  * `isFreshConnection`. Redirects: an opaque one is ERR_UPLOAD_REDIRECT_REFUSED, one that the platform shows is an answer.
  */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
-  const { fetch: send = (input, init) => fetch(input, init) } = options
+  const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
   const closing = new AbortController()
 
