@@ -1,0 +1,245 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createConcurrency, type Concurrency, type ConcurrencyOptions } from '../../src/core/concurrency.ts'
+
+interface Line {
+  /** What all connections together carry, bytes a second. */
+  readonly capBytes: number
+  /** What one carries at most. */
+  readonly perConnectionBytes: number
+  /** Parts in flight at which the storage begins to complain. */
+  readonly throttleAt?: number
+}
+
+describe('what it finds', () => {
+  it('starts at 4, and stays within 1 and 64', () => {
+    expect(createConcurrency().limit()).toBe(4)
+    expect(createConcurrency({ max: 2 }).limit()).toBe(2)
+    expect(createConcurrency({ min: 8 }).limit()).toBe(8)
+    expect(run({ capBytes: 1e12, perConnectionBytes: 1e6 }, {}, 120).limits.at(-1)).toBe(64)
+  })
+
+  it('goes up to 64 within half a minute on a line that rewards it', () => {
+    const { limits } = run({ capBytes: 1e12, perConnectionBytes: 1e6 }, {}, 30)
+
+    expect(limits.at(-1)).toBe(64)
+  })
+
+  it('comes down to the two connections that fill a short clean line', () => {
+    const { limits } = run({ capBytes: 2.5e6, perConnectionBytes: 1.25e6 }, {}, 300)
+
+    expect(limits.at(-1)).toBeLessThanOrEqual(3)
+    expect(limits.at(-1)).toBeGreaterThanOrEqual(2)
+    expect(Math.max(...limits)).toBeLessThanOrEqual(6)
+  })
+
+  it('fills the line to nine tenths within a minute, and takes no more than twice what is needed', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 4, max: 60, noNaN: true }),
+        fc.integer({ min: 10_000, max: 1e9 }),
+        (needed, perConnectionBytes) => {
+          const line = { capBytes: needed * perConnectionBytes, perConnectionBytes }
+          const { limits, rates } = run(line, {}, 300)
+
+          expect(Math.max(...limits)).toBeLessThanOrEqual(Math.ceil(2 * needed))
+          const settled = rates.slice(60)
+          expect(average(settled)).toBeGreaterThanOrEqual(0.9 * line.capBytes)
+          expect(rates.at(-1)).toBeGreaterThanOrEqual(0.9 * line.capBytes)
+        },
+      ),
+    )
+  })
+
+  it('does so also on a line whose rate wavers by 2 %', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 6, max: 60 }), fc.integer({ min: 1, max: 2 ** 31 - 1 }), (needed, seed) => {
+        const line = { capBytes: needed * 1e6, perConnectionBytes: 1e6 }
+        const { rates, limits } = run(line, {}, 600, wavering(seed, 0.02))
+
+        expect(average(rates.slice(120))).toBeGreaterThanOrEqual(0.85 * line.capBytes)
+        expect(Math.max(...limits)).toBeLessThanOrEqual(64)
+      }),
+    )
+  })
+
+  it('finds its number also when bytes are counted only at the end of parts', () => {
+    const controller = createConcurrency()
+    // Each connection ends a part of 16 MB every 16 s; twenty of them fill the line.
+    const credit = { bytes: 0 }
+    for (let second = 1; second <= 3_000; second += 1) {
+      credit.bytes += Math.min(controller.limit() * 1e6, 20e6)
+      const partsDone = Math.floor(credit.bytes / 16e6)
+      credit.bytes -= partsDone * 16e6
+      controller.onSample({ ...quiet(second, controller), partsDone, bytesSince: partsDone * 16e6 })
+    }
+
+    expect(controller.limit()).toBeGreaterThanOrEqual(16)
+    expect(controller.limit()).toBeLessThanOrEqual(40)
+  })
+
+  it('follows a line that grows', () => {
+    const controller = createConcurrency()
+    feed(controller, { capBytes: 8e6, perConnectionBytes: 1e6 }, 0, 120)
+    expect(controller.limit()).toBeLessThanOrEqual(16)
+    feed(controller, { capBytes: 40e6, perConnectionBytes: 1e6 }, 120, 700)
+
+    expect(controller.limit()).toBeGreaterThanOrEqual(36)
+  })
+
+  it('does not learn from slots that nobody uses', () => {
+    const controller = createConcurrency()
+    for (let second = 1; second < 200; second += 1) {
+      controller.onSample({ ...quiet(second, controller), inFlight: 1, bytesSince: second * 1e6 })
+    }
+
+    expect(controller.limit()).toBe(4)
+  })
+
+  it('does not judge by a gap in time', () => {
+    const controller = createConcurrency()
+    controller.onSample({ ...quiet(1, controller), bytesSince: 1e6 })
+    for (let hour = 1; hour < 50; hour += 1) controller.onSample({ ...quiet(hour * 3600, controller), bytesSince: 1e9 })
+
+    expect(controller.limit()).toBe(4)
+  })
+})
+
+describe('when it is too much', () => {
+  it('halves once for all the answers that say so at the same time', () => {
+    const controller = grown()
+    controller.onSample({ ...quiet(100, controller), throttles: 9 })
+    expect(controller.limit()).toBe(32)
+    controller.onSample({ ...quiet(101, controller), throttles: 20 })
+    controller.onSample({ ...quiet(102, controller), throttles: 3 })
+    expect(controller.limit()).toBe(32)
+    controller.onSample({ ...quiet(103, controller), throttles: 1 })
+    expect(controller.limit()).toBe(16)
+  })
+
+  it('halves when many attempts get no answer, not for a single one', () => {
+    const controller = grown()
+    controller.onSample({ ...quiet(100, controller), failures: 16 })
+    expect(controller.limit()).toBe(64)
+    controller.onSample({ ...quiet(101, controller), failures: 17 })
+    expect(controller.limit()).toBe(32)
+  })
+
+  it('never falls below its minimum', () => {
+    const controller = createConcurrency({ min: 2 })
+    for (let second = 1; second < 100; second += 1)
+      controller.onSample({ ...quiet(second * 4, controller), throttles: 1 })
+
+    expect(controller.limit()).toBe(2)
+  })
+
+  it('tries again later, and lives below what a storage puts up with for most of the time', () => {
+    const { limits, complaints } = run({ capBytes: 1e9, perConnectionBytes: 1e6, throttleAt: 30 }, {}, 1_200)
+    const later = limits.slice(60)
+
+    expect(average(later)).toBeGreaterThanOrEqual(15)
+    expect(Math.max(...later)).toBeLessThanOrEqual(45)
+    expect(later.filter((limit) => limit < 30).length).toBeGreaterThan(0.9 * later.length)
+    expect(complaints).toBeLessThan(60)
+  })
+})
+
+describe('fixed', () => {
+  it('keeps its number whatever happens', () => {
+    const controller = createConcurrency({ fixed: 7 })
+    for (let second = 1; second < 100; second += 1) controller.onSample({ ...quiet(second, controller), throttles: 5 })
+
+    expect(controller.limit()).toBe(7)
+  })
+})
+
+describe('arguments', () => {
+  it('refuses numbers that do not ascend or are not whole', () => {
+    const bad: ConcurrencyOptions[] = [
+      { fixed: 0 },
+      { fixed: 1.5 },
+      { min: 0 },
+      { min: 5, start: 4 },
+      { start: 9, max: 8 },
+      { max: NaN },
+    ]
+    for (const options of bad) {
+      expect(() => createConcurrency(options)).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }))
+    }
+  })
+
+  it('stays within its bounds whatever the samples say', () => {
+    const sample = fc.record({
+      atMs: fc.integer({ min: 0, max: 1e6 }),
+      inFlight: fc.integer({ min: 0, max: 100 }),
+      bytesSince: fc.integer({ min: 0, max: 1e12 }),
+      partsDone: fc.integer({ min: 0, max: 1_000 }),
+      throttles: fc.constantFrom(0, 0, 0, 1),
+      failures: fc.constantFrom(0, 0, 0, 5),
+    })
+    fc.assert(
+      fc.property(fc.array(sample, { maxLength: 200 }), (samples) => {
+        const controller = createConcurrency({ min: 2, start: 3, max: 11 })
+        for (const one of [...samples].sort((a, b) => a.atMs - b.atMs)) {
+          controller.onSample(one)
+          expect(Number.isInteger(controller.limit())).toBe(true)
+          expect(controller.limit()).toBeGreaterThanOrEqual(2)
+          expect(controller.limit()).toBeLessThanOrEqual(11)
+        }
+      }),
+    )
+  })
+})
+
+function run(
+  line: Line,
+  options: ConcurrencyOptions,
+  seconds: number,
+  waver: () => number = () => 1,
+): {
+  limits: number[]
+  rates: number[]
+  complaints: number
+} {
+  return feed(createConcurrency(options), line, 0, seconds, waver)
+}
+
+function feed(controller: Concurrency, line: Line, from: number, to: number, waver: () => number = () => 1) {
+  const limits: number[] = []
+  const rates: number[] = []
+  let complaints = 0
+  for (let second = from + 1; second <= to; second += 1) {
+    const limit = controller.limit()
+    const rate = Math.min(line.capBytes, limit * line.perConnectionBytes)
+    const throttles = line.throttleAt !== undefined && limit >= line.throttleAt ? 2 : 0
+    limits.push(limit)
+    rates.push(rate)
+    complaints += throttles
+    controller.onSample({ ...quiet(second, controller), bytesSince: rate * waver(), throttles })
+  }
+  return { limits, rates, complaints }
+}
+
+function quiet(second: number, controller: Concurrency) {
+  return { atMs: second * 1000, inFlight: controller.limit(), bytesSince: 0, partsDone: 0, throttles: 0, failures: 0 }
+}
+
+function grown(): Concurrency {
+  const controller = createConcurrency()
+  feed(controller, { capBytes: 1e12, perConnectionBytes: 1e6 }, 0, 30)
+  expect(controller.limit()).toBe(64)
+  return controller
+}
+
+function average(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** A factor around 1, from a small generator of its own, so that the seed of the property replays it. */
+function wavering(seed: number, amplitude: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return 1 + amplitude * (2 * (state / 2_147_483_647) - 1)
+  }
+}
