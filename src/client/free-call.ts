@@ -38,8 +38,13 @@ export async function callFreely(
 
 /** A JSON body. Throws ERR_UPLOAD_INVALID_ARGUMENT for what JSON cannot say. */
 export function bytesOf(data: unknown): Uint8Array {
-  const text = JSON.stringify(data) as string | undefined
-  return new TextEncoder().encode(
-    text ?? invalid('data cannot be written as JSON: give a JSON value.', { field: 'data' }),
-  )
+  let text: string | undefined
+  try {
+    text = JSON.stringify(data)
+  } catch {
+    // A circle, or a bigint: the same advice as for a function or a symbol, which JSON leaves out without a word.
+    text = undefined
+  }
+  if (text === undefined) invalid('data cannot be written as JSON: give a JSON value.', { field: 'data' })
+  return new TextEncoder().encode(text)
 }

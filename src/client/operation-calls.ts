@@ -171,8 +171,8 @@ function lacks(operation: OperationName, what: string, body: WireObject, answer:
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REPLY',
     `The service answered ${answer.reply.status} to ${operation} without ${what}. Sent were the fields ` +
-      `${showNames(sentFields, answer.secret)}; the reply has ${shape}.` +
-      `${words === '' ? '' : ` It says: ${words}`} Check the names and forms of what was sent.`,
+      `${showNames(sentFields, answer.secret)}; the reply has ${shape}. ` +
+      `Check the names and forms of what was sent.${words === '' ? '' : ` It says: ${words}`}`,
     {
       details: {
         operation,

@@ -75,7 +75,7 @@ export function createScriptedTransport(): ScriptedTransport {
         request.signal.addEventListener('abort', leave, { once: true })
         const scripted = scriptedRequest(request, {
           resolve: (reply) => settle(() => resolve(reply)),
-          reject: (reason) => settle(() => reject(reason as Error)),
+          reject: (reason) => settle(() => reject(reason)),
           setEnding: (ending) => endings.set(request, ending),
         })
         open.add(scripted)

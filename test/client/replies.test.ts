@@ -1,0 +1,284 @@
+import { describe, expect, it } from 'vitest'
+import { aMocapSession, answerNext, clientUnderTest, rejection } from './client-under-test.ts'
+import type { ServiceClient } from './client-under-test.ts'
+import type { ScriptedReply } from '../helpers/scripted-transport.ts'
+
+async function errorOf(reply: ScriptedReply, call: (client: ServiceClient) => Promise<unknown>): Promise<unknown> {
+  const subject = clientUnderTest({ retries: 0 })
+  const failure = rejection(call(subject.client))
+  await answerNext(subject, reply)
+  return failure
+}
+
+async function resultOf<TResult>(body: unknown, call: (client: ServiceClient) => Promise<TResult>): Promise<TResult> {
+  const subject = clientUnderTest()
+  const result = call(subject.client)
+  await answerNext(subject, { status: 200, body })
+  return result
+}
+
+const html = { 'content-type': 'text/html; charset=utf-8' }
+const createSession = (client: ServiceClient): Promise<unknown> => client.mocapSessions.create(aMocapSession)
+const confirm = (client: ServiceClient): Promise<void> =>
+  client.videoUploads.confirm({ uploadSessionId: 'u', sessionFileId: 1, parts: [{ partNumber: 1, etag: 'e' }] })
+const createVideo = (client: ServiceClient) =>
+  client.videoUploads.create({
+    files: [{ name: 'a.mp4', sizeBytes: 3, partCount: 1 }],
+    movementTypeId: 1,
+    playerId: 'p',
+    sessionDate: '2026-11-20',
+    sessionTypeId: 1,
+  })
+const register =
+  (...filenames: string[]) =>
+  (client: ServiceClient): Promise<Map<string, string>> =>
+    client.mocapSessionFiles.register({ sessionId: 's', filenames })
+
+describe('a success that is none', () => {
+  it.each([
+    [{ status: 200 }, 'an empty body instead of JSON'],
+    [{ status: 200, body: '{"id":' }, 'a body that is not JSON'],
+    [{ status: 200, body: '{"id":1}', headers: html }, 'a web page (HTML) instead of JSON'],
+    [{ status: 200, body: '\n<!DOCTYPE html><p>Log in' }, 'a web page (HTML) instead of JSON'],
+    [{ status: 200, body: '{"id":1}', isBodyCut: true }, 'more than the 8 bytes that are read'],
+  ])('%o', async (reply, what) => {
+    expect(await errorOf(reply, createSession)).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message: `The service answered 200 to mocapSessions.create with ${what}. Check the base URL.`,
+    })
+  })
+
+  it('is never a login page in place of a confirmation', async () => {
+    expect(await errorOf({ status: 200, body: '<html>Welcome to the hotel' }, confirm)).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+    })
+  })
+
+  it.each([undefined, 'OK', {}, { done: true }, 'null'])('a confirmation may be answered with %j', async (body) => {
+    await expect(resultOf(body, confirm)).resolves.toBeUndefined()
+  })
+
+  it.each([undefined, 'OK'])('a submission may be answered with %j', async (body) => {
+    expect(await resultOf(body, (client) => client.requestedAnalyses.submit(3))).toStrictEqual({})
+  })
+})
+
+describe('what a reply lacks', () => {
+  it('is named with what was sent and what came back, a segment', async () => {
+    const error = await errorOf(
+      { status: 200, body: { errors: ['dom_hand is misspelt'], trace: 'secret-value' } },
+      (client) => client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'RHA', extra: { domhand: 'RHA' } }),
+    )
+
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message:
+        'The service answered 200 to playerGroupSegments.create without analysis_segment_id. Sent were the fields ' +
+        'domhand, movement_type_id, dom_hand; the reply has the fields errors, trace. Check the names and forms of what ' +
+        'was sent. It says: dom_hand is misspelt',
+      details: { sentFields: ['domhand', 'movement_type_id', 'dom_hand'] },
+    })
+  })
+
+  it.each([
+    { upload_session_id: 'u' },
+    { pre_signed_urls: [] },
+    { upload_session_id: '', pre_signed_urls: [] },
+    { upload_session_id: 'u', pre_signed_urls: {} },
+    { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: 1 }] },
+    { upload_session_id: 'u', pre_signed_urls: [{ info: [] }] },
+    { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: 1, info: [{}] }] },
+    { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: 1, info: [{ url: '/relative?sig=abcdef' }] }] },
+    { upload_session_id: 9007199254740992, pre_signed_urls: [] },
+  ])('is refused in a video upload: %j', async (body) => {
+    const error = await errorOf({ status: 200, body }, createVideo)
+
+    expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+    expect(String(error)).toContain('without upload_session_id and a well-formed pre_signed_urls')
+    expect(String(error)).not.toContain('abcdef')
+  })
+
+  it.each([{}, { id: null }, { session_id: '' }, [], 'null'])('is refused in a session: %j', async (body) => {
+    expect(await errorOf({ status: 200, body }, createSession)).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+  })
+})
+
+describe('ids', () => {
+  it.each(['s-1', 17])('stay as they came: %j', async (id) => {
+    expect(await resultOf({ session_id: id }, createSession)).toStrictEqual({ id, sessionId: id })
+  })
+
+  it.each([4711, '4711'])('of a segment become an integer: %j', async (id) => {
+    const create = (client: ServiceClient) => client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'LHA' })
+    expect(await resultOf({ analysis_segment_id: id }, create)).toStrictEqual({ analysisSegmentId: 4711 })
+  })
+
+  it('go back in a path as one segment', async () => {
+    const subject = clientUnderTest()
+    const analysis = subject.client.requestedAnalyses.get('a/b?c#d é')
+    const request = await subject.transport.next()
+    request.reply({ status: 200, body: { requested_analysis_id: 'a/b?c#d é' } })
+
+    expect(request.url).toBe('https://service.example/requested_analyses/a%2Fb%3Fc%23d%20%C3%A9')
+    expect(await analysis).toStrictEqual({ id: 'a/b?c#d é' })
+  })
+
+  it.each(['.', '..', ''])('that would leave the path are refused: %j', async (id) => {
+    const subject = clientUnderTest()
+    expect(await rejection(subject.client.videoUploads.cancel(id))).toMatchObject({
+      code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+    })
+    expect(subject.transport.sent).toHaveLength(0)
+  })
+})
+
+describe('unknown fields', () => {
+  it('are kept under their wire names, whatever they are called', async () => {
+    const body = JSON.parse(
+      '{"id":"s","num_players":"many","__proto__":"kept","created_at":null,"new_field":[1]}',
+    ) as object
+    const session = await resultOf(body, (client) => client.mocapSessions.create(aMocapSession))
+
+    expect(Object.entries(session).sort()).toStrictEqual([
+      ['__proto__', 'kept'],
+      ['created_at', null],
+      ['id', 's'],
+      ['new_field', [1]],
+      ['num_players', 'many'],
+      ['sessionId', 's'],
+    ])
+  })
+})
+
+describe('names', () => {
+  const a = 'https://s.example/1?sig=1'
+  const b = 'https://s.example/2?sig=2'
+  const composed = 'Bj\u00f6rn.action'
+  const decomposed = 'Bjo\u0308rn.action'
+
+  it('are found in their composed form, in the order asked', async () => {
+    const addresses = await resultOf({ 'z.action': a, [composed]: b }, register(decomposed, 'z.action'))
+
+    expect([...addresses]).toStrictEqual([
+      [decomposed, b],
+      ['z.action', a],
+    ])
+  })
+
+  it('that differ in form only are told apart where the service does', async () => {
+    const addresses = await resultOf({ [composed]: a, [decomposed]: b }, register(decomposed, composed))
+
+    expect([...addresses]).toStrictEqual([
+      [decomposed, b],
+      [composed, a],
+    ])
+  })
+
+  it.each([
+    [{ [composed]: a }, [decomposed, composed], 'without an address for Bjo\u0308rn.action.', [a]],
+    [{ 'a.action': a, 'b.action': a }, ['a.action', 'b.action'], 'of its own for each of a.action, b.action', [a]],
+    [{ 'a.action': 7 }, ['a.action'], 'without an address for a.action', []],
+    [{ 'a.action': 'nonsense?sig=abcdef' }, ['a.action'], 'without an address for a.action', ['abcdef']],
+    [{}, ['toString', '__proto__'], 'without an address for toString, __proto__', []],
+    [[], ['a.action'], 'the reply has no object', []],
+  ])('that have no address of their own are an error: %j', async (body, names, what, hidden) => {
+    const error = await errorOf({ status: 200, body }, register(...names))
+
+    expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+    expect(String(error)).toContain(what)
+    for (const secret of hidden) expect(String(error)).not.toContain(secret)
+  })
+
+  it('of ten thousand files are matched in no time, and a message names ten', async () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `pitch-${index}.action`)
+    const all = Object.fromEntries(names.map((name) => [name, `https://s.example/${name}`]))
+
+    expect((await resultOf(all, register(...names))).get('pitch-9999.action')).toBe(
+      'https://s.example/pitch-9999.action',
+    )
+    expect(String(await errorOf({ status: 200, body: {} }, register(...names)))).toContain(
+      'pitch-9.action and 9990 more.',
+    )
+  })
+})
+
+describe('lists', () => {
+  const item = { id: 1, name: 'A', flag: true }
+
+  it.each([
+    [[item]],
+    [{ requested_analyses: [item], next: 2 }],
+    [{ data: [item] }],
+    [{ results: [item], count: 1 }],
+    [{ items: [item] }],
+  ])('are read from %j', async (body) => {
+    const list = await resultOf(body, (client) => client.requestedAnalyses.list())
+
+    expect(list).toStrictEqual({ items: [{ id: 1, name: 'A', flag: true }], raw: body })
+  })
+
+  it.each([{}, { analyses: [] }, { data: [], items: [] }, { data: {} }, [1], 'null'])(
+    'are not guessed: %j',
+    async (body) => {
+      expect(await errorOf({ status: 200, body }, (client) => client.requestedAnalyses.list())).toMatchObject({
+        code: 'ERR_UPLOAD_SERVICE_REPLY',
+      })
+    },
+  )
+
+  it('take a query', async () => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list({
+      query: { name: 'A & B', limit: 10, none: undefined, id: [1, 2] },
+    })
+    const request = await subject.transport.next()
+    request.reply({ status: 200, body: [] })
+    await list
+
+    expect(request.url).toBe('https://service.example/requested_analyses?name=A+%26+B&limit=10&id=1&id=2')
+  })
+})
+
+describe('the words of a refusal', () => {
+  it.each([
+    [{ message: 'No such player' }, 'No such player'],
+    [{ error: 'No such player' }, 'No such player'],
+    [{ detail: 'No such player' }, 'No such player'],
+    [{ error: { code: 'E_PLAYER', message: 'No such player' } }, 'No such player'],
+    [{ detail: [{ loc: ['body', 'player_id'], msg: 'field required' }, 'and more'] }, 'field required; and more'],
+    [{ message: 'twice', error: 'twice' }, 'twice'],
+    [{ message: 'line\r\nbreak\u001b[31m' }, 'line  break [31m'],
+    [{ message: 'GET https://u:p@s.example/a?X-Amz-Signature=abc failed' }, 'GET https://s.example/a?… failed'],
+    [{ message: 'x'.repeat(400) }, `${'x'.repeat(299)}…`],
+  ])('%j', async (body, words) => {
+    expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
+      message: `The service refused mocapSessions.create (422). It says: ${words}`,
+    })
+  })
+
+  it.each([['plain text of somebody'], ['"a JSON string"'], [{ other: 'field' }], [{ message: 7 }]])(
+    'are not guessed: %j',
+    async (body) => {
+      expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
+        message: 'The service refused mocapSessions.create (422).',
+      })
+    },
+  )
+
+  it('of a page are its size', async () => {
+    expect(
+      await errorOf({ status: 502, body: '<html>Bad gateway</html>', headers: html }, createSession),
+    ).toMatchObject({
+      cause: {
+        message: 'The service failed in mocapSessions.create (502). It says: a web page (HTML) of 24 bytes',
+      },
+    })
+  })
+
+  it('have a code where the service gives one', async () => {
+    expect(await errorOf({ status: 409, body: { error: { code: 'DUPLICATE' } } }, createSession)).toMatchObject({
+      serviceCode: 'DUPLICATE',
+      status: 409,
+    })
+  })
+})
