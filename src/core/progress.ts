@@ -1,0 +1,171 @@
+// How far an upload is: sent, confirmed, the rate, the time left. Pure: it is told what happened and when.
+// Two numbers, because one would lie. Sent is what was handed to the network, and it goes back when an attempt ends
+// without a receipt; confirmed is what was proven to be there, and only a voided receipt takes it back. At all times
+// 0 ≤ confirmed ≤ sent ≤ total.
+
+import { invariant } from './errors.ts'
+import type { Unit } from './ports.ts'
+
+export interface ProgressOptions {
+  /** By file index. */
+  readonly fileSizes: readonly number[]
+}
+
+export interface FileProgress {
+  readonly sentBytes: number
+  readonly confirmedBytes: number
+  readonly totalBytes: number
+}
+
+export interface ProgressSnapshot extends FileProgress {
+  /** Bytes a second handed to the network over the last seconds, what was sent in vain included; 0 while not known. */
+  readonly bytesPerSecond: number
+  /** Time until all is sent at this rate; 0 when it is; undefined while not known. */
+  readonly remainingMs: number | undefined
+}
+
+/** All times on one clock that does not jump back, ms. Units of one part must not be in flight twice. */
+export interface Progress {
+  /** Bytes of the running attempt of a unit handed over so far; an attempt counts from 0. */
+  onSent(unit: Unit, attemptBytes: number, nowMs: number): void
+  /** The unit has a receipt. Telling it twice changes nothing; what an earlier run received is told in the same way. */
+  onReceived(unit: Unit, nowMs: number): void
+  /** The attempt ended without a receipt: its bytes are no longer sent. */
+  onAttemptEnded(unit: Unit, nowMs: number): void
+  /** The receipt of the unit is worth nothing any more. */
+  onVoided(unit: Unit, nowMs: number): void
+  file(fileIndex: number): FileProgress
+  snapshot(nowMs: number): ProgressSnapshot
+}
+
+interface FileCount {
+  readonly totalBytes: number
+  sentBytes: number
+  confirmedBytes: number
+  /** By part number, what has a receipt. Bounded by the parts of the plan. */
+  readonly received: Map<number, { readonly start: number; readonly end: number }>
+  /** By part number, bytes of the attempt under way. Bounded by the parts in flight. */
+  readonly inFlight: Map<number, number>
+}
+
+export function createProgress({ fileSizes }: ProgressOptions): Progress {
+  const files = fileSizes.map(createFileCount)
+  const total = { totalBytes: fileSizes.reduce((sum, size) => sum + size, 0), sentBytes: 0, confirmedBytes: 0 }
+  const meter = createRateMeter()
+
+  const fileOf = (fileIndex: number): FileCount => {
+    const file = files[fileIndex]
+    invariant(file !== undefined, `progress knows file ${fileIndex}`)
+    return file
+  }
+  const addSent = (file: FileCount, bytes: number): void => {
+    file.sentBytes += bytes
+    total.sentBytes += bytes
+  }
+  const addConfirmed = (file: FileCount, bytes: number): void => {
+    file.confirmedBytes += bytes
+    total.confirmedBytes += bytes
+  }
+  const setInFlight = (file: FileCount, partNumber: number, bytes: number | undefined): void => {
+    addSent(file, (bytes ?? 0) - (file.inFlight.get(partNumber) ?? 0))
+    if (bytes === undefined) file.inFlight.delete(partNumber)
+    else file.inFlight.set(partNumber, bytes)
+  }
+
+  return {
+    onSent(unit, attemptBytes, nowMs) {
+      const file = fileOf(unit.fileIndex)
+      const known = file.received.get(unit.partNumber)
+      if (known !== undefined && known.end >= unit.end) return
+      // Only what has no receipt yet counts, so that no byte is counted twice.
+      const start = Math.max(unit.start, known?.end ?? unit.start)
+      const end = Math.min(Math.max(start, unit.start + attemptBytes), unit.end)
+      const bytes = end - start
+      const before = file.inFlight.get(unit.partNumber) ?? 0
+      // Fewer bytes than before are those of a new attempt, all of which went over the line.
+      meter.add(bytes >= before ? bytes - before : bytes, nowMs)
+      setInFlight(file, unit.partNumber, bytes)
+    },
+    onReceived(unit) {
+      const file = fileOf(unit.fileIndex)
+      setInFlight(file, unit.partNumber, undefined)
+      const known = file.received.get(unit.partNumber)
+      // A far end may take a part in pieces: the pieces grow together.
+      const start = Math.min(known?.start ?? unit.start, unit.start)
+      const end = Math.max(known?.end ?? unit.end, unit.end)
+      const newBytes = end - start - (known === undefined ? 0 : known.end - known.start)
+      file.received.set(unit.partNumber, { start, end })
+      addSent(file, newBytes)
+      addConfirmed(file, newBytes)
+    },
+    onAttemptEnded(unit) {
+      setInFlight(fileOf(unit.fileIndex), unit.partNumber, undefined)
+    },
+    onVoided(unit) {
+      const file = fileOf(unit.fileIndex)
+      const known = file.received.get(unit.partNumber)
+      if (known === undefined) return
+      file.received.delete(unit.partNumber)
+      addSent(file, known.start - known.end)
+      addConfirmed(file, known.start - known.end)
+    },
+    file(fileIndex) {
+      const { sentBytes, confirmedBytes, totalBytes } = fileOf(fileIndex)
+      return { sentBytes, confirmedBytes, totalBytes }
+    },
+    snapshot(nowMs) {
+      const bytesPerSecond = meter.bytesPerSecond(nowMs)
+      return { ...total, bytesPerSecond, remainingMs: remainingMs(total.totalBytes - total.sentBytes, bytesPerSecond) }
+    },
+  }
+}
+
+function createFileCount(totalBytes: number): FileCount {
+  return { totalBytes, sentBytes: 0, confirmedBytes: 0, received: new Map(), inFlight: new Map() }
+}
+
+function remainingMs(bytesLeft: number, bytesPerSecond: number): number | undefined {
+  if (bytesLeft === 0) return 0
+  // Below a byte a second nothing moves, and a number would be a fairy tale.
+  return bytesPerSecond < 1 ? undefined : Math.ceil((bytesLeft / bytesPerSecond) * 1000)
+}
+
+// ---- The rate ----------------------------------------------------------------------------------------------------
+
+/** What happened this long ago counts 1/e of what happens now. */
+const MEMORY_MS = 5_000
+/** Before this much has been seen there is no rate: a second, faded. */
+const FIRST_LOOK_MS = 900
+
+/**
+ * A fading average: bytes and time both fade, so that a young meter is right from its first second on. Time counts
+ * from the first bytes, because before them there was nothing to measure.
+ */
+function createRateMeter(): { add(bytes: number, nowMs: number): void; bytesPerSecond(nowMs: number): number } {
+  let lastMs: number | undefined
+  let bytes = 0
+  let elapsedMs = 0
+  const fade = (nowMs: number): void => {
+    const sinceMs = Math.max(0, nowMs - (lastMs ?? nowMs))
+    lastMs = Math.max(nowMs, lastMs ?? nowMs)
+    if (sinceMs === 0) return
+    const share = Math.exp(-sinceMs / MEMORY_MS)
+    bytes *= share
+    // The integral of the fading weight over the time that has passed.
+    elapsedMs = elapsedMs * share + MEMORY_MS * (1 - share)
+  }
+  return {
+    add(added, nowMs) {
+      // The first bytes only start the clock: how long they took is not known.
+      const isFirst = lastMs === undefined
+      if (isFirst && added === 0) return
+      fade(nowMs)
+      if (!isFirst) bytes += added
+    },
+    bytesPerSecond(nowMs) {
+      if (lastMs === undefined) return 0
+      fade(nowMs)
+      return elapsedMs < FIRST_LOOK_MS ? 0 : (bytes / elapsedMs) * 1000
+    },
+  }
+}
