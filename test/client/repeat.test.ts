@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { HttpStatusError, UploadError } from '../../src/core/errors.ts'
 import {
@@ -365,6 +366,29 @@ describe('an abort', () => {
     expect(await failure).toBe(reason)
     expect(request.request.signal.reason).toBe(reason)
     expect(subject.clock.pending).toBe(0)
+  })
+
+  it('of a create is no doubtful end but an abort', async () => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.create(anAnalysis, { signal: controller.signal }))
+    await subject.transport.next()
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+  })
+
+  it('has no listener left when the call has settled, whatever happened in it', async () => {
+    const subject = clientUnderTest({ credentials: { accessToken: () => 'token' } })
+    const { signal } = new AbortController()
+    const list = subject.client.requestedAnalyses.list({}, { signal })
+    ;(await subject.transport.next()).fail({ phase: 'send' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 401 })
+    await answerNext(subject, { status: 200, body: [] })
+    await list
+
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   it('while waiting ends the wait', async () => {

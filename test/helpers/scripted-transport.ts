@@ -35,8 +35,8 @@ export interface ScriptedRequest {
   bodyJson(): Promise<unknown>
   reply(reply: ScriptedReply): void
   fail(failure: ScriptedFailure): void
-  /** Rejects with anything, as a transport should not. */
-  break(reason: unknown): void
+  /** Rejects with an error of any kind, as a transport should not. */
+  break(reason: Error): void
   /** What `endingOf` says when this request is aborted. Default `doubtful`. */
   endsAs(ending: AttemptEnding): void
 }
@@ -111,7 +111,7 @@ function scriptedRequest(
   request: TransportRequest,
   ends: {
     readonly resolve: (reply: TransportReply) => void
-    readonly reject: (reason: unknown) => void
+    readonly reject: (reason: Error) => void
     readonly setEnding: (ending: AttemptEnding) => void
   },
 ): ScriptedRequest {
