@@ -1,0 +1,221 @@
+// A data folder over time: what survives a stop and a kill, and that one process at a time has it open.
+
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+import { build } from 'esbuild'
+import { request } from 'undici'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+
+import { lockDataFolder } from '../../src/service/data-lock.ts'
+import {
+  openCaptureSession,
+  openVideoSession,
+  put,
+  register,
+  START,
+  startUnderTest,
+  type ServiceUnderTest,
+} from './service-under-test.ts'
+
+let dataDir: string
+const running: ServiceUnderTest[] = []
+const children: ChildProcess[] = []
+
+// One folder for all: a database is made once and opened often.
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'service-restart-'))
+})
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.close()
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+})
+afterAll(() => rm(dataDir, { recursive: true }))
+
+async function start(options: Parameters<typeof startUnderTest>[0] = {}): Promise<ServiceUnderTest> {
+  const service = await startUnderTest({ dataDir, ...options })
+  running.push(service)
+  return service
+}
+
+const HELLO = '5d41402abc4b2a76b9719d911017c592'
+
+describe('a data folder', () => {
+  it('holds sessions, bytes, addresses and due analyses over a restart', async () => {
+    const first = await start({ publicUrl: 'http://127.0.0.1:1' })
+    const pathOf = (address: string) => address.replace('http://127.0.0.1:1', '')
+    const sessionId = await openCaptureSession(first)
+    const capture = pathOf((await register(first, sessionId, ['a.action']))['a.action']!)
+    const video = await openVideoSession(first, [{ bytes: 5, chunks: 1 }])
+    await put(first.url + pathOf(video.files[0]!.urls[0]!), 'hello')
+    const { json } = await first.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+    const analysis = await first.call('POST', '/requested_analyses', {
+      name: 'Report',
+      primary_analysis_segment_id: (json as { analysis_segment_id: number }).analysis_segment_id,
+      status: 'requested',
+    })
+    await first.close()
+    await writeFile(join(dataDir, 'objects/incoming/left-by-a-crash'), 'x')
+    await writeFile(join(dataDir, 'objects/stored/known-to-nobody'), 'x')
+
+    const second = await start({ analysisCompletesAfterMs: 1000, now: () => START + 1000 })
+
+    expect((await put(second.url + capture, 'bytes')).status).toBe(200)
+    const confirmed = await second.call('PATCH', '/upload_videos', {
+      upload_session_id: video.sessionId,
+      affected_file_id: video.files[0]!.id,
+      file_part_info: [{ etag: HELLO, part_number: 1 }],
+      upload_successful: true,
+    })
+    expect(confirmed.status).toBe(200)
+    const stored = (await second.call('GET', '/stored')).json as { items: { file_name: string; url: string }[] }
+    const texts = await Promise.all(stored.items.map(async ({ url }) => (await fetch(url)).text()))
+    expect(stored.items.map(({ file_name }) => file_name)).toEqual(['a.action', 'clip-1.mp4'])
+    expect(texts).toEqual(['bytes', 'hello'])
+    const { id } = analysis.json as { id: number }
+    expect((await second.call('GET', `/requested_analyses/${id}`)).json).toMatchObject({ status: 'completed' })
+    expect(await readdir(join(dataDir, 'objects/incoming'))).toEqual([])
+    expect(await readdir(join(dataDir, 'objects/stored'))).not.toContain('known-to-nobody')
+    expect((await readdir(join(dataDir, 'objects/stored'))).length).toBe(2)
+  })
+
+  it.skipIf(process.platform === 'win32')('is for its owner only', async () => {
+    await start()
+
+    const modes = await Promise.all(
+      ['signing-key', 'objects', 'lock'].map(async (name) => (await stat(join(dataDir, name))).mode & 0o777),
+    )
+    expect(modes).toEqual([0o600, 0o700, 0o700])
+  })
+
+  it.skipIf(process.platform === 'win32')('is not needed: without one, nothing is left behind', async () => {
+    const empty = join(dataDir, 'empty')
+    await mkdir(empty)
+    vi.stubEnv('TMPDIR', empty)
+    try {
+      const service = await startUnderTest()
+      expect(await readdir(empty)).toEqual([expect.stringMatching(/^mocap-uplink-/)])
+
+      await service.close()
+      await service.close()
+
+      expect(await readdir(empty)).toEqual([])
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+})
+
+describe('closing', () => {
+  it('finishes the PUT that is in flight, and takes no new connection', async () => {
+    const service = await start()
+    const sessionId = await openCaptureSession(service)
+    const address = (await register(service, sessionId, ['a.action']))['a.action']!
+    let finish = () => {}
+    const mayFinish = new Promise<void>((resolve) => (finish = resolve))
+    async function* body() {
+      yield new TextEncoder().encode('first half, ')
+      await mayFinish
+      yield new TextEncoder().encode('second half')
+    }
+    const answer = request(address, { method: 'PUT', body: Readable.from(body()), headers: { 'content-length': '23' } })
+    while ((await readdir(join(dataDir, 'objects/incoming'))).length === 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+
+    const closed = service.close()
+    finish()
+
+    expect((await answer).statusCode).toBe(200)
+    await closed
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
+    const again = await start()
+    const stored = await again.call('GET', '/stored')
+    const { items } = stored.json as { items: { session_id: string; url: string }[] }
+    const item = items.find((one) => one.session_id === sessionId)!
+    expect(await (await fetch(item.url)).text()).toBe('first half, second half')
+  })
+})
+
+describe('the lock', () => {
+  let program: string
+  let programDir: string
+  beforeAll(async () => {
+    programDir = await mkdtemp(join(tmpdir(), 'service-lock-'))
+    program = join(programDir, 'lock.mjs')
+    const source = fileURLToPath(new URL('../../src/service/data-lock.ts', import.meta.url))
+    await build({ entryPoints: [source], outfile: join(programDir, 'data-lock.mjs'), format: 'esm', platform: 'node' })
+    await writeFile(
+      program,
+      `import { lockDataFolder } from './data-lock.mjs'
+       try { await lockDataFolder(process.argv[2]); process.send('held'); setInterval(() => {}, 1000) }
+       catch (error) { process.send(error.code + ' ' + error.message); process.disconnect() }`,
+    )
+  })
+  afterAll(() => rm(programDir, { recursive: true }))
+
+  /** A process of its own that takes the lock; what it says. */
+  async function other(): Promise<{ child: ChildProcess; said: string }> {
+    const child = fork(program, [dataDir], { execArgv: [] })
+    children.push(child)
+    const [said] = (await once(child, 'message')) as [string]
+    return { child, said }
+  }
+
+  it('of a running service refuses a second process and a second service in the same one', async () => {
+    await start()
+
+    const { said } = await other()
+
+    expect(said).toBe(
+      `ERR_SERVICE_DATA_IN_USE The data folder ${dataDir} is in use by process ${process.pid}. ` +
+        'Stop that service or choose another folder.',
+    )
+    await expect(startUnderTest({ dataDir })).rejects.toMatchObject({ code: 'ERR_SERVICE_DATA_IN_USE' })
+  })
+
+  it('of another process refuses the service until that process is gone, killed or not', async () => {
+    const { child, said } = await other()
+    expect(said).toBe('held')
+    await expect(startUnderTest({ dataDir })).rejects.toMatchObject({
+      code: 'ERR_SERVICE_DATA_IN_USE',
+      pid: child.pid,
+    })
+
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+
+    expect((await (await start()).call('GET', '/players')).status).toBe(200)
+  })
+
+  it.skipIf(process.platform !== 'linux')('left by an earlier process with the same id is taken over', async () => {
+    await (await lockDataFolder(dataDir)).release()
+    await writeFile(join(dataDir, 'lock', `${process.ppid}-00000000-1`), '')
+
+    const lock = await lockDataFolder(dataDir)
+
+    expect(await readdir(join(dataDir, 'lock'))).toHaveLength(1)
+    await lock.release()
+    expect(await readdir(join(dataDir, 'lock'))).toEqual([])
+  })
+
+  it('is never held by two of several processes that find a dead one at once', async () => {
+    await (await lockDataFolder(dataDir)).release()
+    const dead = await other()
+    dead.child.kill('SIGKILL')
+    await once(dead.child, 'exit')
+
+    const said = (await Promise.all([1, 2, 3, 4, 5].map(() => other()))).map((one) => one.said)
+
+    expect(said.filter((one) => one === 'held').length).toBeLessThanOrEqual(1)
+    expect(said.filter((one) => one.startsWith('ERR_SERVICE_DATA_IN_USE')).length).toBeGreaterThanOrEqual(4)
+  })
+})
