@@ -87,7 +87,6 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
     if (record.folded() === undefined) {
       const { limits, partSizeBytes } = { limits: protocol.traits.units, partSizeBytes: definition.partSizeBytes }
       plans = await prepareFiles(files, { limits, partSizeBytes, signal })
-      telling.begin()
       const locations = files.map((file) => file.source.location ?? file.source.name)
       const { params } = definition
       await record.write({
@@ -99,6 +98,7 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
         files: plans,
         locations,
       })
+      telling.begin()
     }
     await record.write({ type: 'session.creating' })
     const created = await protocol.create(plans, signal)
