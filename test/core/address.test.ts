@@ -116,6 +116,7 @@ describe('redactText', () => {
   it.each([
     [`PUT ${SIGV4} failed`, 'PUT https://bucket.s3.us-east-1.amazonaws.com/a/swing%2001.mp4?… failed'],
     ["fetch 'https://u:p@h/it's?token=abcd' (x)", "fetch 'https://h/it's?… (x)"],
+    ['https://user:pa@ss@h:1/k refused', 'https://h:1/k refused'],
     ['<Resource>/b/k?sig=abc%3D</Resource>', '<Resource>/b/k?…</Resource>'],
     ['path /k?a=1&b=2 refused', 'path /k?… refused'],
     ['X-Amz-Signature=0123abcd and more', 'X-Amz-Signature=… and more'],

@@ -69,6 +69,16 @@ describe('sent and confirmed', () => {
     expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 100 })
   })
 
+  it('counts no byte twice when a part of which a piece has a receipt is sent whole', () => {
+    const progress = createProgress({ fileSizes: [100] })
+    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 }, 0)
+    progress.onSent(unit(1), 20, 0)
+    expect(progress.file(0).sentBytes).toBe(30)
+    progress.onSent(unit(1), 90, 0)
+
+    expect(progress.file(0)).toEqual({ sentBytes: 90, confirmedBytes: 30, totalBytes: 100 })
+  })
+
   it('never believes more than a part is long', () => {
     const progress = createProgress({ fileSizes: [300] })
     progress.onSent(unit(1), 5_000, 0)
@@ -141,6 +151,14 @@ describe('rate and time left', () => {
 
     expect(progress.snapshot(10_000).bytesPerSecond).toBeGreaterThan(970)
     expect(progress.snapshot(10_000).bytesPerSecond).toBeLessThan(1_050)
+  })
+
+  it('measures an attempt that begins anew without a word about the one before', () => {
+    const progress = createProgress({ fileSizes: [1_000_000] })
+    steady(progress, 0, 5_000, 1_000)
+    steady(progress, 5_100, 5_500, 1_000)
+
+    expect(progress.snapshot(5_500).bytesPerSecond).toBeGreaterThan(950)
   })
 
   it('does not take what an earlier run received for speed', () => {
