@@ -81,9 +81,9 @@ export const uploadSessionMachine = setup({
       outcome: { confirmedCount, failedCount },
       status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed',
     })),
-    concludeFailure: assign(({ context }, params: { reason: unknown }) => {
+    concludeFailure: assign((_, params: { reason: unknown }) => {
       const { error, outcome } = readRejection(params.reason)
-      return { error, outcome: outcome ?? context.outcome, status: statusCutShort(outcome?.confirmedCount ?? 0) }
+      return { error, outcome, status: statusCutShort(outcome?.confirmedCount ?? 0) }
     }),
     concludeCancel: assign((_, params: { isServiceTold: boolean }) => ({
       isServiceTold: params.isServiceTold,

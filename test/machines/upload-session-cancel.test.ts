@@ -84,6 +84,7 @@ describe('cancel', () => {
 
   it('changes nothing a second time: no call is aborted and none is repeated', async () => {
     const session = startSession({ place: 'cancelling', sessionId: 's-1' })
+    expect(session.context().intent).toBe('cancel')
     await session.answer('draining', nothing)
 
     session.send(cancel, pause, cancel)
