@@ -1,0 +1,88 @@
+// The package as it is published: packed, installed into an empty project, loaded by import and by require.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | Record<string, Record<string, string> | null>>
+  bin: Record<string, string>
+}
+let project: string
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'mocap-uplink-package-'))
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', project], { cwd: root, encoding: 'utf8' })
+  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }]
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'host', private: true, type: 'module' }))
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--omit=optional', join(project, filename)], {
+    cwd: project,
+    stdio: 'pipe',
+  })
+})
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+function run(file: string, code: string): string {
+  writeFileSync(join(project, file), code)
+  return execFileSync(process.execPath, [file], { cwd: project, encoding: 'utf8' }).trim()
+}
+
+const importable = ['.', './node', './browser'].map((path) => `mocap-uplink${path.slice(1)}`)
+
+describe('the packed package', () => {
+  it.each(importable)('%s loads by import and by require, with the same names', (path) => {
+    const imported = run(
+      'names.mjs',
+      `import * as face from '${path}'\nconsole.log(Object.keys(face).sort().join(' '))`,
+    )
+    const required = run('names.cjs', `console.log(Object.keys(require('${path}')).sort().join(' '))`)
+
+    expect(imported).toContain('UploadError')
+    expect(imported).toContain('createUplink')
+    expect(required).toBe(imported)
+  })
+
+  it.each([
+    ['import', 'same.mjs', "import * as a from 'mocap-uplink'\nimport * as b from 'mocap-uplink/node'\n"],
+    ['require', 'same.cjs', "const a = require('mocap-uplink'), b = require('mocap-uplink/node')\n"],
+  ])('has one UploadError in all entry points, by %s', (_how, file, head) => {
+    const code = `${head}
+      try { b.createUplink({ baseUrl: 'ftp://x', credentials: { apiKey: 'k' } }) }
+      catch (error) { console.log(error instanceof a.UploadError, error.code) }`
+
+    expect(run(file, code)).toBe('true ERR_UPLOAD_INVALID_ARGUMENT')
+  })
+
+  it('has a file for every export and every export type', () => {
+    const named = Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string'
+        ? []
+        : Object.values(entry).flatMap((files) => (files === null ? [] : Object.values(files))),
+    )
+    const built = new Set(
+      readdirSync(join(project, 'node_modules', 'mocap-uplink', 'dist')).map((file) => `./dist/${file}`),
+    )
+
+    expect([...named, ...Object.values(manifest.bin)].filter((file) => !built.has(file))).toEqual([])
+  })
+
+  it('installs no database and no server for those who embed the engine', () => {
+    const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
+    expect(installed.toSorted()).toEqual(['eventemitter3', 'mocap-uplink', 'p-queue', 'p-timeout', 'undici', 'valibot', 'xstate'])
+  })
+
+  it('runs its command', () => {
+    const help = execFileSync(join(project, 'node_modules', '.bin', 'mocap-uplink'), ['--help'], { encoding: 'utf8' })
+    expect(help).toContain('mocap-uplink')
+  })
+
+  it('satisfies publint', async () => {
+    const { messages, pkg } = await publint({ pkgDir: root, level: 'suggestion', strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+  })
+})

@@ -1,0 +1,82 @@
+// The house rules that a reader can see: who may import whom, how long a file may be, what is never written.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name: name.split(sep).join('/'), text: readFileSync(join(root, 'src', name), 'utf8') }))
+
+/** Room → rooms of this project that it may import, and packages that it may import. */
+const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[] }> = {
+  core: { rooms: ['core'], packages: ['p-queue'] },
+  machines: { rooms: ['machines', 'core'], packages: ['xstate'] },
+  client: { rooms: ['client', 'core'], packages: ['valibot'] },
+  protocols: { rooms: ['protocols', 'client', 'core'], packages: [] },
+  flows: { rooms: ['flows', 'machines', 'protocols', 'client', 'core'], packages: ['xstate', 'eventemitter3'] },
+  'adapters/web': { rooms: ['adapters/web', 'core'], packages: [] },
+  'adapters/browser': { rooms: ['adapters/browser', 'adapters/web', 'core'], packages: [] },
+  'adapters/node': { rooms: ['adapters/node', 'adapters/web', 'core'], packages: ['node:', 'undici'] },
+  service: {
+    rooms: ['service', 'client/contract'],
+    packages: ['node:', 'fastify', 'kysely', '@electric-sql/pglite', 'valibot'],
+  },
+}
+
+function roomOf(name: string): string | undefined {
+  return Object.keys(mayUse).find((room) => name.startsWith(`${room}/`))
+}
+
+/** Every import and export-from of a file, types included. */
+function importsOf(text: string): string[] {
+  return [
+    ...text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^'"\n]*(?:\n[^'"\n]*)*?from '([^']+)'/g),
+    ...text.matchAll(/\bimport\('([^']+)'\)/g),
+  ].map((match) => match[1] ?? '')
+}
+
+describe('the walls', () => {
+  it.each(sources.filter(({ name }) => roomOf(name) !== undefined))(
+    '$name imports only what its room may',
+    ({ name, text }) => {
+      const { rooms, packages } = mayUse[roomOf(name) ?? ''] ?? { rooms: [], packages: [] }
+
+      const wrong = importsOf(text).filter((target) => {
+        if (!target.startsWith('.'))
+          return !packages.some(
+            (allowed) => target === allowed || (allowed.endsWith(':') && target.startsWith(allowed)),
+          )
+        const path = relative(join(root, 'src'), resolve(root, 'src', dirname(name), target))
+          .split(sep)
+          .join('/')
+        return !rooms.some((room) => path.startsWith(`${room}/`) || path === `${room}.ts`)
+      })
+
+      expect(wrong).toEqual([])
+    },
+  )
+
+  it('lets one file of the core know the queue', () => {
+    const knowing = sources.filter(({ name, text }) => name.startsWith('core/') && importsOf(text).includes('p-queue'))
+    expect(knowing.map((file) => file.name)).toEqual(['core/engine.ts'])
+  })
+})
+
+describe('every file', () => {
+  it.each(sources)('$name says what it is, in at most 400 lines, and leaves nothing for later', ({ name, text }) => {
+    const body = text.replace(/^#![^\n]*\n/, '')
+
+    expect(body.startsWith('// ')).toBe(true)
+    expect(text.split('\n').length).toBeLessThanOrEqual(400)
+    expect(text).not.toMatch(/\b(?:TODO|FIXME|XXX|HACK)\b/)
+    expect(text).not.toMatch(/\bexport default\b/)
+    if (!name.startsWith('cli/')) expect(text).not.toMatch(/\bconsole\./)
+  })
+
+  it('is named for what it is about', () => {
+    const vague = sources.filter(({ name }) => /(?:^|\/)(?:utils?|helpers?|types|common|misc)(?:\.ts|\/)/.test(name))
+    expect(vague.map((file) => file.name)).toEqual([])
+  })
+})
