@@ -35,7 +35,10 @@ export interface ScriptedConnection {
   destroy(): void
   /** Sends RST. */
   reset(): void
-  /** Settles at the end: the error's code, or `end`. Read until it comes, else it is not noticed. */
+  /**
+   * Settles at the end: the error's code, or `end`. Read until it comes, else it is not noticed. Over TLS a reset may
+   * be reported as `end`.
+   */
   readonly ended: Promise<string>
 }
 
@@ -70,7 +73,7 @@ export async function scriptedServer(
   }
   const server = options.isTls
     ? tls.createServer({ key: localhostKey, cert: localhostCertificate })
-    : net.createServer()
+    : net.createServer({ allowHalfOpen: true })
   const byPort = new Map<number | undefined, Socket>()
   server.on('connection', (tcp: Socket) => {
     const { remotePort } = tcp
@@ -133,6 +136,16 @@ function createConnection(tcp: Socket, socket: Socket): ScriptedConnection {
     socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? error.message))
     socket.once('close', () => resolve(code))
   })
+  if (tcp === socket) {
+    // libuv (1.46 in Node 20) reports a reset behind a partial read as an ordinary end; only a write tells them apart.
+    tcp.once('end', () => {
+      if (tcp.destroyed || tcp.writableEnded) return
+      tcp.write(' ', (error) => {
+        if (error) code = 'ECONNRESET'
+        tcp.destroy()
+      })
+    })
+  }
   socket.on('readable', () => wake())
   for (const event of ['end', 'close']) {
     socket.once(event, () => {
