@@ -90,6 +90,24 @@ describe('a function', () => {
     ])
   })
 
+  it('is not asked again by a call that was refused with a token already replaced', async () => {
+    const asked: string[] = []
+    const subject = clientUnderTest({ credentials: { accessToken: () => tokenNumber(asked) } })
+    const first = subject.client.requestedAnalyses.list()
+    const second = subject.client.requestedAnalyses.list()
+    const [one, late] = [await subject.transport.next(), await subject.transport.next()]
+    one.reply({ status: 401 })
+    await answerNext(subject, ok)
+    await first
+    late.reply({ status: 401 })
+    const repeated = await subject.transport.next()
+    repeated.reply(ok)
+    await second
+
+    expect(repeated.headers['authorization']).toBe('Bearer token-2')
+    expect(asked).toStrictEqual(['token-1', 'token-2'])
+  })
+
   it('is not asked again for a call whose new token is refused too', async () => {
     const asked: string[] = []
     const subject = clientUnderTest({ credentials: { accessToken: () => tokenNumber(asked) } })

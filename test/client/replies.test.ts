@@ -177,6 +177,8 @@ describe('names', () => {
   it.each([
     [{ [composed]: a }, [decomposed, composed], 'without an address for Bjo\u0308rn.action.', [a]],
     [{ 'a.action': a, 'b.action': a }, ['a.action', 'b.action'], 'of its own for each of a.action, b.action', [a]],
+    [{ '\u00c5': a, 'A\u030a': b }, ['\u212b'], 'without an address for \u212b', [a, b]],
+    [{ '\u00c5': a }, ['\u212b', 'A\u030a'], 'without an address for \u212b, A\u030a', [a]],
     [{ 'a.action': 7 }, ['a.action'], 'without an address for a.action', []],
     [{ 'a.action': 'nonsense?sig=abcdef' }, ['a.action'], 'without an address for a.action', ['abcdef']],
     [{}, ['toString', '__proto__'], 'without an address for toString, __proto__', []],
