@@ -79,6 +79,17 @@ describe('a life without disturbance', () => {
     expect(analysis.output()).toMatchObject({ status: 'drafted', analysisId: 'a-1', serviceStatus: 'draft' })
   })
 
+  it('keeps the last word of the service when an answer has none', async () => {
+    const analysis = startAnalysis()
+
+    await analysis.answer('creatingSegments', segments)
+    await analysis.answer('creatingDraft', draft)
+    await analysis.answer('submitting', { output: {} })
+
+    expect(analysis.state()).toBe('requested')
+    expect(analysis.context().serviceStatus).toBe('draft')
+  })
+
   it.each([
     ['completed', 'completed'],
     ['failed', 'failed'],
