@@ -51,7 +51,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const { connect, maxConnectionsPerHost } = options
   const origins = new Map<string, Origin>()
   const owners = new WeakMap<Client, Origin>()
-  const closing = new AbortController()
+  // One controller for each acquisition, not AbortSignal.any: Node 20 keeps what that makes as long as its sources live.
+  const acquiring = new Set<AbortController>()
+  let isClosed = false
   const ended: Promise<void>[] = []
 
   const give = (origin: Origin) => {
@@ -70,46 +72,53 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     connection.wire.reset()
     return connection.client.destroy().catch(() => undefined)
   }
-  const dropIdle = (origin: Origin, connection: Connection) => {
-    const at = origin.idle.indexOf(connection)
-    if (at < 0) return
-    origin.idle.splice(at, 1)
-    void end(connection)
+  const dropIdle = (origin: Origin, client: Client) => {
+    const at = origin.idle.findIndex((connection) => connection.client === client)
+    for (const connection of at < 0 ? [] : origin.idle.splice(at, 1)) void end(connection)
     forget(origin)
   }
   const open = async (origin: Origin, target: URL, signal: AbortSignal): Promise<Connection> => {
     const [oldest] = origin.idle
-    if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest)
-    const wire = await connect(target, AbortSignal.any([signal, closing.signal]))
+    if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest.client)
+    const wire = await connect(target, signal)
     const client = createClient(target, wire, options.keepAliveMs)
     owners.set(client, origin)
+    client.once('disconnect', () => dropIdle(origin, client))
     return { client, wire, isReused: false }
   }
 
   return {
     acquire: async (target, { isFresh, signal }) => {
       signal.throwIfAborted()
-      closing.signal.throwIfAborted()
+      if (isClosed) throw closedError()
       const origin = originOf(origins, target)
-      await takePlace(origin, maxConnectionsPerHost, AbortSignal.any([signal, closing.signal]))
+      const either = new AbortController()
+      const onAbort = () => either.abort(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
+      acquiring.add(either)
       try {
-        const kept = isFresh ? undefined : takeIdle(origin)
-        const connection = kept ? { ...kept, isReused: true } : await open(origin, target, signal)
-        origin.busy.add(connection)
-        return connection
-      } catch (error) {
-        give(origin)
-        throw error
+        await takePlace(origin, maxConnectionsPerHost, either.signal)
+        try {
+          const kept = isFresh ? undefined : takeIdle(origin)
+          const connection = kept ? { ...kept, isReused: true } : await open(origin, target, either.signal)
+          origin.busy.add(connection)
+          return connection
+        } catch (error) {
+          give(origin)
+          throw error
+        }
+      } finally {
+        acquiring.delete(either)
+        signal.removeEventListener('abort', onAbort)
       }
     },
     release: (connection) => {
       const origin = owners.get(connection.client)
       if (!origin?.busy.delete(connection)) return
-      if (connection.wire.socket.destroyed || closing.signal.aborted) {
+      if (connection.wire.socket.destroyed || isClosed) {
         void end(connection)
       } else {
         origin.idle.push(connection)
-        connection.client.once('disconnect', () => dropIdle(origin, connection))
       }
       give(origin)
     },
@@ -120,8 +129,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       give(origin)
     },
     close: async () => {
-      if (!closing.signal.aborted) {
-        closing.abort(Object.assign(new Error('The transport was closed'), { code: 'ERR_TRANSPORT_CLOSED' }))
+      if (!isClosed) {
+        isClosed = true
+        for (const either of acquiring) either.abort(closedError())
         for (const origin of origins.values()) {
           for (const connection of [...origin.idle, ...origin.busy]) ended.push(end(connection).then(() => undefined))
         }
@@ -129,6 +139,10 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       await Promise.all(ended)
     },
   }
+}
+
+function closedError(): Error {
+  return Object.assign(new Error('The transport was closed'), { code: 'ERR_TRANSPORT_CLOSED' })
 }
 
 function createClient(target: URL, wire: Wire, keepAliveMs: number): Client {

@@ -26,11 +26,11 @@ const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHO
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
-  const closing = new AbortController()
+  const underWay = new Set<AbortController>()
+  let isClosed = false
 
-  const attempt = async (request: TransportRequest): Promise<TransportReply> => {
+  const attempt = async (request: TransportRequest, signal: AbortSignal): Promise<TransportReply> => {
     const host = hostOf(request.url)
-    const signal = AbortSignal.any([request.signal, closing.signal])
     const body = await collect(request.body, signal)
     signal.throwIfAborted()
     endings.set(request, 'doubtful')
@@ -56,31 +56,42 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     send: async (request) => {
       endings.set(request, 'neverWhole')
       request.signal.throwIfAborted()
+      if (isClosed) throw networkFailure(hostOf(request.url), { ...closed, ending: 'neverWhole' })
+      const controller = new AbortController()
+      const onAbort = () => controller.abort(request.signal.reason)
+      request.signal.addEventListener('abort', onAbort, { once: true })
+      underWay.add(controller)
       try {
-        return await attempt(request)
+        return await attempt(request, controller.signal)
       } catch (error) {
         request.signal.throwIfAborted()
         if (error instanceof TransportError) throw error
-        const isClosed = closing.signal.aborted
+        const ending = endings.get(request) ?? 'neverWhole'
+        if (controller.signal.aborted) throw networkFailure(hostOf(request.url), { ...closed, ending })
         // What failed before fetch is the body's own error.
-        if (endings.get(request) === 'neverWhole' && !isClosed) throw error
+        if (ending === 'neverWhole') throw error
         const code = causeCode(error)
-        const isUnconnected = code !== undefined && unconnectedCodes.has(code)
-        if (isUnconnected) endings.set(request, 'neverWhole')
+        if (code !== undefined && unconnectedCodes.has(code)) endings.set(request, 'neverWhole')
         throw networkFailure(hostOf(request.url), {
-          reason: isClosed ? 'the transport was closed' : code,
+          reason: code,
           ending: endings.get(request) ?? 'neverWhole',
-          isRetryable: !isClosed,
+          isRetryable: true,
         })
+      } finally {
+        underWay.delete(controller)
+        request.signal.removeEventListener('abort', onAbort)
       }
     },
     endingOf: (request) => endings.get(request) ?? 'neverWhole',
     close: async () => {
-      closing.abort(new Error('The transport was closed'))
+      isClosed = true
+      for (const controller of underWay) controller.abort()
       await Promise.resolve()
     },
   }
 }
+
+const closed = { reason: 'the transport was closed', isRetryable: false }
 
 function lengthOf(body: Body): number {
   return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -287,15 +287,23 @@ describe('how an attempt ended', () => {
 })
 
 describe('connections', () => {
-  test('are used again, by one request at a time', async () => {
+  test('are used again, by one request at a time, and gather nothing', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
     const server = await serve(answering(() => httpAnswer(200)))
     const transport = make()
+    const { signal } = new AbortController()
 
-    for (let request = 0; request < 5; request += 1) {
-      await transport.send(requestTo(server, { body: bodyOf('windows', pattern(100_000)) }))
+    for (let request = 0; request < 30; request += 1) {
+      await transport.send(requestTo(server, { signal, body: bodyOf('windows', pattern(100_000)) }))
     }
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', onWarning)
 
     expect(server.connections).toHaveLength(1)
+    expect(warnings).toEqual([])
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   test('are new when a fresh one is asked for', async () => {
