@@ -13,7 +13,8 @@ import { mocapSessionFileRequest, mocapSessionRequest, readBody } from './wire.t
 const MAX_NAMES = 10_000
 /** Rows per statement: a statement takes at most 65,535 parameters. */
 const ROWS = 5_000
-const MAX_NAME_LENGTH = 1_024
+/** In UTF-8. The database's index takes no more than 2,704. */
+const MAX_NAME_BYTES = 1_024
 
 export function captureRoutes(app: FastifyInstance, context: ServiceContext): void {
   app.post('/mocap_session', async (request) => {
@@ -41,8 +42,8 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
     const sessionId = String(body.session_id)
     const { filenames } = body
     if (filenames.length > MAX_NAMES) malformed('filenames', `expected at most ${MAX_NAMES} names`)
-    const tooLong = filenames.findIndex((name) => name.length > MAX_NAME_LENGTH)
-    if (tooLong !== -1) malformed(`filenames.${tooLong}`, `expected at most ${MAX_NAME_LENGTH} characters`)
+    const tooLong = filenames.findIndex((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)
+    if (tooLong !== -1) malformed(`filenames.${tooLong}`, `expected at most ${MAX_NAME_BYTES} bytes of UTF-8`)
     checkNoRepetition(filenames)
     const fileIds = await context.db.transaction().execute(async (trx) => {
       // The row lock makes registrations of one session follow each other, so that two cannot both find a name new.

@@ -18,6 +18,11 @@ export const MAX_PUT_BYTES = 5 * GIB
 export function objectRoutes(app: FastifyInstance, context: ServiceContext): void {
   // Bodies are passed on as they come; nothing is buffered, whatever type they say they are.
   app.removeAllContentTypeParsers()
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Nor is a type looked at, which may be none that can be parsed.
+    delete request.raw.headers['content-type']
+    done()
+  })
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
   app.setErrorHandler((error, request, reply) => {

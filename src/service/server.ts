@@ -21,6 +21,8 @@ export function createServer(context: ServiceContext): FastifyInstance {
   const app = fastify({
     logger: loggerOptions(context),
     bodyLimit: MAX_JSON_BYTES,
+    // A large body on a slow line takes hours; one that stops coming is ended by its own route.
+    requestTimeout: 0,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     exposeHeadRoutes: false,

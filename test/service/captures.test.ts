@@ -1,5 +1,7 @@
 // The motion capture flow of the service, call by call.
 
+import { createHash } from 'node:crypto'
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from './service-under-test.ts'
@@ -173,6 +175,19 @@ describe('POST /mocap_session_file', () => {
       ).toBe(422)
     },
   )
+
+  it('takes names of 1,024 bytes and refuses longer ones', async () => {
+    const sessionId = await openCaptureSession(service)
+    // Bytes that do not compress, since the database's index would squeeze a run of one letter.
+    const digests = Array.from({ length: 16 }, (_, index) => createHash('sha256').update(String(index)).digest('hex'))
+    const longest = digests.join('')
+
+    expect(Object.keys(await register(service, sessionId, [longest, 'é'.repeat(512)]))).toHaveLength(2)
+    for (const name of [`${longest}x`, `${'é'.repeat(512)}x`]) {
+      const body = { session_id: sessionId, filenames: [name] }
+      expect((await service.call('POST', '/mocap_session_file', body)).status).toBe(422)
+    }
+  })
 
   it('refuses an unknown session with 404 and no names with 422', async () => {
     const unknown = { session_id: 'nobody', filenames: ['a.action'] }

@@ -6,14 +6,14 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 
-import { build } from 'esbuild'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 
 import { lockDataFolder } from '../../src/service/data-lock.ts'
+import { compileService } from './compiled-service.ts'
 import {
+  API_KEY,
   openCaptureSession,
   openVideoSession,
   put,
@@ -27,9 +27,24 @@ let dataDir: string
 const running: ServiceUnderTest[] = []
 const children: ChildProcess[] = []
 
+let compiled: string
 // One folder for all: a database is made once and opened often.
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-restart-'))
+  compiled = await compileService()
+  await writeFile(
+    join(compiled, 'lock.mjs'),
+    `import { lockDataFolder } from './service/data-lock.js'
+     try { await lockDataFolder(process.argv[2]); process.send('held'); setInterval(() => {}, 1000) }
+     catch (error) { process.send(error.code + ' ' + error.message); process.disconnect() }`,
+  )
+  await writeFile(
+    join(compiled, 'serve.mjs'),
+    `import { startService } from './service/index.js'
+     const [dataDir, apiKey] = process.argv.slice(2)
+     try { process.send((await startService({ port: 0, dataDir, credentials: { apiKeys: [apiKey], accessTokens: [] } })).url) }
+     catch (error) { process.send(error.code); process.disconnect() }`,
+  )
 })
 afterEach(async () => {
   for (const service of running.splice(0)) await service.close()
@@ -38,7 +53,10 @@ afterEach(async () => {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   }
 })
-afterAll(() => rm(dataDir, { recursive: true }))
+afterAll(async () => {
+  await rm(dataDir, { recursive: true })
+  await rm(compiled, { recursive: true })
+})
 
 async function start(options: Parameters<typeof startUnderTest>[0] = {}): Promise<ServiceUnderTest> {
   const service = await startUnderTest({ dataDir, ...options })
@@ -114,6 +132,51 @@ describe('a data folder', () => {
   })
 })
 
+describe('a service in a process of its own', () => {
+  async function serve(): Promise<{ child: ChildProcess; said: string }> {
+    const child = fork(join(compiled, 'serve.mjs'), [dataDir, API_KEY], { execArgv: [] })
+    children.push(child)
+    const [said] = (await once(child, 'message')) as [string]
+    return { child, said }
+  }
+
+  it('loses nothing that it has answered when it is killed', async () => {
+    const { child, said: url } = await serve()
+    const call = async (path: string, body: object): Promise<unknown> => {
+      const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
+      return (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    }
+    const criteria = { org_id: 'o', mocap_type_id: 2, session_date: '2026-11-20', session_type_id: 1 }
+    const { id } = (await call('/mocap_session', criteria)) as { id: string }
+    const names = ['1.action', '2.action', '3.action']
+    const addresses = (await call('/mocap_session_file', { session_id: id, filenames: names })) as Record<
+      string,
+      string
+    >
+    for (const name of names) expect((await put(addresses[name]!, `bytes of ${name}`)).status).toBe(200)
+
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+
+    const service = await start()
+    const stored = await service.call('GET', '/stored?limit=1000')
+    const { items } = stored.json as { items: { session_id: string; file_name: string; url: string }[] }
+    const mine = items.filter((item) => item.session_id === id)
+    expect(mine.map((item) => item.file_name)).toEqual(names)
+    expect(await Promise.all(mine.map(async (item) => (await fetch(item.url)).text()))).toEqual([
+      'bytes of 1.action',
+      'bytes of 2.action',
+      'bytes of 3.action',
+    ])
+  })
+
+  it('does not start on a folder that another one has open', async () => {
+    await start()
+
+    expect((await serve()).said).toBe('ERR_SERVICE_DATA_IN_USE')
+  })
+})
+
 describe('closing', () => {
   it('finishes the PUT that is in flight, and takes no new connection', async () => {
     const service = await start()
@@ -146,25 +209,9 @@ describe('closing', () => {
 })
 
 describe('the lock', () => {
-  let program: string
-  let programDir: string
-  beforeAll(async () => {
-    programDir = await mkdtemp(join(tmpdir(), 'service-lock-'))
-    program = join(programDir, 'lock.mjs')
-    const source = fileURLToPath(new URL('../../src/service/data-lock.ts', import.meta.url))
-    await build({ entryPoints: [source], outfile: join(programDir, 'data-lock.mjs'), format: 'esm', platform: 'node' })
-    await writeFile(
-      program,
-      `import { lockDataFolder } from './data-lock.mjs'
-       try { await lockDataFolder(process.argv[2]); process.send('held'); setInterval(() => {}, 1000) }
-       catch (error) { process.send(error.code + ' ' + error.message); process.disconnect() }`,
-    )
-  })
-  afterAll(() => rm(programDir, { recursive: true }))
-
   /** A process of its own that takes the lock; what it says. */
   async function other(): Promise<{ child: ChildProcess; said: string }> {
-    const child = fork(program, [dataDir], { execArgv: [] })
+    const child = fork(join(compiled, 'lock.mjs'), [dataDir], { execArgv: [] })
     children.push(child)
     const [said] = (await once(child, 'message')) as [string]
     return { child, said }

@@ -315,6 +315,18 @@ describe('PATCH /upload_videos', () => {
     expect(await storedVideo(session.sessionId)).toBeUndefined()
   })
 
+  it('confirms a file that had been marked failed, when its parts are all there', async () => {
+    const { confirm } = await putBoth()
+    await confirm([], { upload_successful: false })
+
+    const confirmed = await confirm([
+      [1, HELLO],
+      [2, SPACE_WORLD],
+    ])
+
+    expect(confirmed.status).toBe(200)
+  })
+
   it('confirms a file of no bytes in one part', async () => {
     const { sessionId, files } = await openVideoSession(service, [{ bytes: 0, chunks: 1 }])
     const stored = await put(files[0]!.urls[0]!, '')
