@@ -1,0 +1,44 @@
+// What every command is given, and the few steps that all of them share.
+
+import { parseInteger } from './option-values.ts'
+import type { Environment } from './credentials-from-options.ts'
+import type { SharedOptions } from './options.ts'
+import type { Output } from './output.ts'
+import type { Interruption } from './signals.ts'
+
+/** The flows of the contract, and the commands beside them. */
+export type CommandFlow = 'video' | 'capture' | 'analysis' | 'segment' | 'api' | 'serve' | 'demo'
+
+export interface CommandContext {
+  readonly env: Environment
+  readonly interruption: Interruption
+  /** Begins a command: from here on errors are told in its mode and under its flow. */
+  begin(flow: CommandFlow, options: Pick<SharedOptions, 'json' | 'quiet'>): Output
+  /** Hands the exit code to the process. */
+  exitWith(code: number): void
+}
+
+/** The task's value, or a rejection with the signal's reason as soon as the process is asked to stop. */
+export async function interruptible<T>(task: Promise<T>, { signal }: Interruption): Promise<T> {
+  let leave = () => undefined as void
+  const stopped = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason instanceof Error ? signal.reason : new Error('Interrupted'))
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+  try {
+    return await Promise.race([task, stopped])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+/** For an option that may be absent. */
+export function optionalInteger(text: string | undefined, label: string): number | undefined {
+  return text === undefined ? undefined : parseInteger(text, label)
+}
+
+/** The field, or nothing: exact optional properties have no undefined. */
+export function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]?: T })
+}

@@ -1,0 +1,108 @@
+// The records of analyses: list, get, update, submit. Each prints the service's own JSON.
+
+import type { Command } from 'commander'
+import { checkId } from '../../client/checks.ts'
+import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
+import { isWireObject } from '../../client/contract/fields.ts'
+import { invalid } from '../../core/errors.ts'
+import { verdictOf } from '../../flows/polling.ts'
+import type { CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { readJsonOption } from '../option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { printCalls } from '../plan-view.ts'
+import type { AnalysisWord } from '../run-analysis.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+
+interface UpdateOptions extends SharedOptions {
+  readonly data: string
+}
+
+/** Adds list, get, update and submit to `analysis`. */
+export function addAnalysisRecordCommands(analysis: Command, context: CommandContext): void {
+  const list = analysis.command('list').description("list the analyses; prints the service's JSON")
+  addServiceOptions(list).action(async (options: SharedOptions) => {
+    const output = context.begin('analysis', options)
+    const uplink = await uplinkFromOptions(options, context.env)
+    if (options.dryRun === true) printCalls(output, 'analysis', ['GET /requested_analyses'])
+    else {
+      const { items, raw } = await uplink.client.requestedAnalyses.list({}, context.interruption)
+      output.document(raw)
+      for (const record of items) output.event('analysis', { record: wireRecord(record) })
+      output.event('result', { flow: 'analysis', status: 'completed', serviceStatus: null, count: items.length })
+    }
+    context.exitWith(EXIT.done)
+  })
+  const get = analysis.command('get').description("read one analysis; prints the service's JSON").argument('<id>')
+  addServiceOptions(get).action((id: string, options: SharedOptions) =>
+    readRecord(context, options, {
+      ...{ id, call: `GET /requested_analyses/${id}` },
+      read: (client, signal) => client.requestedAnalyses.get(id, signal),
+    }),
+  )
+  const update = analysis
+    .command('update')
+    .description("change an analysis; prints the service's JSON")
+    .argument('<id>')
+    .requiredOption('--data <json>', 'the fields to change, as JSON or @FILE')
+  addServiceOptions(update).action(async (id: string, options: UpdateOptions) => {
+    const data = await readJsonOption(options.data, '--data')
+    if (!isWireObject(data)) return invalid('--data is no JSON object: give the fields to change.')
+    return readRecord(context, options, {
+      ...{ id, call: `PATCH /requested_analyses/${id}` },
+      read: (client, signal) => client.requestedAnalyses.update({ id, data }, signal),
+    })
+  })
+  const submit = analysis.command('submit').description('ask the service to begin a draft').argument('<id>')
+  addServiceOptions(submit).action((id: string, options: SharedOptions) =>
+    readRecord(context, options, {
+      ...{ id, call: `PATCH /requested_analyses/${id}/submit`, assumed: 'requested' as const },
+      read: (client, signal) => client.requestedAnalyses.submit(id, signal),
+    }),
+  )
+}
+
+type Client = Awaited<ReturnType<typeof uplinkFromOptions>>['client']
+
+interface RecordCall {
+  readonly id: string
+  readonly call: string
+  /** What the analysis is after this call when the reply does not say. */
+  readonly assumed?: AnalysisWord
+  read(client: Client, options: { readonly signal: AbortSignal }): Promise<RequestedAnalysis>
+}
+
+async function readRecord(context: CommandContext, options: SharedOptions, what: RecordCall): Promise<void> {
+  const output = context.begin('analysis', options)
+  checkId(what.id, 'the analysis id')
+  const uplink = await uplinkFromOptions(options, context.env)
+  if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
+  else printRecord(output, await what.read(uplink.client, context.interruption), what)
+  context.exitWith(EXIT.done)
+}
+
+function printRecord(output: Output, record: RequestedAnalysis, { id, assumed = 'requested' }: RecordCall): void {
+  const wire = wireRecord(record)
+  output.document(wire)
+  output.event('analysis', { record: wire })
+  const { status: serviceStatus = null } = record
+  const status = serviceStatus === null ? assumed : stateOf(serviceStatus)
+  const result = { flow: 'analysis', status, serviceStatus, analysisId: record.id ?? id }
+  output.event('result', { ...result, key: null, sessionId: null, bytes: 0, files: [] })
+}
+
+/** The contract's word for the service's: words that are neither a draft's nor final mean that it goes on. */
+function stateOf(serviceStatus: string): AnalysisWord {
+  return verdictOf(serviceStatus, {}) ?? (serviceStatus.trim().toLowerCase() === 'draft' ? 'draft' : 'requested')
+}
+
+/** The record under the wire's names. */
+function wireRecord(record: RequestedAnalysis): WireObject {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.endsWith('AnalysisSegmentId') ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name,
+      value,
+    ]),
+  )
+}

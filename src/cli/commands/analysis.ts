@@ -1,0 +1,162 @@
+// `mocap-uplink analysis`: makes, submits and waits for requested analyses; analysis-records.ts has the plain records.
+
+import type { Command } from 'commander'
+import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
+import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
+import { given, type CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { parseDuration } from '../option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options.ts'
+import { printCalls } from '../plan-view.ts'
+import { analysisExitCode, followAnalysis, printAnalysisResult } from '../run-analysis.ts'
+import { checkAgreement, segmentFromOption } from '../segment-from-json.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { addAnalysisRecordCommands } from './analysis-records.ts'
+
+interface SegmentNames extends SharedOptions {
+  readonly name: string
+  readonly primary: string
+  readonly comparison?: string
+  readonly population?: string
+}
+interface CreateOptions extends SegmentNames {
+  readonly submit?: boolean
+}
+interface WaitOptions {
+  readonly deadline: string
+  readonly pollEvery?: string
+}
+
+export function addAnalysisCommand(program: Command, context: CommandContext): void {
+  const analysis = program
+    .command('analysis')
+    .description('requested analyses')
+    .addHelpText(
+      'after',
+      '\nExit code 0: drafted, requested, completed, read, or still going on at the deadline; 1: failed.\n' +
+        "With --json, list prints an event 'analysis' for each record; its result has their count, and its status says only\n" +
+        'that the list was read. The result of get and update is the state of the analysis, and their exit code that of the call.',
+    )
+  addCreate(analysis, context)
+  addAnalysisRecordCommands(analysis, context)
+  const watch = analysis.command('watch').description('wait until an analysis is over').argument('<id>')
+  addServiceOptions(addWaitOptions(watch)).action((id: string, options: SharedOptions & WaitOptions) =>
+    watchOne(context, id, options),
+  )
+  const request = addNameOptions(
+    analysis.command('request').description('from criteria to report: make segments and analysis, submit it, wait'),
+    'the segment as JSON or @FILE: {"movement_type_id":1,"dom_hand":"RHA","org_movement_ids":["…"]}',
+  )
+  addServiceOptions(addWaitOptions(request)).action((options: SegmentNames & WaitOptions) =>
+    requestOne(context, options),
+  )
+}
+
+function addCreate(analysis: Command, context: CommandContext): void {
+  const create = addNameOptions(
+    analysis.command('create').description('make an analysis of segments that exist'),
+    'id of the segment',
+  ).option('--submit', 'ask the service to begin')
+  addServiceOptions(create).action(async (options: CreateOptions) => {
+    const output = context.begin('analysis', options)
+    checkText(options.name, '--name')
+    const segment = (text: string | undefined, label: string) =>
+      text === undefined ? undefined : { segmentId: checkSegmentId(text, label) }
+    const input: AnalysisInput = {
+      name: options.name,
+      primary: { segmentId: checkSegmentId(options.primary, '--primary') },
+      ...given('comparison', segment(options.comparison, '--comparison')),
+      ...given('population', segment(options.population, '--population')),
+      submit: false,
+    }
+    const uplink = await uplinkFromOptions(options, context.env)
+    if (options.dryRun === true) {
+      const submit = options.submit === true ? ['PATCH /requested_analyses/{id}/submit'] : []
+      printCalls(output, 'analysis', ['POST /requested_analyses', ...submit])
+      context.exitWith(EXIT.done)
+      return
+    }
+    // Always a draft first: a create that is repeated after a lost answer then costs no second report.
+    let result = await followAnalysis(uplink.requestAnalysis(input), { output, interruption: context.interruption })
+    if (options.submit === true && result.status === 'draft' && result.analysisId !== null) {
+      output.say('analysis: submitting')
+      const record = await uplink.client.requestedAnalyses.submit(result.analysisId, context.interruption)
+      result = { ...result, status: 'requested', serviceStatus: record.status ?? null }
+    }
+    printAnalysisResult(output, result)
+    context.exitWith(analysisExitCode(result, context.interruption))
+  })
+}
+
+function addNameOptions(command: Command, meaning: string): Command {
+  return command
+    .requiredOption('--name <name>', 'the name of the report; give each analysis its own')
+    .requiredOption('--primary <segment>', `what is analysed: ${meaning}`)
+    .option('--comparison <segment>', 'what it is compared with')
+    .option('--population <segment>', 'the larger group it is seen against')
+}
+
+function addWaitOptions(command: Command): Command {
+  return command
+    .option('--deadline <time>', 'how long to wait: 90s, 30m, 5h, 2d', '5h')
+    .option('--poll-every <time>', 'time between questions (default: 1, 2, then every 5 minutes)')
+}
+
+function waitOptions(options: WaitOptions): AnalysisOptions {
+  const every = options.pollEvery === undefined ? undefined : parseDuration(options.pollEvery, '--poll-every')
+  return {
+    deadlineMs: parseDuration(options.deadline, '--deadline'),
+    ...(every === undefined ? {} : { pollDelaysMs: [every] }),
+  }
+}
+
+async function watchOne(context: CommandContext, id: string, options: SharedOptions & WaitOptions): Promise<void> {
+  const output = context.begin('analysis', options)
+  checkId(id, 'the analysis id')
+  const wait = waitOptions(options)
+  const uplink = await uplinkFromOptions(options, context.env)
+  if (options.dryRun === true) {
+    printCalls(output, 'analysis', [`GET /requested_analyses/${id}`])
+    context.exitWith(EXIT.done)
+    return
+  }
+  output.event('start', { flow: 'analysis', analysisId: id })
+  const result = await followAnalysis(uplink.watchAnalysis(id, wait), { output, interruption: context.interruption })
+  printAnalysisResult(output, result)
+  context.exitWith(analysisExitCode(result, context.interruption))
+}
+
+async function requestOne(context: CommandContext, options: SegmentNames & WaitOptions): Promise<void> {
+  const output = context.begin('analysis', options)
+  checkText(options.name, '--name')
+  const segment = (text: string | undefined, label: string) =>
+    text === undefined ? undefined : segmentFromOption(text, label)
+  const [comparison, population] = [
+    await segment(options.comparison, '--comparison'),
+    await segment(options.population, '--population'),
+  ]
+  const input: AnalysisInput = {
+    ...{ name: options.name, primary: await segmentFromOption(options.primary, '--primary') },
+    ...given('comparison', comparison),
+    ...given('population', population),
+    ...waitOptions(options),
+  }
+  checkAgreement(input)
+  const uplink = await uplinkFromOptions(options, context.env)
+  if (options.dryRun === true) {
+    const made = [input.primary, comparison, population].filter((one) => one !== undefined && 'domHand' in one)
+    printCalls(output, 'analysis', [
+      ...made.map(() => 'POST /player_group_segments'),
+      'POST /requested_analyses',
+      'PATCH /requested_analyses/{id}/submit',
+      'GET /requested_analyses/{id}, until it is over',
+    ])
+    context.exitWith(EXIT.done)
+    return
+  }
+  const analysis = uplink.requestAnalysis(input)
+  output.event('start', { flow: 'analysis', name: options.name })
+  const result = await followAnalysis(analysis, { output, interruption: context.interruption })
+  printAnalysisResult(output, result)
+  context.exitWith(analysisExitCode(result, context.interruption))
+}

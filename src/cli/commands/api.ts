@@ -1,0 +1,53 @@
+// `mocap-uplink api`: any call of the service whose path the interface does not show, with its credentials.
+
+import type { Command } from 'commander'
+import { invalid } from '../../core/errors.ts'
+import { given, type CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { readJsonOption } from '../option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options.ts'
+import { printCalls } from '../plan-view.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+
+interface ApiOptions extends SharedOptions {
+  readonly data?: string
+}
+
+const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+export function addApiCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('api')
+    .description("make any other call of the service; prints its JSON, with --json as an event 'reply'")
+    .argument('<method>', METHODS.join(', '))
+    .argument('<path>', 'below the base URL, with or without a query: /movement_types?limit=10')
+    .option('--data <json>', 'the body, as JSON or @FILE')
+  addServiceOptions(command).action(async (method: string, path: string, options: ApiOptions) => {
+    const output = context.begin('api', options)
+    const verb = method.toUpperCase()
+    if (!METHODS.includes(verb)) invalid(`The method is unknown: give one of ${METHODS.join(', ')}.`)
+    if (!path.startsWith('/')) invalid('The path must begin with a slash, such as /movement_types.')
+    const data = options.data === undefined ? undefined : await readJsonOption(options.data, '--data')
+    const uplink = await uplinkFromOptions(options, context.env)
+    const { plainPath, query } = splitQuery(path)
+    if (options.dryRun === true) {
+      printCalls(output, 'api', [`${verb} ${plainPath}`])
+      context.exitWith(EXIT.done)
+      return
+    }
+    const { signal } = context.interruption
+    const reply = await uplink.client.call(verb, plainPath, { query, signal, ...given('data', data) })
+    if (reply.data !== undefined) output.document(reply.data)
+    output.event('reply', { status: reply.status, data: reply.data ?? null })
+    output.event('result', { flow: 'api', status: 'completed', httpStatus: reply.status })
+    context.exitWith(EXIT.done)
+  })
+}
+
+function splitQuery(path: string): { plainPath: string; query: Record<string, string[]> } {
+  const mark = path.indexOf('?')
+  if (mark < 0) return { plainPath: path, query: {} }
+  const search = new URLSearchParams(path.slice(mark + 1))
+  const entries = [...new Set(search.keys())].map((name) => [name, search.getAll(name)] as const)
+  return { plainPath: path.slice(0, mark), query: Object.fromEntries(entries) }
+}

@@ -1,0 +1,88 @@
+// `mocap-uplink capture`: uploads motion capture files into a new session or a known one.
+
+import { type Command, Option } from 'commander'
+import type { CaptureKind } from '../../client/capture-kind.ts'
+import { checkDate, checkId, checkText } from '../../client/checks.ts'
+import type { CapturesInput } from '../../flows/captures.ts'
+import { fileSource } from '../../node.ts'
+import { given, interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
+import { findFiles } from '../found-files.ts'
+import { parseInteger } from '../option-values.ts'
+import { addUploadOptions, type SharedOptions } from '../options.ts'
+import { runUploadCommand } from './upload-command.ts'
+import { frameRateOf } from './video.ts'
+
+interface CaptureOptions extends SharedOptions {
+  readonly org?: string
+  readonly mocapType: string
+  readonly sessionType?: string
+  readonly date?: string
+  readonly kind?: CaptureKind
+  readonly frameRate?: string
+  readonly reprocess?: boolean
+  readonly rename?: boolean
+  readonly session?: string
+}
+
+export function addCaptureCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('capture')
+    .description('upload motion capture files, in the order in which they are given')
+    .argument('<path...>', 'files; a directory means the files in it, in natural order')
+    .option('--org <id>', 'id of the organisation')
+    .requiredOption('--mocap-type <n>', 'id of the mocap type, the source of the captures')
+    .option('--session-type <n>', 'id of the session type')
+    .option('--date <day>', 'the day of capture, YYYY-MM-DD')
+    .addOption(
+      new Option('--kind <kind>', 'what the files are (default: .mov and .mp4 are video, others tracking)').choices([
+        'video',
+        'tracking',
+      ]),
+    )
+    .option('--frame-rate <n>', 'frames per second; needed for video')
+    .option('--reprocess', 'send names that the session has already')
+    .option('--rename', "put the folder's name before file names that appear twice")
+    .option('--session <id>', 'add to a known session: --org, --date and --session-type are then not needed')
+  addUploadOptions(command).action(async (paths: string[], options: CaptureOptions) => {
+    const output = context.begin('capture', options)
+    const fields = captureFields(options)
+    const found = await interruptible(findFiles(paths, output), context.interruption)
+    const input: CapturesInput = { ...fields, files: found.map(({ path }) => ({ source: fileSource(path) })) }
+    const code = await runUploadCommand(context, output, options, {
+      flow: 'capture',
+      plan: (uplink) => uplink.planCaptures(input),
+      start: (uplink) => uplink.uploadCaptures(input),
+    })
+    context.exitWith(code)
+  })
+}
+
+type CaptureFields = CapturesInput extends infer T ? (T extends CapturesInput ? Omit<T, 'files'> : never) : never
+
+function captureFields(options: CaptureOptions): CaptureFields {
+  const shared = {
+    mocapTypeId: parseInteger(options.mocapType, '--mocap-type'),
+    reprocess: options.reprocess ?? false,
+    rename: options.rename ?? false,
+    ...given('kind', options.kind),
+    ...given('frameRate', frameRateOf(options.frameRate)),
+  }
+  const sessionTypeId = optionalInteger(options.sessionType, '--session-type')
+  const sessionDate = options.date === undefined ? undefined : checkDate(options.date, '--date')
+  if (options.session !== undefined) {
+    const sessionId = checkId(options.session, '--session')
+    return {
+      ...shared,
+      sessionId,
+      ...given('orgId', options.org),
+      ...given('sessionTypeId', sessionTypeId),
+      ...given('sessionDate', sessionDate),
+    }
+  }
+  return {
+    ...shared,
+    orgId: checkText(options.org, '--org'),
+    sessionTypeId: sessionTypeId ?? parseInteger(checkText(undefined, '--session-type'), '--session-type'),
+    sessionDate: sessionDate ?? checkDate(undefined, '--date'),
+  }
+}

@@ -1,0 +1,26 @@
+// `mocap-uplink demo`: the whole product once, on this machine, with files that it makes itself.
+
+import type { Command } from 'commander'
+import type { CommandContext } from '../command-context.ts'
+import { addOutputOptions } from '../options.ts'
+import { runDemo } from '../demo/demo.ts'
+
+interface DemoOptions {
+  readonly keep?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('demo')
+    .description('start the service, make sample captures and videos, run all three flows, show the report')
+    .option('--keep <dir>', 'keep samples and stored objects in this folder (default: a temporary one, removed)')
+  addOutputOptions(command).action(async (options: DemoOptions) => {
+    const output = context.begin('demo', options)
+    const { interruption } = context
+    context.exitWith(
+      await runDemo({ output, interruption, ...(options.keep === undefined ? {} : { keep: options.keep }) }),
+    )
+  })
+}

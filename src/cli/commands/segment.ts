@@ -1,0 +1,76 @@
+// `mocap-uplink segment`: makes and changes the player group segments that analyses are made of.
+
+import type { Command } from 'commander'
+import { checkDomHand, checkId, checkText } from '../../client/checks.ts'
+import { isWireObject } from '../../client/contract/fields.ts'
+import { invalid } from '../../core/errors.ts'
+import type { CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { parseInteger, readJsonOption } from '../option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options.ts'
+import { printCalls } from '../plan-view.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+
+interface CreateOptions extends SharedOptions {
+  readonly movementType: string
+  readonly domHand: string
+  readonly movement?: string[]
+}
+
+interface UpdateOptions extends SharedOptions {
+  readonly data: string
+}
+
+export function addSegmentCommand(program: Command, context: CommandContext): void {
+  const segment = program.command('segment').description('player group segments, from which analyses are made')
+  const create = segment
+    .command('create')
+    .description("make a segment; prints the service's record")
+    .requiredOption('--movement-type <n>', 'id of the movement type')
+    .requiredOption('--dom-hand <hand>', 'RHA (right-handed) or LHA (left-handed)')
+    .option('--movement <id>', 'a movement to include; may be given again', (id, ids: string[] = []) => [...ids, id])
+  addServiceOptions(create).action((options: CreateOptions) => createSegment(context, options))
+  const update = segment
+    .command('update')
+    .description("change a segment; prints the service's reply")
+    .argument('<id>', 'analysis_segment_id')
+    .requiredOption('--data <json>', 'the fields to change, as JSON or @FILE')
+  addServiceOptions(update).action((id: string, options: UpdateOptions) => updateSegment(context, id, options))
+}
+
+async function createSegment(context: CommandContext, options: CreateOptions): Promise<void> {
+  const output = context.begin('segment', options)
+  const input = {
+    movementTypeId: parseInteger(options.movementType, '--movement-type'),
+    domHand: checkDomHand(options.domHand, '--dom-hand'),
+    ...(options.movement === undefined
+      ? {}
+      : { orgMovementIds: options.movement.map((id) => checkText(id, '--movement')) }),
+  }
+  const uplink = await uplinkFromOptions(options, context.env)
+  if (options.dryRun === true) {
+    printCalls(output, 'segment', ['POST /player_group_segments'])
+  } else {
+    const { analysisSegmentId, ...rest } = await uplink.client.playerGroupSegments.create(input, context.interruption)
+    const record = { analysis_segment_id: analysisSegmentId, ...rest }
+    output.document(record)
+    output.event('result', { flow: 'segment', status: 'completed', segmentId: analysisSegmentId, record })
+  }
+  context.exitWith(EXIT.done)
+}
+
+async function updateSegment(context: CommandContext, text: string, options: UpdateOptions): Promise<void> {
+  const output = context.begin('segment', options)
+  const id = checkId(text, 'the segment id')
+  const data = await readJsonOption(options.data, '--data')
+  if (!isWireObject(data)) invalid('--data is no JSON object: give the fields to change.')
+  const uplink = await uplinkFromOptions(options, context.env)
+  if (options.dryRun === true) {
+    printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])
+  } else {
+    const record = await uplink.client.playerGroupSegments.update({ id, data }, context.interruption)
+    output.document(record)
+    output.event('result', { flow: 'segment', status: 'completed', segmentId: id, record })
+  }
+  context.exitWith(EXIT.done)
+}

@@ -1,0 +1,80 @@
+// `mocap-uplink serve`: runs the service on this machine until it is stopped.
+
+import type { Command } from 'commander'
+import type { ServiceCredentials } from '../../service/index.ts'
+import { parseDuration, parseInteger } from '../option-values.ts'
+import { given, type CommandContext } from '../command-context.ts'
+import type { Environment } from '../credentials-from-options.ts'
+import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { addOutputOptions } from '../options.ts'
+import { invalid } from '../../core/errors.ts'
+
+interface ServeOptions {
+  readonly port: string
+  readonly host: string
+  readonly data?: string
+  readonly completeAfter?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+const MAX_PORT = 65_535
+
+export function addServeCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('serve')
+    .description('run the service on this machine')
+    .option('--port <n>', 'port; 0 takes any free one', '8787')
+    .option('--host <address>', 'address to listen on; the default is this machine only', '127.0.0.1')
+    .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
+    .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
+    .addHelpText(
+      'after',
+      '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
+        "key and a token are made up and printed once (with --json in the event 'listening').",
+    )
+  addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
+}
+
+async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
+  const output = context.begin('serve', options)
+  const port = parseInteger(options.port, '--port')
+  if (port > MAX_PORT) invalid(`--port must be at most ${MAX_PORT}.`)
+  const credentials = credentialsFromEnvironment(context.env)
+  const completeAfterMs =
+    options.completeAfter === undefined ? undefined : parseDuration(options.completeAfter, '--complete-after')
+  const settings = {
+    ...{ port, host: options.host },
+    ...given('dataDir', options.data),
+    ...given('credentials', credentials),
+    ...given('analysisCompletesAfterMs', completeAfterMs),
+  }
+  // Only here: whoever uploads needs none of the packages of the service.
+  const { startService } = await import('../../service/index.ts')
+  const service = await startService(settings)
+  const made = credentials === undefined ? service.credentials : undefined
+  output.event('listening', {
+    ...{ url: service.url, port: service.port, data: options.data ?? null },
+    ...(made === undefined ? {} : { apiKey: made.apiKeys[0], accessToken: made.accessTokens[0] }),
+  })
+  output.answer(`The service listens on ${service.url}`)
+  output.answer(options.data === undefined ? 'It keeps everything in memory.' : `It keeps its data in ${options.data}`)
+  if (made !== undefined) {
+    output.answer(`API key:      ${made.apiKeys[0] ?? ''}`)
+    output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
+  }
+  // A parent that started us with a channel and died cannot send a signal any more.
+  const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve))
+  await Promise.race([context.interruption.happened, orphaned])
+  output.say('Stopping …')
+  await service.close()
+  const { reason } = context.interruption
+  output.event('result', { flow: 'serve', status: 'interrupted' })
+  context.exitWith(reason === undefined ? EXIT.done : SIGNAL_EXIT[reason])
+}
+
+function credentialsFromEnvironment(env: Environment): ServiceCredentials | undefined {
+  const [key, token] = [env['MOCAP_API_KEY'], env['MOCAP_ACCESS_TOKEN']]
+  if (!key && !token) return undefined
+  return { apiKeys: key ? [key] : [], accessTokens: token ? [token] : [] }
+}

@@ -1,0 +1,45 @@
+// What the two uploading commands share: plan, show the plan or upload, tell the result.
+
+import type { Upload } from '../../flows/upload.ts'
+import type { UploadPlan } from '../../flows/plan-upload.ts'
+import type { Uplink } from '../../uplink.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tapJournal } from '../journal-tap.ts'
+import type { SharedOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { printPlan } from '../plan-view.ts'
+import { followUpload, sayHowToGoOn } from '../run-upload.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { exitCodeOf, printResult } from '../upload-result.ts'
+
+/** What a command asks of an Uplink; both get the same input. */
+export interface UploadRequest {
+  readonly flow: 'video' | 'capture'
+  plan(uplink: Uplink): Promise<UploadPlan>
+  start(uplink: Uplink): Upload
+}
+
+/** Runs the upload and gives its exit code. Throws what is found before any call. */
+export async function runUploadCommand(
+  context: CommandContext,
+  output: Output,
+  options: SharedOptions,
+  request: UploadRequest,
+): Promise<number> {
+  const tap = tapJournal()
+  const uplink = await uplinkFromOptions(options, context.env, tap.journal)
+  // Planned first, so that whatever is wrong with a file is known, and is wrong use, before any call.
+  const plan = await interruptible(request.plan(uplink), context.interruption)
+  if (options.dryRun === true) {
+    printPlan(output, request.flow, plan)
+    return EXIT.done
+  }
+  const upload = request.start(uplink)
+  output.event('start', { flow: request.flow, key: upload.key, files: plan.files.length, bytes: plan.bytes })
+  const result = await followUpload(upload, { output, interruption: context.interruption, tap })
+  const stoppedBy = context.interruption.reason
+  printResult(output, result)
+  sayHowToGoOn(output, result, stoppedBy)
+  return exitCodeOf(result, stoppedBy)
+}

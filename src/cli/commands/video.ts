@@ -1,0 +1,53 @@
+// `mocap-uplink video`: uploads single-camera videos of one player.
+
+import type { Command } from 'commander'
+import { checkDate, checkFrameRate, checkText } from '../../client/checks.ts'
+import { fileSource } from '../../node.ts'
+import { given, interruptible, type CommandContext } from '../command-context.ts'
+import { findFiles } from '../found-files.ts'
+import { parseDecimal, parseInteger } from '../option-values.ts'
+import { addUploadOptions, type SharedOptions } from '../options.ts'
+import { runUploadCommand } from './upload-command.ts'
+
+interface VideoOptions extends SharedOptions {
+  readonly movementType: string
+  readonly player: string
+  readonly date: string
+  readonly sessionType: string
+  readonly frameRate?: string
+}
+
+export function addVideoCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('video')
+    .description('upload single-camera videos of one player')
+    .argument('<file...>', 'video files; a directory means the files in it, in natural order')
+    .requiredOption('--movement-type <n>', 'id of the movement type')
+    .requiredOption('--player <id>', 'id of the player')
+    .requiredOption('--date <day>', 'the day of capture, YYYY-MM-DD')
+    .requiredOption('--session-type <n>', 'id of the session type')
+    .option('--frame-rate <n>', 'frames per second of the clips')
+  addUploadOptions(command).action(async (paths: string[], options: VideoOptions) => {
+    const output = context.begin('video', options)
+    const fields = {
+      movementTypeId: parseInteger(options.movementType, '--movement-type'),
+      playerId: checkText(options.player, '--player'),
+      sessionDate: checkDate(options.date, '--date'),
+      sessionTypeId: parseInteger(options.sessionType, '--session-type'),
+      ...given('frameRate', frameRateOf(options.frameRate)),
+    }
+    const found = await interruptible(findFiles(paths, output), context.interruption)
+    const input = { ...fields, files: found.map(({ path }) => ({ source: fileSource(path) })) }
+    const code = await runUploadCommand(context, output, options, {
+      flow: 'video',
+      plan: (uplink) => uplink.planVideos(input),
+      start: (uplink) => uplink.uploadVideos(input),
+    })
+    context.exitWith(code)
+  })
+}
+
+/** Frames a second of `--frame-rate`, where it is given. */
+export function frameRateOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : checkFrameRate(parseDecimal(text, '--frame-rate'), '--frame-rate')
+}

@@ -1,0 +1,155 @@
+// The demo: samples, a service of its own, all three flows, and every stored object compared with its source. It leaves
+// nothing behind unless asked to.
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { formatBytes } from '../../core/plan.ts'
+import type { Upload } from '../../flows/upload.ts'
+import { createUplink, fileSource } from '../../node.ts'
+import type { Uplink } from '../../uplink.ts'
+import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { tapJournal, type JournalTap } from '../journal-tap.ts'
+import type { Output } from '../output.ts'
+import { followAnalysis } from '../run-analysis.ts'
+import { followUpload } from '../run-upload.ts'
+import type { Interruption } from '../signals.ts'
+import type { UploadResult } from '../upload-result.ts'
+import { countOf, formatDuration } from '../wording.ts'
+import { compareStored, type SourceFile } from './read-back.ts'
+import { isGood, printReport, type DemoReport } from './report.ts'
+import { makeSamples, SAMPLE_SESSION_DATE, type Samples } from './samples.ts'
+import { startServiceProcess } from './service-process.ts'
+
+export interface DemoOptions {
+  readonly output: Output
+  readonly interruption: Interruption
+  /** A folder to keep samples and stored objects in. Default: a temporary one, removed at the end. */
+  readonly keep?: string
+}
+
+/** Fewer than the samples' own default: a demo shall end well within a minute on two slow cores. */
+const SAMPLE_SIZE = { trackingFiles: 40, clips: 5 }
+const COMPLETE_AFTER = '2s'
+const ASK_EVERY_MS = 500
+const ANALYSIS_WITHIN_MS = 30_000
+const FRAME_RATE = 240
+
+/** Runs it and gives the exit code: 0 only when everything is completed and identical. */
+export async function runDemo({ output, interruption, keep }: DemoOptions): Promise<number> {
+  const folder = keep ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-demo-')))
+  const undo: (() => Promise<void>)[] = []
+  if (keep === undefined) undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  try {
+    await mkdir(folder, { recursive: true })
+    const report = await play(output, interruption, { folder, undo })
+    if (report === undefined) return SIGNAL_EXIT[interruption.reason ?? 'SIGINT']
+    printReport(output, report)
+    if (keep !== undefined) output.say(`Samples and stored objects are in ${folder}`)
+    return isGood(report) ? EXIT.done : EXIT.failed
+  } finally {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+  }
+}
+
+interface Stage {
+  readonly folder: string
+  readonly undo: (() => Promise<void>)[]
+}
+
+/** The whole of it; undefined when it was interrupted. */
+async function play(
+  output: Output,
+  interruption: Interruption,
+  { folder, undo }: Stage,
+): Promise<DemoReport | undefined> {
+  const beganAtMs = performance.now()
+  const isStopped = () => interruption.reason !== undefined
+  output.say('Making sample captures and videos …')
+  const samples = await makeSamples(join(folder, 'samples'), SAMPLE_SIZE)
+  output.event('samples', {
+    captures: samples.captures.length,
+    videos: samples.videos.length,
+    bytes: samples.totalBytes,
+  })
+  output.say(
+    `${countOf(samples.captures.length, 'tracking file')} and ${countOf(samples.videos.length, 'video')}, ` +
+      `${formatBytes(samples.totalBytes)}, in ${formatDuration(performance.now() - beganAtMs)}`,
+  )
+  if (isStopped()) return undefined
+
+  const service = await startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
+  undo.push(service.stop)
+  output.event('listening', { url: service.url })
+  output.say(`The service listens on ${service.url}`)
+  const tap = tapJournal()
+  const uplink = createUplink({
+    ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey }, journal: tap.journal },
+    // It is on this machine, whatever the environment says of proxies.
+    proxy: null,
+  })
+
+  const running = { output, interruption, tap }
+  const uploads: UploadResult[] = []
+  for (const begin of [uploadCaptures, uploadVideos]) {
+    if (isStopped()) return undefined
+    uploads.push(await follow(begin(uplink, samples), running))
+  }
+  if (isStopped()) return undefined
+  const analysis = await followAnalysis(requestAnalysis(uplink), running)
+  if (isStopped()) return undefined
+  output.say('Reading every stored object back …')
+  const comparison = await compareStored(uplink, sourcesOf(samples), interruption.signal)
+  return { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
+}
+
+async function follow(
+  upload: Upload,
+  running: { readonly output: Output; readonly interruption: Interruption; readonly tap: JournalTap },
+): Promise<UploadResult> {
+  const { output } = running
+  output.say(upload.flow === 'capture' ? 'Uploading captures …' : 'Uploading videos …')
+  output.event('start', { flow: upload.flow, key: upload.key })
+  const result = await followUpload(upload, running)
+  output.event('flow', { ...result })
+  for (const file of result.files) {
+    if (file.error !== undefined) output.complain(`failed: ${file.name}: ${file.error.message}`)
+  }
+  if (result.error !== undefined) output.complain(`error: ${result.error.message} (${result.error.code})`)
+  return result
+}
+
+function uploadCaptures(uplink: Uplink, samples: Samples): Upload {
+  return uplink.uploadCaptures({
+    ...{ orgId: 'demo-org', mocapTypeId: 2, sessionTypeId: 1, sessionDate: SAMPLE_SESSION_DATE },
+    kind: 'tracking',
+    files: samples.captures.map((path) => ({ source: fileSource(path) })),
+  })
+}
+
+function uploadVideos(uplink: Uplink, samples: Samples): Upload {
+  return uplink.uploadVideos({
+    ...{ movementTypeId: 1, playerId: 'p-17', sessionDate: SAMPLE_SESSION_DATE, sessionTypeId: 2 },
+    frameRate: FRAME_RATE,
+    files: samples.videos.map((path) => ({ source: fileSource(path) })),
+  })
+}
+
+function requestAnalysis(uplink: Uplink) {
+  const criteria = { movementTypeId: 1, domHand: 'RHA' } as const
+  return uplink.requestAnalysis({
+    name: `Demo of ${SAMPLE_SESSION_DATE}`,
+    primary: criteria,
+    population: criteria,
+    pollDelaysMs: [ASK_EVERY_MS],
+    deadlineMs: ANALYSIS_WITHIN_MS,
+  })
+}
+
+function sourcesOf({ captures, videos }: Samples): SourceFile[] {
+  return [
+    ...captures.map((path) => ({ kind: 'capture' as const, name: basename(path), path })),
+    ...videos.map((path) => ({ kind: 'video' as const, name: basename(path), path })),
+  ]
+}

@@ -1,0 +1,72 @@
+// The demo's service: this program once more, as a child process on a free port, ended whatever happens.
+
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
+
+export interface ServiceProcess {
+  readonly url: string
+  readonly apiKey: string
+  /** Asks it to stop, and ends it when it does not. Idempotent. */
+  stop(): Promise<void>
+}
+
+const START_WITHIN_MS = 30_000
+const STOP_WITHIN_MS = 5_000
+
+/** Starts it over the folder. Rejects with what the child said when it does not listen in time. */
+export async function startServiceProcess(dataDir: string, completeAfter: string): Promise<ServiceProcess> {
+  const entry = process.argv[1]
+  if (entry === undefined) throw new Error('The demo starts this program again, and its own file is not known.')
+  const apiKey = randomBytes(24).toString('base64url')
+  const args = ['serve', '--port', '0', '--data', dataDir, '--complete-after', completeAfter, '--json']
+  const { MOCAP_ACCESS_TOKEN: _, ...env } = process.env
+  const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
+    // By the environment, which other users cannot see; the channel tells the child when we die.
+    env: { ...env, MOCAP_API_KEY: apiKey },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // In a group of its own: a Ctrl-C is for the demo, which then stops the child.
+    detached: true,
+  })
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)
+    await exited
+    clearTimeout(timer)
+  }
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)))
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const url = await Promise.race([
+      listeningUrl(child.stdout),
+      exited.then((): never => {
+        throw new Error(`The service ended before it listened: ${complaint.trim() || 'it said nothing'}`)
+      }),
+      new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new Error('The service did not listen within 30 s.')), START_WITHIN_MS)
+      }),
+    ])
+    return { url, apiKey, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function listeningUrl(stdout: NodeJS.ReadableStream | null): Promise<string> {
+  return new Promise((resolve) => {
+    if (stdout === null) return
+    // Read to its end, so that the child never waits for us to take its lines.
+    createInterface({ input: stdout }).on('line', (line) => {
+      const event = JSON.parse(line) as { event?: string; url?: string }
+      if (event.event === 'listening' && event.url !== undefined) resolve(event.url)
+    })
+  })
+}

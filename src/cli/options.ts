@@ -1,0 +1,103 @@
+// The options that every calling command shares: declared once for the help, read and checked once.
+
+import { type Command, Option } from 'commander'
+import { invalid } from '../core/errors.ts'
+import { parseDuration, parseInteger, parseSize } from './option-values.ts'
+
+/** Shared options as commander hands them over: texts, not yet checked. */
+export interface SharedOptions {
+  readonly baseUrl?: string
+  readonly apiKeyFile?: string
+  readonly accessTokenFile?: string
+  readonly bearerHeader?: 'Authorization' | 'Authentication'
+  readonly partSize?: string
+  readonly concurrency?: string
+  readonly limitRate?: string
+  readonly retries?: string
+  readonly giveUpAfter?: string
+  readonly verify?: 'md5' | 'off' | 'full'
+  readonly allowHttp?: boolean
+  readonly caFile?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+  readonly dryRun?: boolean
+}
+
+/** The engine's choices after the checks; absent ones keep the engine's defaults. */
+export interface EngineChoices {
+  readonly partSizeBytes?: number
+  readonly concurrency?: number | 'auto'
+  readonly bytesPerSecond?: number
+  readonly retries?: number
+  readonly giveUpAfterMs: number
+  readonly verify: 'md5' | 'off'
+}
+
+const MAX_CONCURRENCY = 64
+
+/** Options about what is printed. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .optionsGroup('Output:')
+    .option('--json', 'one JSON object a line on stdout, the last one the result')
+    .option('--quiet', 'print the result and errors only')
+}
+
+/** Everything of a command that calls the service. */
+export function addServiceOptions(command: Command): Command {
+  command
+    .optionsGroup('Service:')
+    .option('--base-url <url>', "the service's base address (or MOCAP_BASE_URL)")
+    .option('--api-key-file <file>', 'a file that holds the API key (or the key itself in MOCAP_API_KEY)')
+    .option('--access-token-file <file>', 'a file that holds the access token (or the token in MOCAP_ACCESS_TOKEN)')
+    .addOption(
+      new Option('--bearer-header <name>', 'the header that carries an access token')
+        .choices(['Authorization', 'Authentication'])
+        .default('Authorization'),
+    )
+    .option('--allow-http', 'take plain HTTP to other machines too; credentials can then be read on the way')
+    .option('--ca-file <file>', "certificates to trust beside the system's, PEM")
+    .option('--give-up-after <time>', 'how long a host may be out of reach: 90s, 30m, 12h, 2d', '12h')
+  addOutputOptions(command)
+  return command.option('--dry-run', 'show what would be done; make no call')
+}
+
+/** Everything of a command that uploads. */
+export function addUploadOptions(command: Command): Command {
+  command
+    .optionsGroup('Upload:')
+    .option('--part-size <size>', 'bytes of a video part (default: a 64th of the file, 5 MiB to 16 MiB)')
+    .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, 'auto')
+    .option('--limit-rate <size>', 'bytes a second over all parts, such as 2MB (default: no limit)')
+    .option('--retries <n>', 'attempts of a part that reached the host, the first included (default: 8)')
+    .addOption(
+      new Option('--verify <how>', "compare each part's MD5 with the storage's ETag, or hash nothing")
+        .choices(['md5', 'off', 'full'])
+        .default('md5'),
+    )
+  return addServiceOptions(command)
+}
+
+/** Reads the engine's options. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
+export function engineChoices(options: SharedOptions): EngineChoices {
+  const { partSize, concurrency, limitRate, retries, giveUpAfter = '12h', verify = 'md5' } = options
+  if (verify === 'full') {
+    return invalid(
+      '--verify full reads files again when an upload is resumed, which this version cannot: give md5 or off.',
+    )
+  }
+  return {
+    ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
+    ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),
+    ...(limitRate === undefined ? {} : { bytesPerSecond: parseSize(limitRate, '--limit-rate') }),
+    ...(retries === undefined ? {} : { retries: parseInteger(retries, '--retries', 1) }),
+    giveUpAfterMs: parseDuration(giveUpAfter, '--give-up-after'),
+    verify,
+  }
+}
+
+function parseConcurrency(text: string): number | 'auto' {
+  if (text === 'auto') return 'auto'
+  const value = parseInteger(text, '--concurrency', 1)
+  return value <= MAX_CONCURRENCY ? value : invalid(`--concurrency must be at most ${MAX_CONCURRENCY}, or auto.`)
+}

@@ -1,0 +1,35 @@
+// The command line as commander sees it: every command, and how its mistakes reach us.
+
+import { Command } from 'commander'
+import { version } from '../../package.json'
+import type { CommandContext } from './command-context.ts'
+import { addAnalysisCommand } from './commands/analysis.ts'
+import { addApiCommand } from './commands/api.ts'
+import { addCaptureCommand } from './commands/capture.ts'
+import { addDemoCommand } from './commands/demo.ts'
+import { addSegmentCommand } from './commands/segment.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addVideoCommand } from './commands/video.ts'
+
+const EXIT_CODES = `
+Exit codes: 0 all confirmed; 1 failed; 2 wrong use or invalid input, found before any call; 3 some files confirmed, some
+not; 4 the service refused the credentials and nothing was confirmed; 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP.`
+
+/** Builds the program. It throws CommanderError instead of ending the process, and prints help only. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('mocap-uplink')
+    .description('Uploads motion capture files and videos, and requests analyses.')
+    .version(version)
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride()
+    // The mistake is told where all errors are told; help goes where commander sends it.
+    .configureOutput({ outputError: () => undefined })
+  addVideoCommand(program, context)
+  addCaptureCommand(program, context)
+  addSegmentCommand(program, context)
+  addAnalysisCommand(program, context)
+  addApiCommand(program, context)
+  addServeCommand(program, context)
+  addDemoCommand(program, context)
+  return program
+}

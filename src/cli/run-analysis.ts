@@ -1,0 +1,105 @@
+// Follows one analysis for a person or a script until it is over, its deadline has passed, or a signal comes.
+
+import type { ErrorSummary } from '../core/errors.ts'
+import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flows/analysis.ts'
+import { EXIT, SIGNAL_EXIT } from './exit-codes.ts'
+import type { Output } from './output.ts'
+import type { Interruption } from './signals.ts'
+import { formatDuration } from './wording.ts'
+
+/** How an analysis stands; the word of `--json`. */
+export type AnalysisWord = 'draft' | 'requested' | 'completed' | 'failed' | 'interrupted'
+
+export interface AnalysisResult {
+  readonly status: AnalysisWord
+  readonly serviceStatus: string | null
+  readonly analysisId: string | number | null
+  readonly name?: string
+  readonly segmentIds?: AnalysisReport['segmentIds']
+  readonly durationMs: number
+  /** Present and true when the wait ended before the analysis did. */
+  readonly hasDeadlinePassed?: true
+  readonly error?: ErrorSummary
+}
+
+const WORDS: Readonly<Record<AnalysisReport['status'], AnalysisWord>> = {
+  drafted: 'draft',
+  completed: 'completed',
+  failed: 'failed',
+  deadline: 'requested',
+  stopped: 'interrupted',
+}
+const STOP_WITHIN_MS = 5_000
+
+/** Tells the analysis as it goes. A failed one is a result; rejects only for a mistake of the program. */
+export async function followAnalysis(
+  analysis: Analysis,
+  { output, interruption }: { readonly output: Output; readonly interruption: Interruption },
+): Promise<AnalysisResult> {
+  analysis.on('state', ({ state }) => {
+    output.event('state', { state })
+    output.say(`analysis: ${wordsOf(state)}`)
+  })
+  analysis.on('status', ({ serviceStatus }) => {
+    output.event('state', { state: analysis.state, serviceStatus })
+    output.say(`analysis: the service says ${serviceStatus}`)
+  })
+  analysis.on('warning', (warning) => {
+    output.event('warning', { ...warning })
+    output.complain(`warning: ${warning.message}`)
+  })
+  const ended = analysis.done().catch((error: unknown) => {
+    if (error instanceof AnalysisFailedError) return error.report
+    throw error
+  })
+  const first = await Promise.race([ended, interruption.happened])
+  if (typeof first === 'object') return resultOf(first)
+  analysis.stop()
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), STOP_WITHIN_MS)))
+  const report = await Promise.race([ended, tooLong])
+  clearTimeout(timer)
+  if (report !== undefined) return resultOf(report)
+  return { status: 'interrupted', serviceStatus: null, analysisId: null, durationMs: STOP_WITHIN_MS }
+}
+
+function resultOf(report: AnalysisReport): AnalysisResult {
+  const { status, serviceStatus = null, analysisId = null, segmentIds, durationMs, error } = report
+  return {
+    ...{ status: WORDS[status], serviceStatus, analysisId },
+    durationMs: Math.round(durationMs),
+    ...(segmentIds === undefined ? {} : { segmentIds }),
+    ...(status === 'deadline' ? { hasDeadlinePassed: true } : {}),
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+/** Prints the result in the contract's form; an analysis has no files, so those fields are empty. */
+export function printAnalysisResult(output: Output, result: AnalysisResult): void {
+  output.event('result', { flow: 'analysis', key: null, sessionId: null, bytes: 0, files: [], ...result })
+  const { status, serviceStatus, analysisId, durationMs, error } = result
+  if (error !== undefined) output.complain(`error: ${error.message} (${error.code})`)
+  const id = analysisId === null ? '' : ` ${analysisId}`
+  if (result.hasDeadlinePassed === true) {
+    output.complain(`The deadline has passed and the service goes on: mocap-uplink analysis watch${id} waits further.`)
+  }
+  if (status === 'interrupted') {
+    const more = analysisId === null ? 'Look for its name before it is made again: mocap-uplink analysis list.' : ''
+    output.complain(`Stopped waiting; what the service does goes on.${more === '' ? '' : ` ${more}`}`)
+    if (analysisId !== null) output.complain(`To wait further: mocap-uplink analysis watch${id}`)
+  }
+  const word = serviceStatus === null ? '' : `, the service says ${serviceStatus}`
+  output.answer(`${status}: analysis${id}${word}, after ${formatDuration(durationMs)}`)
+}
+
+/** 0 also for a draft, for `requested` and for a deadline: nothing has failed. */
+export function analysisExitCode(result: AnalysisResult, { reason }: Interruption): number {
+  if (result.status === 'interrupted') return SIGNAL_EXIT[reason ?? 'SIGINT']
+  if (result.status !== 'failed') return EXIT.done
+  return result.error?.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED' ? EXIT.refused : EXIT.failed
+}
+
+/** `creatingSegments` → `creating segments`. */
+function wordsOf(state: string): string {
+  return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}

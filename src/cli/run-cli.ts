@@ -1,0 +1,103 @@
+// Runs one command line from its arguments to an exit code. Whatever goes wrong becomes one line on stderr, and with
+// `--json` a result on stdout too.
+
+import { CommanderError } from 'commander'
+import { redactText } from '../core/address.ts'
+import { UploadError, isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
+import type { CommandContext, CommandFlow } from './command-context.ts'
+import { refuseSecretsOnCommandLine } from './credentials-from-options.ts'
+import { EXIT, SIGNAL_EXIT, exitCodeOfError } from './exit-codes.ts'
+import { createOutput, type Output } from './output.ts'
+import { createProgram } from './program.ts'
+import { listenForSignals, type Interruption } from './signals.ts'
+
+/** Runs the command of this process and ends it with the right exit code. Never rejects. */
+export async function runCli(args: readonly string[]): Promise<void> {
+  const { stdout, stderr, env } = process
+  const interruption = listenForSignals()
+  const open = (isJson: boolean, isQuiet: boolean) => createOutput({ isJson, isQuiet, stdout, stderr, env })
+  // Until a command begins, its options are not known; a mistake in them must still be told in the right form.
+  let output = open(hasFlag(args, '--json'), false)
+  let flow: CommandFlow | null = flowOf(args[0])
+  let exitCode: number = EXIT.done
+  const context: CommandContext = {
+    ...{ env, interruption },
+    begin(name, options) {
+      flow = name
+      output = open(options.json ?? false, options.quiet ?? false)
+      return output
+    },
+    exitWith: (code) => void (exitCode = code),
+  }
+  process.on('uncaughtException', (error) => {
+    tellError(output, error)
+    void output.flushed().then(() => process.exit(EXIT.failed))
+  })
+  const beganAtMs = Date.now()
+  try {
+    refuseSecretsOnCommandLine(args)
+    await createProgram(context).parseAsync([...args], { from: 'user' })
+  } catch (error) {
+    exitCode = tellEnd(error, { output, flow, interruption, durationMs: Date.now() - beganAtMs })
+  }
+  await output.flushed()
+  // Connections that are kept open for the next request would hold the process for a while.
+  process.exit(exitCode)
+}
+
+interface Ending {
+  readonly output: Output
+  readonly flow: CommandFlow | null
+  readonly interruption: Interruption
+  readonly durationMs: number
+}
+
+/** Tells why a command ended early; gives the exit code. */
+function tellEnd(error: unknown, { output, flow, interruption, durationMs }: Ending): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
+  // Help that was printed for want of a command says what to do already.
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.wrongUse
+  const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [] }
+  const { reason } = interruption
+  if (reason !== undefined) {
+    output.complain(`Interrupted by ${reason}.`)
+    output.event('result', { flow, status: 'interrupted', ...rest })
+    return SIGNAL_EXIT[reason]
+  }
+  const known = error instanceof CommanderError ? wrongUse(error) : error
+  tellError(output, known)
+  output.event('result', { flow, status: 'failed', ...rest, error: oneLine(summarize(known)) })
+  return exitCodeOfError(known)
+}
+
+function tellError(output: Output, error: unknown): void {
+  const { code, message } = oneLine(summarize(error))
+  output.complain(isUploadError(error) ? `error: ${message} (${code})` : `error: ${message}`)
+  if (!process.env['MOCAP_DEBUG'] || !(error instanceof Error)) return
+  for (const line of redactText(error.stack ?? '').split('\n')) output.complain(line)
+}
+
+/** Commander's message without its prefix, and without the value of an option that it does not know. */
+function wrongUse(error: CommanderError): UploadError {
+  const message = error.message.replace(/^error: /, '').replace(/(--[\w-]+)=[^']*/g, '$1=…')
+  return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', `${message}. See mocap-uplink --help.`)
+}
+
+function oneLine({ code, message }: ErrorSummary): ErrorSummary {
+  return {
+    code,
+    message: redactText(message)
+      .replace(/\s*\n\s*/g, ' ')
+      .trim(),
+  }
+}
+
+function hasFlag(args: readonly string[], flag: string): boolean {
+  const end = args.indexOf('--')
+  return args.slice(0, end < 0 ? undefined : end).includes(flag)
+}
+
+function flowOf(name: string | undefined): CommandFlow | null {
+  const flows: readonly CommandFlow[] = ['video', 'capture', 'analysis', 'segment', 'api', 'serve', 'demo']
+  return flows.find((flow) => flow === name) ?? null
+}

@@ -1,0 +1,95 @@
+// Runs one upload for a person or a script: shows it, stops it cleanly on a signal, says how it ended.
+
+import { performance } from 'node:perf_hooks'
+import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
+import { isUploadError } from '../core/errors.ts'
+import { tellAsLines } from './change-lines.ts'
+import type { StopSignal } from './exit-codes.ts'
+import type { JournalTap } from './journal-tap.ts'
+import { tellAsJson, type Watching } from './json-lines.ts'
+import type { Output } from './output.ts'
+import { tellOnTerminal } from './progress-view.ts'
+import type { Interruption } from './signals.ts'
+import { interruptedResult, resultOf, type UploadResult } from './upload-result.ts'
+
+export interface RunningUpload {
+  readonly output: Output
+  readonly interruption: Interruption
+  readonly tap: JournalTap
+}
+
+/** How long an interrupted upload may take to end its attempts, ms. */
+const STOP_WITHIN_MS = 5_000
+
+/**
+ * Follows the upload to its end, or to a clean stop after a signal. Rejects only for a mistake of the program; a failed
+ * upload is a result.
+ */
+export async function followUpload(upload: Upload, running: RunningUpload): Promise<UploadResult> {
+  const { output, interruption, tap } = running
+  const beganAtMs = performance.now()
+  const watching = watch(upload, output, interruption)
+  const ended = reportOf(upload)
+  try {
+    const first = await Promise.race([ended, interruption.happened])
+    if (typeof first === 'object') return resultOf(first)
+    output.say('Stopping: parts on their way are ended. Once more to stop at once.')
+    const late = await stopCleanly(upload, ended)
+    if (late !== undefined) return resultOf(late)
+    return interruptedResult(upload, tap.folded(upload.key), performance.now() - beganAtMs)
+  } finally {
+    watching.end()
+  }
+}
+
+/** Tells a person what to do after an interruption; nothing here outlives the process, and that is said. */
+export function sayHowToGoOn(output: Output, result: UploadResult, signal: StopSignal | undefined): void {
+  if (result.status !== 'interrupted') return
+  const open = result.files.filter((file) => file.status !== 'confirmed').length
+  const files = `the ${result.files.length === 0 ? 'files' : `${open} unfinished file(s) named above`}`
+  const way =
+    result.flow === 'capture' && result.sessionId !== null
+      ? `run the command again for ${files} with --session ${result.sessionId} --reprocess`
+      : `run the command again for ${files}; they start in a session of their own`
+  output.complain(
+    `Interrupted by ${signal ?? 'a signal'}. Confirmed files are safe; parts of the others cannot be continued: ${way}.`,
+  )
+}
+
+function watch(upload: Upload, output: Output, interruption: Interruption): Watching {
+  if (output.mode === 'json') return tellAsJson(upload, output, () => performance.now())
+  if (output.mode !== 'terminal') return tellAsLines(upload, output)
+  const view = tellOnTerminal(upload, output)
+  interruption.atOnce(() => view.restore())
+  return view
+}
+
+async function reportOf(upload: Upload): Promise<UploadReport> {
+  try {
+    return await upload.done()
+  } catch (error) {
+    // By its shape, not by its class, for the one who embeds two copies of the package.
+    if (error instanceof UploadFailedError) return error.report
+    if (isUploadError(error) && 'report' in error) return error.report as UploadReport
+    throw error
+  }
+}
+
+/** Pauses, and waits until nothing is on its way any more. A report when the upload came to its end meanwhile. */
+async function stopCleanly(upload: Upload, ended: Promise<UploadReport>): Promise<UploadReport | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const stopped = new Promise<undefined>((resolve) => {
+    upload.on('state', ({ state }) => {
+      if (state === 'paused') resolve(undefined)
+    })
+    timer = setTimeout(() => resolve(undefined), STOP_WITHIN_MS)
+  })
+  upload.pause()
+  if (upload.state === 'paused') {
+    clearTimeout(timer)
+    return undefined
+  }
+  const report = await Promise.race([ended, stopped])
+  clearTimeout(timer)
+  return report
+}

@@ -1,0 +1,100 @@
+// How an upload ended: the last line of `--json`, the words for a person, and the exit code.
+
+import type { ErrorSummary } from '../core/errors.ts'
+import type { FinalStatus, FlowName, FoldedJournal } from '../core/journal.ts'
+import { isReceived, type LedgerFile } from '../core/ledger.ts'
+import { formatBytes } from '../core/plan.ts'
+import type { FileReport, Upload, UploadReport } from '../flows/upload.ts'
+import { EXIT, SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
+import type { Output } from './output.ts'
+import { countOf, formatDuration, formatRate } from './wording.ts'
+
+export interface UploadResult {
+  readonly flow: FlowName
+  readonly status: FinalStatus | 'interrupted'
+  readonly key: string
+  readonly sessionId: string | number | null
+  readonly bytes: number
+  readonly durationMs: number
+  readonly files: readonly FileReport[]
+  readonly error?: ErrorSummary
+  /** Present when the service may hold a session that nobody uses. */
+  readonly hasPossibleOrphan?: true
+}
+
+/** Files named one by one to a person; the rest is counted. */
+const NAMED_AT_MOST = 20
+
+/** The result of an upload that came to its own end. */
+export function resultOf(report: UploadReport): UploadResult {
+  const { flow, status, key, sessionId = null, bytes, durationMs, files, error, hasPossibleOrphan } = report
+  return {
+    ...{ flow, status, key, sessionId, bytes },
+    durationMs: Math.round(durationMs),
+    files,
+    ...(error === undefined ? {} : { error }),
+    ...(hasPossibleOrphan ? { hasPossibleOrphan } : {}),
+  }
+}
+
+/** The result of an upload that was stopped on the way, from what its journal says. */
+export function interruptedResult(
+  upload: Pick<Upload, 'flow' | 'key'>,
+  folded: FoldedJournal | undefined,
+  durationMs: number,
+): UploadResult {
+  const files = folded?.ledger.files.map(fileReport) ?? []
+  return {
+    ...{ flow: upload.flow, status: 'interrupted', key: upload.key, sessionId: folded?.sessionId ?? null },
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    durationMs: Math.round(durationMs),
+    files,
+    ...(folded?.hasPossibleOrphan === true || folded?.place === 'creating' ? { hasPossibleOrphan: true } : {}),
+  }
+}
+
+function fileReport(file: LedgerFile): FileReport {
+  const { name, sizeBytes: bytes, partCount: parts } = file.plan
+  const status = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
+  const verified = file.parts.every((part) => isReceived(part) && part.receipt?.isVerified === true)
+  return { name, bytes, parts, status, verified, ...(file.error === undefined ? {} : { error: file.error }) }
+}
+
+/** The exit code of a result; `signal` is what interrupted it. */
+export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined): number {
+  if (result.status === 'interrupted') return SIGNAL_EXIT[signal ?? 'SIGINT']
+  if (result.status === 'confirmed') return EXIT.done
+  if (result.files.some((file) => file.status === 'confirmed')) return EXIT.partial
+  const codes = [result.error?.code, ...result.files.map((file) => file.error?.code)]
+  return codes.includes('ERR_UPLOAD_CREDENTIALS_REFUSED') ? EXIT.refused : EXIT.failed
+}
+
+/** Prints the result as the mode of the output asks. */
+export function printResult(output: Output, result: UploadResult): void {
+  output.event('result', { ...result })
+  const { files, status } = result
+  const others = files.filter((file) => file.status !== 'confirmed')
+  for (const file of others.slice(0, NAMED_AT_MOST)) {
+    output.complain(`${file.status}: ${file.name}${file.error === undefined ? '' : `: ${file.error.message}`}`)
+  }
+  if (others.length > NAMED_AT_MOST) output.complain(`and ${countOf(others.length - NAMED_AT_MOST, 'more file')}`)
+  const isSaid = others.some((file) => file.error?.message === result.error?.message)
+  if (result.error !== undefined && !isSaid) output.complain(`error: ${result.error.message} (${result.error.code})`)
+  if (result.hasPossibleOrphan === true) {
+    output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
+  }
+  output.answer(summaryLine(result, status))
+}
+
+function summaryLine(result: UploadResult, status: string): string {
+  const { files, durationMs, sessionId } = result
+  const confirmed = files.filter((file) => file.status === 'confirmed')
+  const verified = confirmed.filter((file) => file.verified).length
+  const bytes = confirmed.reduce((sum, file) => sum + file.bytes, 0)
+  const rate = durationMs > 0 && bytes > 0 ? ` (${formatRate((bytes / durationMs) * 1000)})` : ''
+  const session = sessionId === null ? '' : `, session ${sessionId}`
+  return (
+    `${status}: ${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ${verified} verified, ` +
+    `${formatBytes(bytes)} in ${formatDuration(durationMs)}${rate}${session}`
+  )
+}
