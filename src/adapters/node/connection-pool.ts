@@ -57,12 +57,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const ended: Promise<void>[] = []
 
   const give = (origin: Origin) => {
-    origin.taken -= 1
     const [next] = origin.waiting
     if (next) {
       origin.waiting.delete(next)
       next()
+      return
     }
+    origin.taken -= 1
     forget(origin)
   }
   const forget = (origin: Origin) => {
@@ -174,21 +175,23 @@ function originOf(origins: Map<string, Origin>, target: URL): Origin {
 
 /** The place of whoever leaves goes to whoever has waited longest. */
 async function takePlace(origin: Origin, limit: number, signal: AbortSignal): Promise<void> {
-  if (origin.taken >= limit) {
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = () => {
-        origin.waiting.delete(onTurn)
-        reject(signal.reason as Error)
-      }
-      const onTurn = () => {
-        signal.removeEventListener('abort', onAbort)
-        resolve()
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      origin.waiting.add(onTurn)
-    })
+  if (origin.taken < limit) {
+    origin.taken += 1
+    return
   }
-  origin.taken += 1
+  await new Promise<void>((resolve, reject) => {
+    const onAbort = () => {
+      origin.waiting.delete(onTurn)
+      reject(signal.reason as Error)
+    }
+    // The place stays counted while it changes hands.
+    const onTurn = () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    origin.waiting.add(onTurn)
+  })
 }
 
 function takeIdle(origin: Origin): Connection | undefined {
