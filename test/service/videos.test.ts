@@ -16,6 +16,11 @@ const WORLD = '7d793037a0760186574b0282f2f435e7'
 const SPACE_WORLD = 'b7913aa15c43be7d534b4eec6e99e8a0'
 const NOTHING = 'd41d8cd98f00b204e9800998ecf8427e'
 
+const BOTH: readonly [number, string][] = [
+  [1, HELLO],
+  [2, SPACE_WORLD],
+]
+
 const file = { raw_file_name: 'swing.mp4', file_size_bytes: 11, number_of_chunks: 2, file_id: 7, frame_rate: 240 }
 const valid = { files: [file], movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 }
 
@@ -199,14 +204,7 @@ describe('PATCH /upload_videos', () => {
 
       expect(refused.status).toBe(status)
       expect(refused.json).toMatchObject({ error: { code, part_number: partNumber } })
-      expect(
-        (
-          await confirm([
-            [1, HELLO],
-            [2, SPACE_WORLD],
-          ])
-        ).status,
-      ).toBe(200)
+      expect((await confirm(BOTH)).status).toBe(200)
     },
   )
 
@@ -252,14 +250,7 @@ describe('PATCH /upload_videos', () => {
     const { session, clip, confirm } = await putBoth()
     await put(clip.urls[0]!, 'HELLO')
 
-    expect(
-      (
-        await confirm([
-          [1, HELLO],
-          [2, SPACE_WORLD],
-        ])
-      ).status,
-    ).toBe(409)
+    expect((await confirm(BOTH)).status).toBe(409)
     expect(
       (
         await confirm([
@@ -273,10 +264,7 @@ describe('PATCH /upload_videos', () => {
 
   it('answers the same confirmation 200 again and another one 409', async () => {
     const { confirm } = await putBoth()
-    await confirm([
-      [1, HELLO],
-      [2, SPACE_WORLD],
-    ])
+    await confirm(BOTH)
 
     const again = await confirm([
       [2, `"${SPACE_WORLD}"`],
@@ -295,10 +283,7 @@ describe('PATCH /upload_videos', () => {
 
   it('refuses parts of a confirmed file at their address, and the object stays what it was', async () => {
     const { session, clip, confirm } = await putBoth()
-    await confirm([
-      [1, HELLO],
-      [2, SPACE_WORLD],
-    ])
+    await confirm(BOTH)
 
     const late = await put(clip.urls[0]!, 'HELLO')
 
@@ -319,10 +304,7 @@ describe('PATCH /upload_videos', () => {
     const { confirm } = await putBoth()
     await confirm([], { upload_successful: false })
 
-    const confirmed = await confirm([
-      [1, HELLO],
-      [2, SPACE_WORLD],
-    ])
+    const confirmed = await confirm(BOTH)
 
     expect(confirmed.status).toBe(200)
   })
@@ -385,22 +367,12 @@ describe('DELETE /upload_videos/{id}', () => {
       404,
       '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchUpload</Code><Message>The specified upload does not exist. It may have been aborted or completed.</Message></Error>',
     ])
-    expect(
-      (
-        await confirm([
-          [1, HELLO],
-          [2, SPACE_WORLD],
-        ])
-      ).status,
-    ).toBe(409)
+    expect((await confirm(BOTH)).status).toBe(409)
   })
 
   it('takes back a confirmed file too', async () => {
     const { session, confirm } = await putBoth()
-    await confirm([
-      [1, HELLO],
-      [2, SPACE_WORLD],
-    ])
+    await confirm(BOTH)
     const url = (await storedItem(session.sessionId))!.url
 
     await service.call('DELETE', `/upload_videos/${session.sessionId}`)
