@@ -1,5 +1,7 @@
 // The body of one attempt: an async sequence of windows over a range of a reader. While one window is on the line the
 // other is being filled. A window is filled again only after it was sent (the next one was asked for) and hashed.
+// A transport may begin anew within an attempt, when a kept connection turned out to be dead; only its newest sequence
+// then gets windows, and is hashed.
 
 import type { BodyHash, Reader, Unit } from './ports.ts'
 
@@ -8,27 +10,46 @@ export interface BodyOptions {
   readonly reader: Reader
   /** One window when the unit fits into it, else two. */
   readonly windows: readonly Uint8Array[]
-  readonly hash: BodyHash | undefined
+  /** Begins the hash of a sequence; undefined when nothing is hashed. */
+  readonly startHash: (() => BodyHash) | undefined
   /** Waits for leave to send so many bytes; undefined when there is no limit. */
   readonly pace: ((bytes: number) => Promise<void> | undefined) | undefined
-  /** The body waits for the disk or for leave. */
-  onHold(): void
-  /** A window is about to be taken. */
-  onReady(): void
+  /** The body waits for the disk, the hash or for leave. */
+  readonly onHold: () => void
+  /** It waits for the line again: a window is about to be taken, or the last one was. */
+  readonly onReady: () => void
 }
 
 export interface AttemptBody {
   windows(): AsyncIterable<Uint8Array>
-  /** Settles when no read or hash touches the windows any more. */
-  idle(): Promise<void>
+  /** The hash of all windows, once they have all been taken; undefined when nothing is hashed. */
+  digest(): Promise<string | undefined>
+  /**
+   * The attempt is over: a transport that still asks gets no more windows, and the hash is freed. Settles when no read
+   * and no hash touches the windows any more.
+   */
+  end(): Promise<void>
   /** Why reading failed, when it did. */
   readError(): unknown
 }
 
-export function createBody({ unit, reader, windows, hash, pace, onHold, onReady }: BodyOptions): AttemptBody {
-  let busy: Promise<unknown> = Promise.resolve()
+export function createBody(options: BodyOptions): AttemptBody {
+  const { unit, reader, windows, startHash, pace, onHold, onReady } = options
+  const busy = new Set<Promise<unknown>>()
+  let newest = 0
+  let hash: BodyHash | undefined
   let readError: unknown
 
+  /** Remembers what touches the windows until it has ended, also when nobody waits for it any more. */
+  const watch = <T>(work: Promise<T>): Promise<T> => {
+    busy.add(work)
+    const forget = (): boolean => busy.delete(work)
+    work.then(forget, forget)
+    return work
+  }
+  const idle = async (): Promise<void> => {
+    while (busy.size > 0) await Promise.allSettled(busy)
+  }
   const fill = (window: Uint8Array, at: number): Promise<Uint8Array> => {
     const piece = window.subarray(0, Math.min(window.byteLength, unit.end - at))
     const filled = reader.read(piece, at).then(
@@ -38,44 +59,58 @@ export function createBody({ unit, reader, windows, hash, pace, onHold, onReady 
         throw error
       },
     )
-    busy = Promise.allSettled([busy, filled])
-    return filled
+    return watch(filled)
   }
 
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     const [first, second = first] = windows
+    const sequence = ++newest
     if (first === undefined || second === undefined) return
     let [current, other] = [first, second]
     let at = unit.start
+    onHold()
+    await idle()
+    if (sequence !== newest) return
+    hash?.dispose?.()
+    hash = startHash?.()
     let filling = fill(current, at)
     while (at < unit.end) {
-      onHold()
       const piece = await filling
+      if (sequence !== newest) return
       at += piece.byteLength
       if (at < unit.end) filling = fill(other, at)
-      const hashed = hash?.update(piece)
+      const hashing = hash?.update(piece)
+      const hashed = hashing === undefined ? undefined : watch(hashing)
       const leave = pace?.(piece.byteLength)
       if (leave !== undefined) await leave
+      if (sequence !== newest) return
       onReady()
       yield piece
-      if (hashed !== undefined) {
-        busy = Promise.allSettled([busy, hashed])
-        await hashed
-      }
+      onHold()
+      if (hashed !== undefined) await hashed
+      if (sequence !== newest) return
       ;[current, other] = [other, current]
     }
+    onReady()
   }
 
   return {
     windows: () => (unit.end > unit.start ? pieces() : nothing()),
-    idle: async () => {
-      await busy
+    async digest() {
+      await idle()
+      // An empty body has no window, and its hash begins here.
+      hash ??= startHash?.()
+      return hash?.digest()
+    },
+    async end() {
+      newest = Number.POSITIVE_INFINITY
+      await idle()
+      hash?.dispose?.()
     },
     readError: () => readError,
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- An empty body is still an async sequence.
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
   // An empty file is sent as one empty part.
 }

@@ -3,12 +3,21 @@
 // only file that knows the queue's library.
 
 import PQueue from 'p-queue'
+import { createAlarm } from './alarm.ts'
+import type { RetryAccount } from './attempt-end.ts'
 import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { invalid } from './errors.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { createRetryBudget, refillRetryBudget, spendRetry } from './retry.ts'
 import { sleep } from './sleep.ts'
-import { createTransfer, type Transfer, type TransferResult } from './transfer.ts'
+import {
+  createTransfer,
+  type AttemptTally,
+  type Transfer,
+  type TransferPorts,
+  type TransferResult,
+} from './transfer.ts'
 import type { TransferJob } from './transfer-job.ts'
 import { DEFAULT_TIMEOUTS, type AttemptTimeouts } from './watchdog.ts'
 import { createWindowPool } from './windows.ts'
@@ -44,6 +53,7 @@ const MAX_CONCURRENCY = 64
 const SAMPLE_MS = 1_000
 const MAX_WINDOW_BYTES = 1024 * 1024
 const MIN_WINDOW_BYTES = 64 * 1024
+const MIN_PACED_WINDOW_BYTES = 16 * 1024
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
 export function createEngine(options: EngineOptions): Engine {
@@ -56,7 +66,34 @@ export function createEngine(options: EngineOptions): Engine {
     giveUpAfterMs: options.giveUpAfterMs ?? 3_600_000,
     finishConcurrency: 4,
   }
-  const ports = {
+  const gauge = createGauge()
+
+  /** Starts slots while there are parts for them, and sets the alarm for the earliest part that must wait. */
+  const pump = (): void => {
+    const nowMs = clock.monotonicNow()
+    let ready = 0
+    for (const transfer of transfers) {
+      transfer.feed(controller.limit() * 2, nowMs)
+      ready += transfer.readyCount(nowMs)
+    }
+    // A slot that finds nothing left when it frees simply ends.
+    for (let wanted = ready - queue.size; wanted > 0 && queue.size < controller.limit(); wanted -= 1)
+      void queue.add(runSlot)
+    alarm.set(earliest(transfers.map((transfer) => transfer.nextDueMs(nowMs))))
+  }
+  const runSlot = async (): Promise<void> => {
+    const attempt = nextAttempt(transfers)
+    if (attempt !== undefined) gauge.add(await attempt)
+  }
+  const alarm = createAlarm(clock, pump)
+  const sampler = createAlarm(clock, () => {
+    controller.onSample({ atMs: clock.monotonicNow(), inFlight: queue.pending, ...gauge.sampleNow() })
+    queue.concurrency = controller.limit()
+    keepSampling()
+    pump()
+  })
+  const keepSampling = (): void => sampler.set(transfers.length > 0 ? clock.monotonicNow() + SAMPLE_MS : undefined)
+  const ports: TransferPorts = {
     transport: options.transport,
     clock,
     random: options.random,
@@ -64,94 +101,81 @@ export function createEngine(options: EngineOptions): Engine {
     windows: createWindowPool(windowOptions(options)),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     pace: createPace(clock, options.bytesPerSecond),
-  }
-  const sample = { bytes: 0, partsDone: 0, throttles: 0, failures: 0 }
-  let timer: unknown
-  let timerAtMs = Number.POSITIVE_INFINITY
-  let sampler: unknown
-
-  /** Starts slots while there are parts for them. */
-  const pump = (): void => {
-    let ready = 0
-    for (const transfer of transfers) {
-      transfer.feed(controller.limit() * 2)
-      ready += transfer.readyCount()
-    }
-    // A slot that finds nothing left when it frees simply ends.
-    for (let wanted = ready - queue.size; wanted > 0 && queue.size < controller.limit(); wanted -= 1)
-      void queue.add(runSlot)
-    armTimer()
-  }
-  const runSlot = async (): Promise<void> => {
-    const attempt = nextAttempt()
-    if (attempt === undefined) return
-    const tally = await attempt
-    sample.bytes += tally.bytes
-    sample.partsDone += 1
-    if (tally.isThrottle) sample.throttles += 1
-    if (tally.isFailure) sample.failures += 1
-  }
-  /** Sessions take turns, so that a long one does not starve another. */
-  const nextAttempt = (): ReturnType<Transfer['attemptNext']> => {
-    for (let tries = transfers.length; tries > 0; tries -= 1) {
-      const transfer = transfers.shift()
-      if (transfer === undefined) return undefined
-      transfers.push(transfer)
-      const attempt = transfer.attemptNext()
-      if (attempt !== undefined) return attempt
-    }
-    return undefined
-  }
-  /** One timer for the earliest part that waits. */
-  const armTimer = (): void => {
-    const now = clock.monotonicNow()
-    let dueMs = Number.POSITIVE_INFINITY
-    for (const transfer of transfers) dueMs = Math.min(dueMs, transfer.nextDueMs() ?? Number.POSITIVE_INFINITY)
-    if (dueMs === timerAtMs) return
-    if (timer !== undefined) clock.clearTimeout(timer)
-    timer = undefined
-    timerAtMs = dueMs
-    if (dueMs === Number.POSITIVE_INFINITY || dueMs <= now) {
-      timerAtMs = Number.POSITIVE_INFINITY
-      return
-    }
-    timer = clock.setTimeout(() => {
-      timer = undefined
-      timerAtMs = Number.POSITIVE_INFINITY
-      pump()
-    }, dueMs - now)
-  }
-  const startSampling = (): void => {
-    sampler ??= clock.setTimeout(() => {
-      sampler = undefined
-      controller.onSample({ atMs: clock.monotonicNow(), inFlight: queue.pending, ...takeSample() })
-      queue.concurrency = controller.limit()
-      if (transfers.length > 0) startSampling()
-      pump()
-    }, SAMPLE_MS)
-  }
-  const takeSample = (): { bytesSince: number; partsDone: number; throttles: number; failures: number } => {
-    const { bytes: bytesSince, partsDone, throttles, failures } = sample
-    Object.assign(sample, { bytes: 0, partsDone: 0, throttles: 0, failures: 0 })
-    return { bytesSince, partsDone, throttles, failures }
+    account: createAccount(options.random),
+    wake: pump,
+    onBytes: (bytes) => gauge.addBytes(bytes),
   }
 
   return {
     async run(job, signal) {
-      const transfer = createTransfer(ports, job, settings, signal, pump)
+      const transfer = createTransfer(ports, job, settings, signal)
       transfers.push(transfer)
-      startSampling()
+      if (transfers.length === 1) keepSampling()
       pump()
       try {
         return await transfer.done
       } finally {
         transfers.splice(transfers.indexOf(transfer), 1)
-        if (transfers.length === 0) clock.clearTimeout(sampler)
-        if (transfers.length === 0) sampler = undefined
-        armTimer()
+        if (transfers.length === 0) keepSampling()
+        pump()
       }
     },
     stats: () => ({ inFlight: queue.pending, cap: controller.limit() }),
+  }
+}
+
+/** The next attempt of the session whose turn it is. Sessions take turns, so that a long one does not starve another. */
+function nextAttempt(transfers: Transfer[]): ReturnType<Transfer['attemptNext']> {
+  for (let tries = transfers.length; tries > 0; tries -= 1) {
+    const transfer = transfers.shift()
+    if (transfer === undefined) return undefined
+    transfers.push(transfer)
+    const attempt = transfer.attemptNext()
+    if (attempt !== undefined) return attempt
+  }
+  return undefined
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** What happened on the line since the last sample. */
+function createGauge(): {
+  add(attempt: AttemptTally): void
+  addBytes(bytes: number): void
+  sampleNow(): { bytesSince: number; partsDone: number; throttles: number; failures: number }
+} {
+  let current = { bytesSince: 0, partsDone: 0, throttles: 0, failures: 0 }
+  return {
+    add({ isDone, isThrottle, isFailure }) {
+      current.partsDone += Number(isDone)
+      current.throttles += Number(isThrottle)
+      current.failures += Number(isFailure)
+    },
+    addBytes(bytes) {
+      current.bytesSince += bytes
+    },
+    sampleNow() {
+      const taken = current
+      current = { bytesSince: 0, partsDone: 0, throttles: 0, failures: 0 }
+      return taken
+    },
+  }
+}
+
+function createAccount(random: Random): RetryAccount {
+  let budget = createRetryBudget()
+  return {
+    refill() {
+      budget = refillRetryBudget(budget)
+    },
+    spend() {
+      const spent = spendRetry(budget, random)
+      budget = spent.budget
+      return spent.delayMs
+    },
   }
 }
 
@@ -177,7 +201,9 @@ function windowOptions(options: EngineOptions): {
   if (share < MIN_WINDOW_BYTES) {
     invalid(`memoryBytes must be at least ${String(2 * cap * MIN_WINDOW_BYTES)} for ${String(cap)} parts in flight.`)
   }
-  const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
+  // A slow limit must not leave a connection without bytes for long: storages close those that rest.
+  const eighthOfSecond = Math.max(MIN_PACED_WINDOW_BYTES, (options.bytesPerSecond ?? Infinity) / 8)
+  const windowBytes = 2 ** Math.floor(Math.log2(Math.min(MAX_WINDOW_BYTES, share, eighthOfSecond)))
   return { budgetBytes, windowBytes, ...(options.allocate === undefined ? {} : { allocate: options.allocate }) }
 }
 
@@ -189,6 +215,10 @@ function createPace(
   const limit = createRateLimit({ bytesPerSecond })
   return (bytes, signal) => {
     const delayMs = limit.take(bytes, clock.monotonicNow())
-    return delayMs > 0 ? sleep(clock, delayMs, signal) : undefined
+    if (delayMs === 0) return undefined
+    return sleep(clock, delayMs, signal).catch((reason: unknown) => {
+      limit.giveBack(bytes)
+      throw reason
+    })
   }
 }

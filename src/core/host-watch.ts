@@ -1,5 +1,5 @@
-// Watches one storage host through a circuit: says how many attempts may start now, and tells once when the host went
-// out of reach and when it is back. An unreachable host uses up no attempts.
+// Watches one storage host through a circuit: says how many attempts may start now, and tells when the host went out
+// of reach, until when it is let alone, and when it is back. An unreachable host uses up no attempts.
 
 import { createCircuit } from './circuit.ts'
 import { UploadError } from './errors.ts'
@@ -9,7 +9,7 @@ export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** Wall times, ms since 1970. */
+  /** Wall times, ms since 1970. Called again when a probe failed, with the time of the next one. */
   onUnreachable(sinceMs: number, untilMs: number): void
   onReachable(): void
   onGiveUp(error: UploadError): void
@@ -23,15 +23,16 @@ export interface HostWatch {
   /** The host asked for a pause longer than a part waits by itself. */
   holdFor(delayMs: number): void
   /** How many more attempts may start, given how many run. */
-  openSlots(inFlight: number): number
+  openSlots(inFlight: number, nowMs: number): number
   /** When the next probe is due, monotonic ms; undefined while the host is in reach. */
-  dueMs(): number | undefined
+  dueMs(nowMs: number): number | undefined
 }
 
 export function createHostWatch(options: HostWatchOptions): HostWatch {
   const { clock } = options
   const circuit = createCircuit({ giveUpAfterMs: options.giveUpAfterMs, random: options.random })
-  let isOutOfReach = false
+  /** Until when it was told to be out of reach; undefined while it is in reach. */
+  let toldUntilMs: number | undefined
   const now = (): number => clock.monotonicNow()
 
   const announce = (): void => {
@@ -44,8 +45,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
           `The storage could not be reached for ${waited} s. Check the network, then upload again.`,
         ),
       )
-    } else if (state.kind === 'open') {
-      isOutOfReach = true
+    } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
+      toldUntilMs = state.untilMs
       const wallOffset = clock.wallNow() - now()
       options.onUnreachable(state.sinceMs + wallOffset, state.untilMs + wallOffset)
     }
@@ -54,8 +55,9 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   return {
     answered() {
       circuit.onSuccess(now())
-      if (!isOutOfReach) return
-      isOutOfReach = false
+      // A pause that the host asked for is not ended by answers to what was under way before it.
+      if (toldUntilMs === undefined || circuit.state(now()).kind !== 'closed') return
+      toldUntilMs = undefined
       options.onReachable()
     },
     failed(isConnect) {
@@ -67,13 +69,13 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       circuit.holdUntil(now() + delayMs)
       announce()
     },
-    openSlots(inFlight) {
-      const { kind } = circuit.state(now())
+    openSlots(inFlight, nowMs) {
+      const { kind } = circuit.state(nowMs)
       if (kind === 'closed') return Number.POSITIVE_INFINITY
       return kind === 'probing' && inFlight === 0 ? 1 : 0
     },
-    dueMs() {
-      const state = circuit.state(now())
+    dueMs(nowMs) {
+      const state = circuit.state(nowMs)
       return state.kind === 'open' ? state.untilMs : undefined
     },
   }

@@ -87,7 +87,7 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
   let hasPossibleOrphan = false
   let isServiceTold: boolean | undefined
   for (const record of rest) {
-    applyRecord(ledger, record)
+    applyFound(ledger, record)
     switch (record.type) {
       case 'session.creating':
         hasPossibleOrphan ||= place === 'creating'
@@ -100,6 +100,9 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
         break
       case 'files.registering':
         for (const fileIndex of record.fileIndexes) registeringIndexes.add(fileIndex)
+        break
+      case 'files.registered':
+        for (const { fileIndex } of record.files) registeringIndexes.delete(fileIndex)
         break
       case 'session.cancelling':
         place = 'cancelling'
@@ -114,10 +117,21 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
       default:
     }
   }
+  hasPossibleOrphan ||= place === 'creating'
   const { key, flow, params, locations, at: beganAt } = begun
   return {
     ...{ key, flow, params, locations, beganAt, place, sessionId, ledger },
     ...{ registeringIndexes, hasPossibleOrphan, isServiceTold },
+  }
+}
+
+/** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */
+function applyFound(ledger: Ledger, record: JournalRecord): void {
+  try {
+    applyRecord(ledger, record)
+  } catch (cause) {
+    const message = `The journal of this session is damaged: a record of type ${record.type} does not fit its files. It cannot be resumed.`
+    throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
   }
 }
 

@@ -132,7 +132,7 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
   const part = partAt(file, partNumber)
   const wasReceived = isReceived(part)
   part.receipt = receipt
-  if (!wasReceived && isReceived(part)) file.receivedCount += 1
+  file.receivedCount += Number(isReceived(part)) - Number(wasReceived)
   if (file.receivedCount === file.parts.length && file.state === 'ready') file.state = 'received'
 }
 
@@ -143,5 +143,7 @@ function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
     part.receipt = undefined
     part.isDoubtful = false
   }
-  if (file.state === 'received' || file.state === 'confirming') file.state = 'ready'
+  // With nothing voided there is nothing to send again, and the file must not fall back to waiting for it.
+  const isIncomplete = file.receivedCount < file.parts.length
+  if (isIncomplete && (file.state === 'received' || file.state === 'confirming')) file.state = 'ready'
 }

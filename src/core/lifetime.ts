@@ -5,7 +5,7 @@ export interface Lifetime<T> {
   /** Fires when the work is stopped; its reason is why. */
   readonly signal: AbortSignal
   readonly done: Promise<T>
-  /** Runs a task inside the life. A task that rejects stops everything. Never rejects. */
+  /** Runs a task inside the life, unless it was stopped. A task that rejects stops everything. Never rejects. */
   track(task: () => Promise<void>): Promise<void>
   /** Stops: the signal fires, and `done` rejects with the reason when the last task has ended. */
   stop(reason: unknown): void
@@ -50,11 +50,12 @@ export function createLifetime<T extends object>(outer: AbortSignal, outcome: ()
     stop,
     settleIfOver,
     async track(task) {
+      if (inner.signal.aborted) return
       taskCount += 1
       try {
         await task()
       } catch (error) {
-        if (!inner.signal.aborted) inner.abort(error)
+        stop(error)
       }
       taskCount -= 1
       settleIfOver()

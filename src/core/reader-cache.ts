@@ -37,8 +37,8 @@ export function createReaderCache(
       entry.users -= 1
       if (entry.users > 0) return
       entries.delete(fileIndex)
-      const reader = await entry.opening.catch(() => undefined)
-      await reader?.close()
+      // Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails.
+      await entry.opening.then((reader) => reader.close()).catch(() => undefined)
     },
   }
 }

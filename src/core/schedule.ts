@@ -20,16 +20,16 @@ export interface Schedule {
   add(units: readonly Unit[]): void
   /** Gives the next unit that may be sent at `nowMs`, or nothing. A taken unit is not given again until put back. */
   take(nowMs: number): Turn | undefined
-  /** A taken unit will be tried again, not before `notBeforeMs`. */
+  /** A taken unit will be tried again, not before `notBeforeMs`; of a dropped file it will not. */
   putBack(turn: Turn, notBeforeMs: number): void
   /** A taken unit is done with. */
   settle(unit: Unit): void
-  /** Nothing more of this file is given out. */
+  /** Nothing more of this file is given out, now or later. */
   drop(fileIndex: number): void
   /** Units that `take` would give out at `nowMs`; with `order: next`, files rather than units. */
   readyCount(nowMs: number): number
-  /** When the earliest waiting unit may go; undefined when none waits. */
-  nextDueMs(): number | undefined
+  /** When the earliest unit that must still wait at `nowMs` may go; undefined when none waits. */
+  nextDueMs(nowMs: number): number | undefined
 }
 
 export interface ScheduleOptions {
@@ -38,7 +38,7 @@ export interface ScheduleOptions {
 }
 
 interface Queued {
-  readonly units: readonly Unit[]
+  units: readonly Unit[]
   cursor: number
   /** With `order: next`: a unit of this file is out or waits to be tried again. */
   isBusy: boolean
@@ -46,94 +46,108 @@ interface Queued {
 
 export function createSchedule({ order }: ScheduleOptions): Schedule {
   const files = new Map<number, Queued>()
-  const waiting: { turn: Turn; notBeforeMs: number; sequence: number }[] = []
-  let sequence = 0
+  const dropped = new Set<number>()
+  const waiting = createWaiting()
+  /** What `takeFresh` could give: units, or files where only the next unit of each may go. */
   let freshCount = 0
 
-  const isTakable = (queued: Queued): boolean =>
-    queued.cursor < queued.units.length && (order === 'any' || !queued.isBusy)
-
+  const freshOf = (queued: Queued): number => {
+    const left = queued.units.length - queued.cursor
+    return order === 'any' ? left : Number(left > 0 && !queued.isBusy)
+  }
+  /** Every change of a file's entry goes through here, so that the count stays true. */
+  const change = (fileIndex: number, queued: Queued, apply: (queued: Queued) => void): void => {
+    const before = files.has(fileIndex) ? freshOf(queued) : 0
+    apply(queued)
+    const isOver = queued.cursor >= queued.units.length && (order === 'any' || !queued.isBusy)
+    if (isOver) files.delete(fileIndex)
+    else files.set(fileIndex, queued)
+    freshCount += (isOver ? 0 : freshOf(queued)) - before
+  }
   const takeFresh = (): Turn | undefined => {
+    if (freshCount === 0) return undefined
     for (const [fileIndex, queued] of files) {
-      if (order === 'any' && queued.cursor >= queued.units.length) {
-        files.delete(fileIndex)
-        continue
-      }
-      if (!isTakable(queued)) continue
-      const unit = queued.units[queued.cursor]
+      const unit = freshOf(queued) > 0 ? queued.units[queued.cursor] : undefined
       if (unit === undefined) continue
-      queued.cursor += 1
-      queued.isBusy = true
-      freshCount -= 1
+      change(fileIndex, queued, () => {
+        queued.cursor += 1
+        queued.isBusy = true
+      })
       return { unit, attempt: 1, reachedCount: 0, isFreshConnection: false }
     }
     return undefined
   }
 
-  const dueCount = (nowMs: number): number => {
-    let count = 0
-    for (const entry of waiting) if (entry.notBeforeMs <= nowMs) count += 1
-    return count
-  }
-
   return {
     add(units) {
       const [first] = units
-      if (first === undefined) return
-      const queued = files.get(first.fileIndex)
-      const left = queued?.units.slice(queued.cursor) ?? []
-      files.set(first.fileIndex, { units: [...left, ...units], cursor: 0, isBusy: queued?.isBusy ?? false })
-      freshCount += units.length
+      if (first === undefined || dropped.has(first.fileIndex)) return
+      const queued = files.get(first.fileIndex) ?? { units: [], cursor: 0, isBusy: false }
+      change(first.fileIndex, queued, () => {
+        queued.units = [...queued.units.slice(queued.cursor), ...units]
+        queued.cursor = 0
+      })
     },
-    take(nowMs) {
-      const first = waiting[0]
-      if (first !== undefined && first.notBeforeMs <= nowMs) {
-        waiting.shift()
-        return first.turn
-      }
-      return takeFresh()
-    },
+    take: (nowMs) => waiting.take(nowMs) ?? takeFresh(),
     putBack(turn, notBeforeMs) {
-      sequence += 1
-      const entry = { turn, notBeforeMs, sequence }
-      waiting.splice(insertionPoint(waiting, entry), 0, entry)
+      if (!dropped.has(turn.unit.fileIndex)) waiting.add(turn, notBeforeMs)
     },
-    settle(unit) {
-      const queued = files.get(unit.fileIndex)
+    settle({ fileIndex }) {
+      const queued = files.get(fileIndex)
       if (queued === undefined) return
-      queued.isBusy = false
-      if (queued.cursor >= queued.units.length) files.delete(unit.fileIndex)
+      change(fileIndex, queued, () => {
+        queued.isBusy = false
+      })
     },
     drop(fileIndex) {
+      dropped.add(fileIndex)
+      waiting.drop(fileIndex)
       const queued = files.get(fileIndex)
-      if (queued !== undefined) freshCount -= queued.units.length - queued.cursor
+      if (queued !== undefined) freshCount -= freshOf(queued)
       files.delete(fileIndex)
-      for (let index = waiting.length - 1; index >= 0; index -= 1) {
-        if (waiting[index]?.turn.unit.fileIndex === fileIndex) waiting.splice(index, 1)
-      }
     },
-    readyCount(nowMs) {
-      if (order === 'any') return freshCount + dueCount(nowMs)
-      let count = dueCount(nowMs)
-      for (const queued of files.values()) if (isTakable(queued)) count += 1
-      return count
-    },
-    nextDueMs: () => waiting[0]?.notBeforeMs,
+    readyCount: (nowMs) => freshCount + waiting.dueCount(nowMs),
+    nextDueMs: (nowMs) => waiting.nextDueMs(nowMs),
   }
 }
 
-/** Where an entry belongs so that the list stays sorted by time, then by arrival. */
-function insertionPoint(
-  sorted: readonly { notBeforeMs: number; sequence: number }[],
-  entry: { notBeforeMs: number; sequence: number },
-): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const other = sorted[middle]
-    if (other !== undefined && other.notBeforeMs <= entry.notBeforeMs) low = middle + 1
-    else high = middle
+interface Waiting {
+  add(turn: Turn, notBeforeMs: number): void
+  take(nowMs: number): Turn | undefined
+  drop(fileIndex: number): void
+  dueCount(nowMs: number): number
+  nextDueMs(nowMs: number): number | undefined
+}
+
+/** Turns that must wait, sorted by time, then by arrival. */
+function createWaiting(): Waiting {
+  let sorted: { readonly turn: Turn; readonly notBeforeMs: number }[] = []
+
+  /** How many may go at that time; where one that may go then belongs. */
+  const countUpTo = (atMs: number): number => {
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((sorted[middle]?.notBeforeMs ?? Infinity) <= atMs) low = middle + 1
+      else high = middle
+    }
+    return low
   }
-  return low
+  return {
+    add(turn, notBeforeMs) {
+      sorted.splice(countUpTo(notBeforeMs), 0, { turn, notBeforeMs })
+    },
+    take(nowMs) {
+      const [first] = sorted
+      if (first === undefined || first.notBeforeMs > nowMs) return undefined
+      sorted.shift()
+      return first.turn
+    },
+    drop(fileIndex) {
+      if (sorted.length > 0) sorted = sorted.filter(({ turn }) => turn.unit.fileIndex !== fileIndex)
+    },
+    dueCount: countUpTo,
+    nextDueMs: (nowMs) => sorted[countUpTo(nowMs)]?.notBeforeMs,
+  }
 }

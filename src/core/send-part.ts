@@ -2,20 +2,10 @@
 // the windows back when nothing touches them any more. Whether and when to try again is not decided here: a part that
 // waits for its next attempt must hold neither a slot nor a window.
 
-import { createBody } from './body.ts'
-import { isUploadError, TransportError, UploadError, type AttemptEnding } from './errors.ts'
+import { createBody, type AttemptBody } from './body.ts'
+import { isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
 import { md5FromEtag } from './etag.ts'
-import type {
-  BodyHash,
-  Clock,
-  Hasher,
-  Protocol,
-  Reader,
-  Receipt,
-  Transport,
-  TransportReply,
-  TransportRequest,
-} from './ports.ts'
+import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply, TransportRequest } from './ports.ts'
 import type { Unit, Verdict } from './ports.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
 import type { WindowPool } from './windows.ts'
@@ -43,7 +33,8 @@ export interface SendPartOptions {
 
 /**
  * `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`: our own bytes
- * could not be read or have changed. `aborted`: the signal fired.
+ * could not be read or have changed, or no request can be made for them; another attempt would end in the same way.
+ * `aborted`: the signal fired.
  */
 export type SendPartResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
@@ -55,11 +46,11 @@ export type SendPartResult =
 /** Never rejects for what the world does; a rejection is a mistake of ours. */
 export async function sendPart(ports: SendPartPorts, options: SendPartOptions): Promise<SendPartResult> {
   const { unit, signal } = options
+  if (signal.aborted) return { kind: 'aborted', ending: 'neverWhole' }
   const attempt = new AbortController()
   const follow = (): void => {
     attempt.abort(signal.reason)
   }
-  if (signal.aborted) return { kind: 'aborted', ending: 'neverWhole' }
   signal.addEventListener('abort', follow, { once: true })
   try {
     const isBlob = options.reader.blob !== undefined && ports.hasher === undefined && ports.pace === undefined
@@ -85,49 +76,79 @@ async function attemptOnce(
 ): Promise<SendPartResult> {
   const { unit, reader, signal } = options
   const lengthBytes = unit.end - unit.start
-  const hash = windows === undefined ? undefined : ports.hasher?.start()
   const timeouts = timeoutsFor(ports, lengthBytes)
   const watchdog = createWatchdog(ports.clock, timeouts, `Part ${String(unit.partNumber)}`, (error) => {
     attempt.abort(error)
   })
-  let sentBytes = 0
+  const { hasher, pace } = ports
   const body = createBody({
-    ...{ unit, reader, windows: windows ?? [], hash },
-    pace: ports.pace && ((bytes) => ports.pace?.(bytes, attempt.signal)),
+    ...{ unit, reader, windows: windows ?? [] },
+    startHash: windows === undefined || hasher === undefined ? undefined : () => hasher.start(),
+    pace: pace && ((bytes) => pace(bytes, attempt.signal)),
     onHold: () => watchdog.hold(),
-    onReady: () => watchdog.moved(sentBytes),
+    onReady: () => watchdog.resume(),
   })
-  const request: TransportRequest = {
-    ...options.protocol.request(unit, options.address),
-    url: options.address,
-    body:
-      windows === undefined && reader.blob !== undefined
-        ? { kind: 'blob', lengthBytes, blob: reader.blob(unit.start, unit.end) }
-        : { kind: 'windows', lengthBytes, windows: () => body.windows() },
-    signal: attempt.signal,
-    isFreshConnection: options.isFreshConnection,
-    onSent: (bytes) => {
-      sentBytes = bytes
-      noteSent(watchdog, bytes, lengthBytes)
-      options.onSent(bytes)
-    },
-  }
+  const progress = createProgress(lengthBytes, watchdog, options.onSent)
+  let request: TransportRequest | undefined
   try {
+    request = makeRequest(options, windows === undefined, body, attempt.signal, (bytes) => progress.onSent(bytes))
     const reply = await ports.transport.send(request)
     watchdog.stop()
-    return await judge(options, reply, sentBytes, hash)
+    return await judge(options, reply, progress.sentBytes(), body)
   } catch (error) {
-    const ending = ports.transport.endingOf(request)
+    const ending = request === undefined ? 'neverWhole' : ports.transport.endingOf(request)
     if (body.readError() !== undefined) return sourceFailure(body.readError(), ending)
     if (signal.aborted) return { kind: 'aborted', ending }
-    if (error instanceof TransportError) return { kind: 'missing', ending, error }
+    if (isTransportError(error)) return { kind: 'missing', ending, error }
     if (isUploadError(error)) return { kind: 'source', ending, error }
     throw error
   } finally {
     watchdog.stop()
+    progress.end()
     // The read that was under way when the attempt ended still writes into its window.
-    await body.idle()
-    hash?.dispose?.()
+    await body.end()
+  }
+}
+
+function makeRequest(
+  { unit, address, protocol, reader, isFreshConnection }: SendPartOptions,
+  isBlob: boolean,
+  body: AttemptBody,
+  signal: AbortSignal,
+  onSent: (sentBytes: number) => void,
+): TransportRequest {
+  const lengthBytes = unit.end - unit.start
+  return {
+    ...protocol.request(unit, address),
+    url: address,
+    body:
+      isBlob && reader.blob !== undefined
+        ? { kind: 'blob', lengthBytes, blob: reader.blob(unit.start, unit.end) }
+        : { kind: 'windows', lengthBytes, windows: () => body.windows() },
+    ...{ signal, isFreshConnection, onSent },
+  }
+}
+
+/** Counts what was handed over, until the attempt has ended: what a transport says later is not true any more. */
+function createProgress(
+  lengthBytes: number,
+  watchdog: Watchdog,
+  tell: (sentBytes: number) => void,
+): { onSent(bytes: number): void; sentBytes(): number; end(): void } {
+  let sentBytes = 0
+  let isOver = false
+  return {
+    onSent(bytes) {
+      if (isOver || bytes < sentBytes) return
+      sentBytes = Math.min(bytes, lengthBytes)
+      if (bytes >= lengthBytes) watchdog.handedOver(bytes)
+      else watchdog.moved()
+      tell(sentBytes)
+    },
+    sentBytes: () => sentBytes,
+    end() {
+      isOver = true
+    },
   }
 }
 
@@ -138,34 +159,35 @@ function timeoutsFor(ports: SendPartPorts, lengthBytes: number): AttemptTimeouts
   if (ports.transport.isProgressLive ?? true) return ports.timeouts
   const sendMs = (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
   const { connectMs, stallMs, answerMs } = ports.timeouts
-  return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs }
-}
-
-function noteSent(watchdog: Watchdog, sentBytes: number, lengthBytes: number): void {
-  if (sentBytes >= lengthBytes) watchdog.handedOver(sentBytes)
-  else watchdog.moved(sentBytes)
+  return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
 }
 
 async function judge(
   options: SendPartOptions,
   reply: TransportReply,
   sentBytes: number,
-  hash: BodyHash | undefined,
+  body: AttemptBody,
 ): Promise<SendPartResult> {
   const { unit, reader, protocol } = options
   const verdict = protocol.judge(reply, unit)
   if (verdict.kind !== 'received') return { kind: 'refused', verdict }
-  if (sentBytes < unit.end - unit.start && verdict.acceptedEnd === unit.end) {
+  const { acceptedEnd, etag } = verdict
+  if (acceptedEnd > unit.end) {
+    return refusedAs(
+      'ERR_UPLOAD_SERVICE_REPLY',
+      `The storage says that it has more of part ${String(unit.partNumber)} than there is.`,
+    )
+  }
+  if (unit.start + sentBytes < acceptedEnd) {
     return refusedAs(
       'ERR_UPLOAD_NETWORK',
       `The storage accepted part ${String(unit.partNumber)} before all of it was sent.`,
     )
   }
   // Bytes that changed while they were on their way are stored, but they are not the file.
-  await reader.verify()
-  const { acceptedEnd, etag } = verdict
+  await verifySource(reader)
   // A far end that took only some of the bytes has proven nothing about the digest of all of them.
-  const md5 = acceptedEnd === unit.end ? await hash?.digest() : undefined
+  const md5 = acceptedEnd === unit.end ? await body.digest() : undefined
   const theirs = etag === undefined || md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
   if (theirs !== undefined && theirs !== md5) {
     return refusedAs(
@@ -183,12 +205,34 @@ async function judge(
   return { kind: 'received', receipt }
 }
 
-function refusedAs(code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH', message: string): SendPartResult {
-  return { kind: 'refused', verdict: { kind: 'retry', error: new UploadError(code, message), isThrottle: false } }
+function refusedAs(
+  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY',
+  message: string,
+): SendPartResult {
+  const error = new UploadError(code, message, { isRetryable: true })
+  return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
+}
+
+async function verifySource(reader: Reader): Promise<void> {
+  try {
+    await reader.verify()
+  } catch (error) {
+    throw asSourceError(error)
+  }
 }
 
 function sourceFailure(error: unknown, ending: AttemptEnding): SendPartResult {
-  if (isUploadError(error)) return { kind: 'source', ending, error }
-  const message = `A file could not be read: ${error instanceof Error ? error.message : String(error)}`
-  return { kind: 'source', ending, error: new UploadError('ERR_UPLOAD_SOURCE_READ', message, { cause: error }) }
+  return { kind: 'source', ending, error: asSourceError(error) }
+}
+
+/** What a source rejected with: foreign errors become ERR_UPLOAD_SOURCE_READ. */
+export function asSourceError(error: unknown): UploadError {
+  if (isUploadError(error)) return error
+  const message = `It could not be read: ${error instanceof Error ? error.message : String(error)}`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { cause: error })
+}
+
+/** By its shape, because a host's own transport may come with another copy of the package. */
+function isTransportError(error: unknown): error is TransportError {
+  return isUploadError(error) && 'ending' in error && 'phase' in error
 }

@@ -23,18 +23,21 @@ const SUSPEND_LATE_MS = 5_000
 const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024
 
 export interface Watchdog {
-  /** The body moved: a window was taken. */
-  moved(sentBytes: number): void
-  /** The attempt waits for us (disk, rate) until `moved` is called. */
+  /** Bytes of the body moved on the line. Does not end a hold. */
+  moved(): void
+  /** The attempt waits for us (disk, hash, rate) until `resume` is called. */
   hold(): void
-  /** The whole body was handed over. */
+  /** It waits for the line again. */
+  resume(): void
+  /** The whole body was handed over; what the line and we did before does not count any more. */
   handedOver(sentBytes: number): void
+  /** Nothing expires any more. Idempotent. */
   stop(): void
 }
 
 type Phase = 'connect' | 'send' | 'answer'
 
-/** Calls `expire` once, with what went wrong, when a wait is over. */
+/** Calls `expire` at most once, with what went wrong, when a wait is over. */
 export function createWatchdog(
   clock: Clock,
   timeouts: AttemptTimeouts,
@@ -45,6 +48,7 @@ export function createWatchdog(
   let phase: Phase = 'connect'
   let deadlineMs = beganAt + timeouts.connectMs
   let isHeld = false
+  let isOver = false
   let timer: unknown
   let armedForMs = 0
 
@@ -52,45 +56,58 @@ export function createWatchdog(
     armedForMs = atMs
     timer = clock.setTimeout(look, Math.max(1, atMs - clock.monotonicNow()))
   }
+  const stop = (): void => {
+    isOver = true
+    clock.clearTimeout(timer)
+  }
+  const fail = (message: string): void => {
+    stop()
+    expire(failure(phase, message))
+  }
   const look = (): void => {
     const now = clock.monotonicNow()
-    if (now - armedForMs > SUSPEND_LATE_MS) {
-      expire(
-        failure(phase, `${what} was interrupted: this machine was suspended or busy for ${seconds(now - armedForMs)}.`),
-      )
+    const lateMs = now - armedForMs
+    if (lateMs > SUSPEND_LATE_MS) {
+      fail(`${what} was interrupted: this machine was suspended or busy for ${seconds(lateMs)}.`)
     } else if (isHeld) arm(now + timeouts.stallMs)
     else if (now < deadlineMs) arm(deadlineMs)
-    else expire(failure(phase, `${what} got ${WAITED_FOR[phase]} for ${seconds(waitOf(phase))}.`))
+    else fail(`${what} got ${WAITED_FOR[phase]} for ${seconds(waitOf(phase))}.`)
   }
   const waitOf = (of: Phase): number =>
     of === 'connect' ? timeouts.connectMs : of === 'send' ? timeouts.stallMs : timeouts.answerMs
+  /** The timer stays where it is unless the new deadline is nearer: it looks again when it fires. */
+  const setDeadline = (atMs: number): void => {
+    deadlineMs = atMs
+    if (atMs >= armedForMs) return
+    clock.clearTimeout(timer)
+    arm(atMs)
+  }
+  const moved = (): void => {
+    if (isOver || phase === 'answer') return
+    phase = 'send'
+    setDeadline(clock.monotonicNow() + timeouts.stallMs)
+  }
   arm(deadlineMs)
 
   return {
-    moved() {
-      phase = 'send'
-      isHeld = false
-      deadlineMs = clock.monotonicNow() + timeouts.stallMs
-    },
+    moved,
     hold() {
-      isHeld = true
+      if (phase !== 'answer') isHeld = true
+    },
+    resume() {
+      isHeld = false
+      moved()
     },
     handedOver(sentBytes) {
+      if (isOver || phase === 'answer') return
       const now = clock.monotonicNow()
       const bytesPerMs = sentBytes / Math.max(1, now - beganAt)
       const drainMs = bytesPerMs === 0 ? 0 : Math.min(sentBytes, KERNEL_BUFFER_BYTES) / bytesPerMs
       phase = 'answer'
       isHeld = false
-      deadlineMs = now + timeouts.answerMs + Math.min(drainMs, 10 * timeouts.answerMs)
-      // The answer's deadline may be nearer than the one the timer was set for.
-      if (deadlineMs < armedForMs) {
-        clock.clearTimeout(timer)
-        arm(deadlineMs)
-      }
+      setDeadline(now + timeouts.answerMs + Math.min(drainMs, 10 * timeouts.answerMs))
     },
-    stop() {
-      clock.clearTimeout(timer)
-    },
+    stop,
   }
 }
 

@@ -1,0 +1,33 @@
+// Gets addresses for files whose turn comes, one request at a time, while few parts are ready: an address that is asked
+// for long before it is used grows old meanwhile.
+
+import { invariant } from './errors.ts'
+import type { LedgerFile } from './ledger.ts'
+import type { TransferJob } from './transfer-job.ts'
+
+export interface Feeder {
+  /** Whether there are files to ask for and no request is under way. */
+  isHungry(): boolean
+  /** One request. Rejects as `job.replenish` does. */
+  feed(signal: AbortSignal): Promise<void>
+}
+
+/** `onFile` hears of every file that is no longer `planned`: it has addresses now, or it has failed. */
+export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => void): Feeder {
+  let planned = job.ledger.files.filter((file) => file.state === 'planned')
+  let isFeeding = false
+
+  return {
+    isHungry: () => !isFeeding && planned.length > 0,
+    async feed(signal) {
+      isFeeding = true
+      await job.replenish(signal)
+      const before = planned
+      planned = before.filter((file) => file.state === 'planned')
+      // Asking again and again without an effect would never end.
+      invariant(planned.length < before.length || signal.aborted, 'a request for addresses settles at least one file')
+      for (const file of before) if (file.state !== 'planned') onFile(file)
+      isFeeding = false
+    },
+  }
+}
