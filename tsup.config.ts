@@ -1,21 +1,33 @@
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
 
-export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    node: 'src/node.ts',
-    browser: 'src/browser.ts',
-    service: 'src/service/index.ts',
-    cli: 'src/cli/main.ts',
-  },
-  format: ['esm', 'cjs'],
-  // Shared chunks in both formats: an UploadError of './node' must be an instance of the class of '.'.
-  splitting: true,
-  // p-queue is ESM only: bundled, so that the CJS build needs no Node that can require ESM. commander serves the CLI alone.
-  noExternal: ['p-queue', 'commander'],
+const shared: Options = {
   target: 'es2023',
-  platform: 'neutral',
-  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   sourcemap: true,
-  clean: true,
-})
+  // Shared chunks: an UploadError of './node' must be an instance of the class of '.'.
+  splitting: true,
+}
+
+export default defineConfig([
+  {
+    ...shared,
+    entry: { index: 'src/index.ts', node: 'src/node.ts', browser: 'src/browser.ts', service: 'src/service/index.ts' },
+    format: ['esm', 'cjs'],
+    platform: 'neutral',
+    // ESM only: bundled, so that the CJS build needs no Node that can require ESM.
+    noExternal: ['p-queue'],
+    dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  },
+  {
+    ...shared,
+    entry: { cli: 'src/cli/main.ts' },
+    outDir: 'dist/cli',
+    format: ['esm'],
+    platform: 'node',
+    // Bundled, so that those who embed the engine install nothing for the command.
+    noExternal: ['p-queue', 'commander'],
+    // commander is CommonJS and asks for Node's modules by require.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  },
+])

@@ -77,7 +77,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const { transport, journal, clock, random, hasher } = ports
   const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, bytesPerSecond } = options
   // Hosts in plain JavaScript have no compiler to stop them.
-  if (!['md5', 'off'].includes(verify)) invalid(`verify must be md5 or off, not ${String(verify)}.`)
+  if (!['md5', 'off'].includes(verify)) invalid(`verify must be md5 or off, not ${verify}.`)
   const shared = {
     ...{ transport, clock, random },
     ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),

@@ -133,7 +133,7 @@ function startAnalysis(
               signal,
               (serviceStatus) => {
                 emitter.emit('status', { serviceStatus })
-                actor.send({ type: 'analysis.status', serviceStatus })
+                if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.status', serviceStatus })
               },
             ),
           ),
@@ -168,7 +168,9 @@ function startAnalysis(
     on: emitter.on,
     off: emitter.off,
     done: () => outcome,
-    stop: () => actor.send({ type: 'analysis.stop' }),
+    stop() {
+      if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.stop' })
+    },
   }
 }
 

@@ -43,7 +43,16 @@ export function createTelling(options: {
       if (file.state === 'failed') filesFailed += 1
     }
     const { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs } = progress?.snapshot(now()) ?? NOTHING
-    return { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs, filesConfirmed, filesFailed, filesTotal: files().length }
+    return {
+      sentBytes,
+      confirmedBytes,
+      totalBytes,
+      bytesPerSecond,
+      remainingMs,
+      filesConfirmed,
+      filesFailed,
+      filesTotal: files().length,
+    }
   }
   const tellProgress = (isDue: boolean): void => {
     if (!isDue && now() - toldAtMs < PROGRESS_EVERY_MS) return
@@ -92,7 +101,14 @@ export function createTelling(options: {
         case 'retry': {
           const { unit, attempt, delayMs, error } = event
           const { fileIndex, partNumber } = unit
-          emitter.emit('retry', { fileIndex, partNumber, name: nameOf(unit), attempt, delayMs, error: summarize(error) })
+          emitter.emit('retry', {
+            fileIndex,
+            partNumber,
+            name: nameOf(unit),
+            attempt,
+            delayMs,
+            error: summarize(error),
+          })
           break
         }
         case 'unreachable':

@@ -7,6 +7,7 @@ import { isUploadError, summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus, type FlowName } from '../core/journal.ts'
 import { countSettled } from '../core/ledger.ts'
 import type { Clock, Journal, PlannedFile, Protocol, Random } from '../core/ports.ts'
+import type { UploadSessionEvent } from '../machines/session-data.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter, type Emitter } from './emitter.ts'
 import { prepareFiles } from './prepare.ts'
@@ -78,7 +79,7 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
         try {
           await settle(record, input.status)
         } finally {
-          await Promise.all(files.map((file) => file.source.dispose?.()))
+          await Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
         }
       }),
     },
@@ -113,8 +114,8 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
       source: (fileIndex) => sourceAt(files, fileIndex),
       report(event) {
         if (event.type === 'unreachable')
-          actor.send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
-        if (event.type === 'reachable') actor.send({ type: 'host.reachable' })
+          send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
+        if (event.type === 'reachable') send({ type: 'host.reachable' })
         telling.take(event)
       },
     })
@@ -137,6 +138,9 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
   }
 
   const actor = createActor(machine, { input: { key, flow, place: 'new' } })
+  const send = (event: UploadSessionEvent): void => {
+    if (actor.getSnapshot().status === 'active') actor.send(event)
+  }
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
@@ -172,10 +176,10 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,
-    pause: () => actor.send({ type: 'upload.pause' }),
-    resume: () => actor.send({ type: 'upload.resume' }),
+    pause: () => send({ type: 'upload.pause' }),
+    resume: () => send({ type: 'upload.resume' }),
     cancel() {
-      actor.send({ type: 'upload.cancel' })
+      send({ type: 'upload.cancel' })
       return finished
     },
   }
