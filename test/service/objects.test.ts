@@ -13,6 +13,7 @@ import {
   answerTo,
   API_KEY,
   openCaptureSession,
+  openVideoSession,
   put,
   rawStatus,
   register,
@@ -28,7 +29,7 @@ let sessionId: string
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-objects-'))
-  service = await startUnderTest({ dataDir, bodyIdleMs: 300 })
+  service = await startUnderTest({ dataDir, bodyIdleMs: 2_000 })
 })
 afterAll(async () => {
   await service.close()
@@ -115,6 +116,22 @@ describe('a PUT', () => {
     expect((await readdir(join(dataDir, 'objects/stored'))).length).toBe(blobs)
   })
 
+  it('that was under way when its session was cancelled is refused, and its bytes are dropped', async () => {
+    const { sessionId: id, files } = await openVideoSession(service, [{ bytes: 10, chunks: 1 }])
+    const blobs = (await readdir(join(dataDir, 'objects/stored'))).length
+    const socket = await socketTo(files[0]!.urls[0]!)
+    socket.write(head(files[0]!.urls[0]!, 'Content-Length: 10\r\nConnection: close') + 'first')
+    await incomingCount((count) => count === 1)
+
+    expect((await service.call('DELETE', `/upload_videos/${id}`)).status).toBe(200)
+    socket.write('-last')
+
+    const text = await everythingFrom(socket)
+    expect(text).toMatch(/^HTTP\/1.1 404 /)
+    expect(text).toContain('<Code>NoSuchUpload</Code>')
+    expect((await readdir(join(dataDir, 'objects/stored'))).length).toBe(blobs)
+  })
+
   it('without a length, or chunked, is 411', async () => {
     for (const headers of ['Transfer-Encoding: chunked', 'X-Nothing: 1']) {
       const socket = await socketTo(address)
@@ -136,7 +153,7 @@ describe('a PUT', () => {
     expect(text).toContain('<MaxSizeAllowed>5368709120</MaxSizeAllowed>')
   })
 
-  // Real time: a socket that says nothing. The limit is 300 ms in this file.
+  // Real time: a socket that says nothing. The limit is 2 s in this file.
   it('whose body stops coming is 400 RequestTimeout and closed', async () => {
     const socket = await socketTo(address)
     socket.write(head(address, 'Content-Length: 10') + 'half')
