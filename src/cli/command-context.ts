@@ -20,7 +20,7 @@ export interface CommandContext {
 
 /** The task's value, or a rejection with the signal's reason as soon as the process is asked to stop. */
 export async function interruptible<T>(task: Promise<T>, { signal }: Interruption): Promise<T> {
-  let leave = () => undefined as void
+  let leave: () => void = () => undefined
   const stopped = new Promise<never>((_, reject) => {
     leave = () => reject(signal.reason instanceof Error ? signal.reason : new Error('Interrupted'))
     if (signal.aborted) leave()

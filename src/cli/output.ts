@@ -74,7 +74,9 @@ export function createOutput(options: OutputOptions): Output {
     setLive(area) {
       live = area
     },
-    flushed: async () => void (await Promise.all([out.flushed(), err.flushed()])),
+    async flushed() {
+      await Promise.all([out.flushed(), err.flushed()])
+    },
   }
 }
 

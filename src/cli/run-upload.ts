@@ -10,6 +10,7 @@ import { tellAsJson, type Watching } from './json-lines.ts'
 import type { Output } from './output.ts'
 import { tellOnTerminal } from './progress-view.ts'
 import type { Interruption } from './signals.ts'
+import { countOf } from './wording.ts'
 import { interruptedResult, resultOf, type UploadResult } from './upload-result.ts'
 
 export interface RunningUpload {
@@ -46,7 +47,7 @@ export async function followUpload(upload: Upload, running: RunningUpload): Prom
 export function sayHowToGoOn(output: Output, result: UploadResult, signal: StopSignal | undefined): void {
   if (result.status !== 'interrupted') return
   const open = result.files.filter((file) => file.status !== 'confirmed').length
-  const files = `the ${result.files.length === 0 ? 'files' : `${open} unfinished file(s) named above`}`
+  const files = result.files.length === 0 ? 'its files' : `the ${countOf(open, 'file')} named above`
   const way =
     result.flow === 'capture' && result.sessionId !== null
       ? `run the command again for ${files} with --session ${result.sessionId} --reprocess`

@@ -22,8 +22,9 @@ export interface UploadResult {
   readonly hasPossibleOrphan?: true
 }
 
-/** Files named one by one to a person; the rest is counted. */
+/** Files named one by one to a person; the rest is counted. After an interruption the names say what to send again. */
 const NAMED_AT_MOST = 20
+const NAMED_AT_MOST_UNFINISHED = 500
 
 /** The result of an upload that came to its own end. */
 export function resultOf(report: UploadReport): UploadResult {
@@ -74,10 +75,11 @@ export function printResult(output: Output, result: UploadResult): void {
   output.event('result', { ...result })
   const { files, status } = result
   const others = files.filter((file) => file.status !== 'confirmed')
-  for (const file of others.slice(0, NAMED_AT_MOST)) {
+  const most = status === 'interrupted' ? NAMED_AT_MOST_UNFINISHED : NAMED_AT_MOST
+  for (const file of others.slice(0, most)) {
     output.complain(`${file.status}: ${file.name}${file.error === undefined ? '' : `: ${file.error.message}`}`)
   }
-  if (others.length > NAMED_AT_MOST) output.complain(`and ${countOf(others.length - NAMED_AT_MOST, 'more file')}`)
+  if (others.length > most) output.complain(`and ${countOf(others.length - most, 'more file')}`)
   const isSaid = others.some((file) => file.error?.message === result.error?.message)
   if (result.error !== undefined && !isSaid) output.complain(`error: ${result.error.message} (${result.error.code})`)
   if (result.hasPossibleOrphan === true) {

@@ -28,7 +28,10 @@ export function addSegmentCommand(program: Command, context: CommandContext): vo
     .description("make a segment; prints the service's record")
     .requiredOption('--movement-type <n>', 'id of the movement type')
     .requiredOption('--dom-hand <hand>', 'RHA (right-handed) or LHA (left-handed)')
-    .option('--movement <id>', 'a movement to include; may be given again', (id, ids: string[] = []) => [...ids, id])
+    .option('--movement <id>', 'a movement to include; may be given again', (id: string, ids: string[] | undefined) => [
+      ...(ids ?? []),
+      id,
+    ])
   addServiceOptions(create).action((options: CreateOptions) => createSegment(context, options))
   const update = segment
     .command('update')

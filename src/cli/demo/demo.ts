@@ -80,7 +80,7 @@ async function play(
   if (isStopped()) return undefined
 
   const service = await startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
-  undo.push(service.stop)
+  undo.push(() => service.stop())
   output.event('listening', { url: service.url })
   output.say(`The service listens on ${service.url}`)
   const tap = tapJournal()

@@ -20,10 +20,9 @@ export async function startServiceProcess(dataDir: string, completeAfter: string
   if (entry === undefined) throw new Error('The demo starts this program again, and its own file is not known.')
   const apiKey = randomBytes(24).toString('base64url')
   const args = ['serve', '--port', '0', '--data', dataDir, '--complete-after', completeAfter, '--json']
-  const { MOCAP_ACCESS_TOKEN: _, ...env } = process.env
   const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
     // By the environment, which other users cannot see; the channel tells the child when we die.
-    env: { ...env, MOCAP_API_KEY: apiKey },
+    env: { ...process.env, MOCAP_API_KEY: apiKey, MOCAP_ACCESS_TOKEN: '' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // In a group of its own: a Ctrl-C is for the demo, which then stops the child.
     detached: true,

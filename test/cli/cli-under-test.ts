@@ -1,0 +1,95 @@
+// The CLI as it is shipped: built by the project's own configuration into a folder of its own, run as a real process.
+
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { build } from 'tsup'
+import type { Options } from 'tsup'
+
+import config from '../../tsup.config.ts'
+
+/** One line of `--json`. */
+export type JsonLine = Readonly<Record<string, unknown>> & { readonly event: string; readonly at: string }
+
+export interface CliEnd {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CliProcess {
+  readonly process: ChildProcess
+  /** Settles when stdout so far matches; rejects when the process ends without it. */
+  seen(pattern: RegExp): Promise<void>
+  readonly ended: Promise<CliEnd>
+}
+
+export interface CliUnderTest {
+  /** A folder for files of the tests. */
+  readonly folder: string
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): CliProcess
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliEnd>
+  remove(): Promise<void>
+}
+
+/** Builds the CLI. Takes about a second. */
+export async function buildCli(): Promise<CliUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-cli-test-'))
+  await symlink(resolve('node_modules'), join(folder, 'node_modules'))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  const options = (config as Options[]).find(({ entry }) => entry !== undefined && 'cli' in entry)
+  await build({ ...options, config: false, outDir: join(folder, 'dist'), silent: true, sourcemap: false, dts: false })
+  await mkdir(join(folder, 'files'))
+  const entry = join(folder, 'dist', 'cli.js')
+
+  function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): CliProcess {
+    // Nothing of the machine's own settings: no proxy, no key, no colour.
+    const child = spawn(process.execPath, [entry, ...args], { cwd: join(folder, 'files'), env: { PATH: '', ...env } })
+    let [stdout, stderr] = ['', '']
+    let look = () => {}
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      look()
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    const ended = new Promise<CliEnd>((settle) => {
+      child.once('close', (code) => settle({ code, stdout, stderr }))
+    })
+    return {
+      process: child,
+      ended,
+      seen: (pattern) =>
+        new Promise((settle, reject) => {
+          look = () => {
+            if (pattern.test(stdout)) settle()
+          }
+          look()
+          void ended.then((end) => reject(new Error(`ended without ${String(pattern)}: ${JSON.stringify(end)}`)))
+        }),
+    }
+  }
+
+  return {
+    folder: join(folder, 'files'),
+    start,
+    run: (args, env) => start(args, env).ended,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** The lines of `--json`; throws when a line is anything else. */
+export function jsonLines(stdout: string): JsonLine[] {
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as JsonLine)
+}
+
+/** The last line of `--json`. */
+export function lastLine(stdout: string): JsonLine {
+  const line = jsonLines(stdout).at(-1)
+  if (line === undefined) throw new Error('There is no line on stdout.')
+  return line
+}
