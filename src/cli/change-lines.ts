@@ -9,7 +9,8 @@ import { formatDuration } from './wording.ts'
 /** Tells the upload's changes line by line. */
 export function tellAsLines(upload: Upload, output: Output): Watching {
   let [confirmed, failed] = [0, 0]
-  const place = () => `${confirmed + failed} of ${upload.files().length}`
+  let total: number | undefined
+  const place = () => `${confirmed + failed} of ${(total ??= upload.files().length)}`
   upload.on('state', ({ state }) => {
     if (state !== 'settling') output.say(state)
   })

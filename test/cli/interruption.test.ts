@@ -1,0 +1,130 @@
+// Signals and a reader that goes away: what ends an upload, what does not, and what is said of it.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+
+import { startIndependentService } from '../helpers/independent-service.ts'
+import type { IndependentService } from '../helpers/independent-service.ts'
+import { buildCli, lastLine } from './cli-under-test.ts'
+import type { CliProcess, CliUnderTest } from './cli-under-test.ts'
+
+const MIB = 1024 * 1024
+const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
+const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
+const FOREVER = { delayMs: 600_000 }
+
+let cli: CliUnderTest
+let service: IndependentService
+const big = randomBytes(12 * MIB)
+
+beforeAll(async () => {
+  cli = await buildCli()
+  await writeFile(join(cli.folder, 'small.mp4'), 'content')
+  await writeFile(join(cli.folder, 'big.mp4'), big)
+  await writeFile(join(cli.folder, 'take.action'), 'content')
+})
+afterAll(() => cli.remove())
+afterEach(() => service.close())
+
+/** An upload of two videos of which the small one is confirmed and the big one gets no answer. */
+async function stuckUpload(...more: string[]): Promise<CliProcess> {
+  service = await startIndependentService({
+    faults: [{ operation: 'put', nth: 'every', fileName: 'big.mp4', action: FOREVER }],
+  })
+  const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, ...more], environment())
+  await upload.seen(/confirmed small\.mp4|"name":"small\.mp4".*"state":"confirmed"/)
+  return upload
+}
+
+function environment(): Record<string, string> {
+  return { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey }
+}
+
+describe('a signal', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s stops cleanly with %i and says what is confirmed', async (signal, expected) => {
+    const upload = await stuckUpload('--json')
+
+    upload.process.kill(signal)
+    const { code, stdout, stderr } = await upload.ended
+
+    expect(code).toBe(expected)
+    expect(lastLine(stdout)).toMatchObject({
+      ...{ event: 'result', flow: 'video', status: 'interrupted', bytes: 12 * MIB + 7 },
+      sessionId: service.storedFiles()[0]?.sessionId,
+      files: [
+        { name: 'small.mp4', status: 'confirmed', verified: true },
+        { name: 'big.mp4', status: 'unfinished', verified: false },
+      ],
+    })
+    expect(stderr).toContain('unfinished: big.mp4\n')
+    expect(stderr).toMatch(/run the command again for the 1 file named above/)
+    expect(service.records.cancelledSessionIds).toEqual([])
+  })
+
+  it('that comes twice ends the process at once', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
+    const waiting = expect.poll(() => service.requestsOf('create').length, { timeout: 10_000 })
+    await waiting.toBe(1)
+
+    // A create is not aborted by the first one, so that its session is known.
+    upload.process.kill('SIGINT')
+    await upload.seen(/Stopping/)
+    upload.process.kill('SIGINT')
+    const { code, stdout } = await upload.ended
+
+    expect(code).toBe(130)
+    expect(stdout).not.toContain('interrupted:')
+  })
+
+  it('tells how a capture session is added to', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    const upload = cli.start(['capture', 'take.action', ...CAPTURE], environment())
+    await expect.poll(() => service.requestsOf('put').length, { timeout: 10_000 }).toBe(1)
+
+    upload.process.kill('SIGINT')
+    const { code, stderr } = await upload.ended
+
+    expect(code).toBe(130)
+    expect(stderr).toContain(`--session ${service.storedFiles()[0]!.sessionId} --reprocess`)
+  })
+
+  it('ends a wait for an analysis, and leaves the analysis alone', async () => {
+    service = await startIndependentService({ analysisProgress: ['requested'] })
+    const segment = '{"movement_type_id":1,"dom_hand":"RHA"}'
+    const request = cli.start(['analysis', 'request', '--name', 'night', '--primary', segment, '--json'], environment())
+    await request.seen(/"serviceStatus":"requested"/)
+
+    request.process.kill('SIGINT')
+    const { code, stdout, stderr } = await request.ended
+
+    expect(code).toBe(130)
+    expect(lastLine(stdout)).toMatchObject({ flow: 'analysis', status: 'interrupted', serviceStatus: 'requested' })
+    expect(stderr).toMatch(/mocap-uplink analysis watch \S+/)
+  })
+})
+
+describe('a reader that goes away', () => {
+  it.each([['--json'], ['--verify=md5']])('does not end the upload (%s)', async (option) => {
+    service = await startIndependentService({
+      faults: [{ operation: 'create', nth: 1, action: { delayMs: 300 } }],
+    })
+    const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, option], environment())
+    upload.process.stdout!.destroy()
+
+    const { code } = await upload.ended
+
+    expect(code).toBe(0)
+    const digest = createHash('sha256').update(big).digest('hex')
+    expect(service.storedFiles()).toMatchObject([
+      { fileName: 'small.mp4', isConfirmed: true },
+      { fileName: 'big.mp4', isConfirmed: true, sha256: digest },
+    ])
+  })
+})

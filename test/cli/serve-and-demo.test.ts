@@ -1,0 +1,69 @@
+// `serve` hands out its address and credentials and stops cleanly; `demo` plays the whole product and leaves nothing.
+
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+let cli: CliUnderTest
+let temporary: string
+
+beforeAll(async () => {
+  cli = await buildCli()
+  temporary = join(cli.folder, 'tmp')
+  await mkdir(temporary)
+})
+afterAll(() => cli.remove())
+
+it('serve makes credentials up, takes calls with them, and stops on Ctrl-C', async () => {
+  const serve = cli.start(['serve', '--port', '0', '--json'], { TMPDIR: temporary })
+  let listening: ReturnType<typeof jsonLines>[number] | undefined
+  serve.process.stdout!.once('data', (text: string) => (listening = jsonLines(text)[0]))
+  await serve.seen(/"listening"/)
+  const url = String(listening?.['url'])
+  const call = (env: Record<string, string>) =>
+    cli.run(['api', 'GET', '/requested_analyses'], { MOCAP_BASE_URL: url, ...env })
+
+  const byKey = await call({ MOCAP_API_KEY: String(listening?.['apiKey']) })
+  const byToken = await call({ MOCAP_ACCESS_TOKEN: String(listening?.['accessToken']) })
+  const refused = await call({ MOCAP_API_KEY: 'another' })
+  serve.process.kill('SIGINT')
+  const { code } = await serve.ended
+
+  expect([byKey.code, byToken.code, refused.code]).toEqual([0, 0, 4])
+  expect(code).toBe(130)
+  expect(await readdir(temporary)).toEqual([])
+})
+
+it('demo confirms and completes everything, finds every object identical, and cleans up', async () => {
+  const { code, stdout, stderr } = await cli.run(['demo', '--json'], { TMPDIR: temporary })
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const result = lastLine(stdout)
+  expect(result).toMatchObject({
+    ...{ event: 'result', flow: 'demo', status: 'confirmed' },
+    uploads: [
+      { flow: 'capture', status: 'confirmed' },
+      { flow: 'video', status: 'confirmed' },
+    ],
+    analysis: { status: 'completed', serviceStatus: 'completed' },
+    stored: { objects: 45, identical: 45, differences: [] },
+  })
+  const samples = jsonLines(stdout).find(({ event }) => event === 'samples')
+  expect(samples).toMatchObject({ captures: 40, videos: 5 })
+  expect(result['durationMs']).toBeLessThan(60_000)
+  expect(await readdir(temporary)).toEqual([])
+})
+
+it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
+  const demo = cli.start(['demo', '--json'], { TMPDIR: temporary })
+  await demo.seen(/"event":"file"/)
+
+  demo.process.kill('SIGINT')
+  const { code } = await demo.ended
+
+  expect(code).toBe(130)
+  expect(await readdir(temporary)).toEqual([])
+})

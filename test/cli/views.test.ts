@@ -1,0 +1,145 @@
+// What a person sees, without a process: widths, the lines of the live view, the meaning of option texts.
+
+import { describe, expect, it } from 'vitest'
+
+import { parseDuration, parseInteger, parseSize, readJsonOption } from '../../src/cli/option-values.ts'
+import { printable } from '../../src/cli/output.ts'
+import { progressLines } from '../../src/cli/progress-lines.ts'
+import type { ProgressPicture } from '../../src/cli/progress-lines.ts'
+import { eraseText } from '../../src/cli/progress-view.ts'
+import { columnsOf, fitColumns, shortenMiddle } from '../../src/cli/text-width.ts'
+import { formatTime, percentOf } from '../../src/cli/wording.ts'
+import type { UploadFileStatus } from '../../src/flows/upload.ts'
+
+const MIB = 1024 * 1024
+
+function inFlight(name: string, sentBytes: number): UploadFileStatus {
+  return { fileIndex: 0, name, bytes: 10 * MIB, sentBytes, confirmedBytes: 0, parts: 2, state: 'uploading' }
+}
+
+function picture(change: Partial<ProgressPicture> = {}): ProgressPicture {
+  return {
+    state: 'uploading',
+    progress: {
+      ...{ sentBytes: 12 * MIB, confirmedBytes: 9 * MIB, totalBytes: 30 * MIB, bytesPerSecond: 2 * MIB },
+      ...{ remainingMs: 62_000, filesConfirmed: 1, filesFailed: 0, filesTotal: 3 },
+    },
+    files: [inFlight('swing-01.mp4', 5 * MIB), { ...inFlight('swing-02.mp4', 0), state: 'pending' }],
+    ...{ columns: 80, rows: 24 },
+    ...change,
+  }
+}
+
+describe('the live view', () => {
+  it('has a line per file in flight and one for the whole', () => {
+    expect(progressLines(picture())).toEqual([
+      '  swing-01.mp4                         ██████████░░░░░░░░░░  50 % of 10 MiB',
+      '30 % confirmed · 2 MiB/s · 1:02 left · 1 of 3 files · 12 MiB of 30 MiB sent',
+    ])
+  })
+
+  it('leaves out what does not fit a narrow terminal', () => {
+    expect(progressLines(picture({ columns: 40, rows: 20 }))).toEqual([
+      '  swing-01.mp4                     50 %',
+      '30 % confirmed · 2 MiB/s · 1:02 left',
+    ])
+  })
+
+  it('is never wider or higher than the terminal, whatever the names are', () => {
+    const names = [
+      '投球フォーム-2026-11-20-カメラ1.mp4',
+      'e\u0301te\u0301-'.repeat(20),
+      '👩‍👩‍👧-family.mov',
+      'x'.repeat(300),
+    ]
+    const files = Array.from({ length: 40 }, (_, index) => inFlight(names[index % 4]!, index * 1000))
+
+    for (let columns = 12; columns <= 140; columns += 1) {
+      const lines = progressLines(picture({ files, columns, rows: 10 }))
+
+      expect(lines.length).toBeLessThanOrEqual(8)
+      for (const line of lines) expect(columnsOf(line)).toBeLessThan(columns)
+    }
+    expect(progressLines(picture({ files, rows: 10 })).at(-2)).toBe('  and 34 more files in flight')
+  })
+
+  it('says that it waits, and what failed', () => {
+    const { progress } = picture()
+    const lines = progressLines(picture({ state: 'waiting', files: [], progress: { ...progress, filesFailed: 2 } }))
+
+    expect(lines).toEqual(['waiting · 30 % confirmed · 2 failed · 1 of 3 files · 12 MiB of 30 MiB sent'])
+  })
+
+  it('goes back over the rows that its lines take after a resize', () => {
+    expect(eraseText(['x'.repeat(79), 'y'], 80)).toBe('\r\x1b[2A\x1b[J')
+    expect(eraseText(['x'.repeat(79), 'y'], 40)).toBe('\r\x1b[3A\x1b[J')
+    expect(eraseText([], 40)).toBe('')
+  })
+})
+
+describe('text on a terminal', () => {
+  it.each([
+    ['swing.mp4', 9],
+    ['投球', 4],
+    ['ｱｲｳ', 3],
+    ['e\u0301', 1],
+    ['👩‍👩‍👧', 2],
+    ['❤️', 2],
+    ['한국', 4],
+  ])('%s takes %i columns', (text, columns) => {
+    expect(columnsOf(text)).toBe(columns)
+  })
+
+  it('keeps both ends of a long name, and never cuts a character', () => {
+    expect(shortenMiddle('swing-of-the-night.mp4', 11)).toBe('swing…t.mp4')
+    expect(shortenMiddle('投球フォーム.mp4', 9)).toBe('投球….mp4')
+    expect(fitColumns('投球', 6)).toBe('投球  ')
+  })
+
+  it('cannot be moved by a file name', () => {
+    expect(printable('a\x1b[2Jb\nc\u202Egpj.exe')).toBe('a�[2Jb�c�gpj.exe')
+  })
+})
+
+describe('numbers in words', () => {
+  it.each([
+    [0, '0:00'],
+    [62_000, '1:02'],
+    [3_723_000, '1:02:03'],
+    [93_784_000, '1 d 02:03:04'],
+  ])('%i ms is %s', (ms, text) => {
+    expect(formatTime(ms)).toBe(text)
+  })
+
+  it('says 100 percent only when all is there', () => {
+    expect([percentOf(999, 1000), percentOf(1000, 1000), percentOf(0, 0)]).toEqual([99, 100, 100])
+  })
+})
+
+describe('the text of an option', () => {
+  it('is a time with its unit', () => {
+    expect(['90s', '30m', '12h', '2d', '0.5h'].map((text) => parseDuration(text, '--x'))).toEqual([
+      ...[90_000, 1_800_000, 43_200_000, 172_800_000, 1_800_000],
+    ])
+    for (const text of ['', '12', '0s', '-1h', '1w', '1h30m']) {
+      expect(() => parseDuration(text, '--x')).toThrow(/^--x is/)
+    }
+  })
+
+  it('is a whole number, or a size', () => {
+    expect([parseInteger('42', '--x'), parseSize('16MiB', '--x'), parseSize('2MB', '--x')]).toEqual([
+      ...[42, 16_777_216, 2_000_000],
+    ])
+    for (const text of ['', '1.5', '-1', '1e3', '0x10', '99999999999999999']) {
+      expect(() => parseInteger(text, '--x')).toThrow(/^--x is/)
+    }
+    expect(() => parseSize('0', '--x')).toThrow('--x must be at least one byte.')
+  })
+
+  it('is JSON, whose content is in no message', async () => {
+    expect(await readJsonOption('{"a":[1]}', '--x')).toEqual({ a: [1] })
+    await expect(readJsonOption('{"token":"hush-hush"', '--x')).rejects.toMatchObject({
+      ...{ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message: expect.not.stringContaining('hush') as string },
+    })
+  })
+})

@@ -1,0 +1,182 @@
+// What is wrong with a command line or its files is found before any call: exit 2, one clear line, no stack trace.
+
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startIndependentService } from '../helpers/independent-service.ts'
+import type { IndependentService } from '../helpers/independent-service.ts'
+import { buildCli, jsonLines } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
+const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
+const RIGHT = '{"movement_type_id":1,"dom_hand":"RHA"}'
+
+let cli: CliUnderTest
+let service: IndependentService
+let env: Record<string, string>
+
+beforeAll(async () => {
+  cli = await buildCli()
+  service = await startIndependentService()
+  env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey }
+  const { folder } = cli
+  await Promise.all(['empty', 'a', 'b'].map((name) => mkdir(join(folder, name))))
+  for (const name of ['swing.mp4', 'take.action', 'a/same.action', 'b/same.action', 'empty/Thumbs.db'])
+    await writeFile(join(folder, name), 'content')
+  await writeFile(join(folder, 'key.txt'), 'the-file-key\n')
+  await writeFile(join(folder, 'locked.mp4'), 'content')
+  await chmod(join(folder, 'locked.mp4'), 0)
+})
+afterAll(async () => {
+  await cli.remove()
+  await service.close()
+})
+
+/** Runs with --json, expects 2, and gives the one line on stderr. */
+async function refused(args: readonly string[], more: Record<string, string> = {}): Promise<string> {
+  const { code, stdout, stderr } = await cli.run([...args, '--json'], { ...env, ...more })
+  const lines = jsonLines(stdout)
+  expect({ code, calls: service.records.requests }).toEqual({ code: 2, calls: [] })
+  expect(lines.filter(({ event }) => event !== 'skipped')).toMatchObject([
+    { event: 'result', status: 'failed', files: [], error: { code: expect.stringMatching(/^ERR_UPLOAD_/) as string } },
+  ])
+  expect(stderr).toMatch(/^error: [^\n]+ \(ERR_UPLOAD_\w+\)\n$/)
+  return stderr
+}
+
+// At the same time, because a process takes a while to start and no test here may make a call.
+describe.concurrent('wrong use', () => {
+  it.each<[string, string[], RegExp]>([
+    ['an unknown command', ['upload', 'x'], /unknown command 'upload'/],
+    ['an unknown option', ['video', 'swing.mp4', ...VIDEO, '--bogus=hush-hush'], /unknown option '--bogus=…'/],
+    ['a missing argument', ['video', ...VIDEO], /missing required argument 'file'/],
+    [
+      'a missing player',
+      ['video', 'swing.mp4', '--movement-type', '1', '--date', '2026-11-20', '--session-type', '2'],
+      /--player/,
+    ],
+    ['an empty player', ['video', 'swing.mp4', ...VIDEO, '--player', ' '], /--player is empty/],
+    ['a date that is none', ['video', 'swing.mp4', ...VIDEO, '--date', '2026-02-30'], /--date is "2026-02-30"/],
+    ['a date of another form', ['capture', 'take.action', ...CAPTURE, '--date', '11\u002f20\u002f2026'], /--date is/],
+    [
+      'a type that is no number',
+      ['video', 'swing.mp4', ...VIDEO, '--movement-type', 'one'],
+      /--movement-type is "one"/,
+    ],
+    ['a missing organisation', ['capture', 'take.action', '--mocap-type', '2'], /--org is missing/],
+    [
+      'a missing session type',
+      ['capture', 'take.action', '--mocap-type', '2', '--org', 'o'],
+      /--session-type is missing/,
+    ],
+    ['a file that is not there', ['video', 'gone.mp4', ...VIDEO], /"gone\.mp4" cannot be read: there is nothing/],
+    ['a folder without files', ['capture', 'empty', ...CAPTURE], /no file to upload in "empty"/],
+    ['files of the wrong kind', ['capture', 'take.action', ...CAPTURE, '--kind', 'video'], /kind is video/],
+    [
+      'a kind that is none',
+      ['capture', 'take.action', ...CAPTURE, '--kind', 'audio'],
+      /Allowed choices are video, tracking/,
+    ],
+    ['mixed kinds', ['capture', 'take.action', 'swing.mp4', ...CAPTURE], /two kinds/],
+    ['video captures without a frame rate', ['capture', 'swing.mp4', ...CAPTURE], /frameRate is missing/],
+    ['one name twice', ['capture', 'a', 'b', ...CAPTURE], /Two files are named same\.action/],
+    ['a part size below the limit', ['video', 'swing.mp4', ...VIDEO, '--part-size', '1KB'], /part size/],
+    ['a part size in bits', ['video', 'swing.mp4', ...VIDEO, '--part-size', '16Mb'], /--part-size: .*bits/],
+    [
+      'too much concurrency',
+      ['video', 'swing.mp4', ...VIDEO, '--concurrency', '65'],
+      /--concurrency must be at most 64/,
+    ],
+    ['a time without a unit', ['video', 'swing.mp4', ...VIDEO, '--give-up-after', '12'], /--give-up-after is "12"/],
+    ['no attempt at all', ['video', 'swing.mp4', ...VIDEO, '--retries', '0'], /--retries is "0"/],
+    ['the verification of a later version', ['video', 'swing.mp4', ...VIDEO, '--verify', 'full'], /--verify full/],
+    [
+      'plain HTTP off this machine',
+      ['video', 'swing.mp4', ...VIDEO, '--base-url', 'http://example.com'],
+      /plain HTTP to example\.com/,
+    ],
+    [
+      'certificates that are none',
+      ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'swing.mp4'],
+      /--ca-file: .*no certificate/,
+    ],
+    [
+      'a hand that is none',
+      ['segment', 'create', '--movement-type', '1', '--dom-hand', 'left'],
+      /--dom-hand is "left"/,
+    ],
+    ['data that is no JSON', ['segment', 'update', '7', '--data', '{name:1}'], /--data is no JSON/],
+    ['a segment id that is none', ['analysis', 'create', '--name', 'n', '--primary', 'x'], /--primary is "x"/],
+    [
+      'segments that disagree',
+      ['analysis', 'request', '--name', 'n', '--primary', RIGHT, '--population', RIGHT.replace('RHA', 'LHA')],
+      /population has domHand "LHA", primary "RHA"/,
+    ],
+    [
+      'a misspelt field of a segment',
+      ['analysis', 'request', '--name', 'n', '--primary', '{"movement_type":1}'],
+      /unknown field "movement_type"/,
+    ],
+    ['a method that is none', ['api', 'FETCH', '/players'], /The method is unknown/],
+    ['a path that leaves the service', ['api', 'GET', '/../secret'], /leave the base URL/],
+    ['a port that is none', ['serve', '--port', '70000'], /--port must be at most 65535/],
+  ])('is %s', async (_what, args, words) => {
+    expect(await refused(args)).toMatch(words)
+  })
+
+  // Whoever runs the tests as root can read every file.
+  it.skipIf(process.getuid?.() === 0)('is a file that this user may not read', async () => {
+    expect(await refused(['video', 'swing.mp4', 'locked.mp4', ...VIDEO])).toMatch(/this user may not read it/)
+  })
+
+  it('is no command at all: the help goes to stderr', async () => {
+    const { code, stdout, stderr } = await cli.run([])
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^Usage: mocap-uplink/)
+  })
+
+  it('does not end in 2 when help or the version was asked for', async () => {
+    const [help, version] = [await cli.run(['capture', '--help']), await cli.run(['--version'])]
+
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    expect(help.stdout).toContain('--reprocess')
+    expect(version).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
+  })
+})
+
+describe.concurrent('credentials', () => {
+  it.each([
+    [['--api-key', 'hush-hush']],
+    [['--api-key=hush-hush']],
+    [['--access-token', 'hush-hush']],
+    [['--token=hush-hush']],
+  ])('are refused on the command line and not repeated: %j', async (secret) => {
+    const line = await refused(['video', 'swing.mp4', ...VIDEO, ...secret])
+
+    expect(line).toMatch(/is refused: on the command line .* MOCAP_API_KEY/)
+    expect(line).not.toContain('hush-hush')
+  })
+
+  it('must be of one kind', async () => {
+    const line = await refused(['api', 'GET', '/players', '--api-key-file', 'key.txt'], {
+      MOCAP_ACCESS_TOKEN: 'tok-99',
+    })
+
+    expect(line).toMatch(/API key \(--api-key-file\) and an access token \(MOCAP_ACCESS_TOKEN\)/)
+    expect(line).not.toMatch(/tok-99|the-file-key/)
+  })
+
+  it('must be there, and so must the address', async () => {
+    expect(await refused(['api', 'GET', '/players'], { MOCAP_API_KEY: '' })).toMatch(/There is no credential/)
+    expect(await refused(['api', 'GET', '/players'], { MOCAP_BASE_URL: '' })).toMatch(/give --base-url/)
+  })
+
+  it('must be in the file that is named', async () => {
+    const missing = await refused(['api', 'GET', '/players', '--api-key-file', 'gone.txt'], { MOCAP_API_KEY: '' })
+
+    expect(missing).toMatch(/--api-key-file: "gone\.txt" cannot be read: there is nothing at this path/)
+  })
+})
