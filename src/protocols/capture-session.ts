@@ -4,7 +4,15 @@
 import { checkSecure } from '../core/address.ts'
 import { isUploadError } from '../core/errors.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
-import type { AddressedFile, PlannedFile, Protocol, RegisterOptions, TransportReply, Unit, Verdict } from '../core/ports.ts'
+import type {
+  AddressedFile,
+  PlannedFile,
+  Protocol,
+  RegisterOptions,
+  TransportReply,
+  Unit,
+  Verdict,
+} from '../core/ports.ts'
 import { classifyStorageFailure } from '../core/retry.ts'
 import { parseEtag } from '../core/etag.ts'
 import type { ServiceClient } from '../client/service-client.ts'

@@ -20,7 +20,8 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
   if (entries.length !== files.length) {
     wrong(`The service answered with ${String(entries.length)} files for the ${String(files.length)} that were sent.`)
   }
-  const entryOf = byEcho(files, entries) ?? byName(files, entries) ?? ((file: PlannedFile) => entries[files.indexOf(file)])
+  const entryOf =
+    byEcho(files, entries) ?? byName(files, entries) ?? ((file: PlannedFile) => entries[files.indexOf(file)])
   const seen = new Set<string>()
   return files.map((file) => {
     const entry = entryOf(file)

@@ -3,11 +3,11 @@
 
 import { checkSecure } from '../core/address.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
-import { formatEtag, parseEtag, type EtagForm } from '../core/etag.ts'
+import { formatEtag, type EtagForm } from '../core/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
-import type { PlannedFile, Protocol, TransportReply, Unit, UnitLimits, Verdict } from '../core/ports.ts'
-import { classifyStorageFailure } from '../core/retry.ts'
+import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
 import type { ServiceClient } from '../client/service-client.ts'
+import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { fileIdOf, matchAddresses } from './match-addresses.ts'
 
 export interface VideoSessionOptions {
@@ -50,7 +50,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       return { sessionId, files: addressed, hasPossibleOrphan }
     },
     request: () => ({ method: 'PUT', headers: {} }),
-    judge: judgePart,
+    judge: judgeTaggedPart,
     async confirm(sessionId, serverFileId, parts, signal) {
       const etags = parts.map(({ partNumber, receipt }) => {
         invariant(receipt.etag !== undefined, 'a video part is received only with an ETag')
@@ -85,18 +85,6 @@ function videoFile(file: PlannedFile) {
     fileId: fileIdOf(file),
     ...(typeof frameRate === 'number' ? { frameRate } : {}),
   }
-}
-
-function judgePart(reply: TransportReply, unit: Unit): Verdict {
-  if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
-  const etag = parseEtag(reply.headers['etag'])
-  if (etag !== undefined) return { kind: 'received', acceptedEnd: unit.end, etag: etag.raw }
-  const error = new UploadError(
-    'ERR_UPLOAD_ETAG_MISSING',
-    `The storage took part ${String(unit.partNumber)} without giving an ETag, and the service cannot confirm it without one. ` +
-      'In a browser, the CORS rule of the bucket must expose the ETag header.',
-  )
-  return { kind: 'retry', error, isThrottle: false }
 }
 
 /** A service that is told twice may say so instead of 200. */

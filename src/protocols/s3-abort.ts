@@ -1,0 +1,31 @@
+// Ends an upload that is not complete, so that the store keeps, and bills, nothing of it.
+
+import { UploadError } from '../core/errors.ts'
+import { backoffMs } from '../core/retry.ts'
+import { sleep } from '../core/sleep.ts'
+import { callS3, type S3CallPorts } from './s3-call.ts'
+import { listParts, type S3Upload } from './s3-parts.ts'
+
+/** A part that was under way during an abort may be stored after it; each further abort takes what came meanwhile. */
+const MAX_ABORTS = 5
+
+/**
+ * Aborts until the store knows the upload no more, or lists no part of it. One that was completed or ended before counts
+ * as ended. Safe to repeat. Rejects when parts keep coming, and with what the store answered else.
+ */
+export async function abortS3Upload(ports: S3CallPorts, upload: S3Upload, signal: AbortSignal): Promise<void> {
+  const { key, uploadId } = upload
+  for (let attempt = 1; attempt <= MAX_ABORTS; attempt += 1) {
+    const outcome = await callS3(ports, { operation: 'abort', key, uploadId }, signal)
+    const isGone = outcome.kind === 'refused' && outcome.error.status === 404
+    if (outcome.kind !== 'done' && !isGone) throw outcome.error
+    const left = await listParts(ports, upload, signal)
+    if (left === undefined || left.length === 0) return
+    await sleep(ports.clock, 250 + backoffMs({ attempt, random: ports.random }), signal)
+  }
+  throw new UploadError(
+    'ERR_UPLOAD_SERVICE_REFUSED',
+    `The storage still lists parts of the upload of ${key} after ${String(MAX_ABORTS)} aborts. Cancel again later.`,
+    { isRetryable: true },
+  )
+}

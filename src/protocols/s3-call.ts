@@ -1,0 +1,196 @@
+// A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
+// has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
+
+import { checkSecure, redactText } from '../core/address.ts'
+import { HttpStatusError, isUploadError, summarize, TransportError, UploadError } from '../core/errors.ts'
+import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
+import { backoffMs, MAX_RETRY_AFTER_MS, parseHttpDateMs, parseRetryAfterMs } from '../core/retry.ts'
+import { sleep } from '../core/sleep.ts'
+import { xmlField, xmlRoot } from './s3-xml.ts'
+
+/** What the host is asked to sign. `partNumberMarker`: list the parts behind this number. */
+export type S3SignRequest =
+  | { readonly operation: 'create' | 'head'; readonly key: string }
+  | { readonly operation: 'complete' | 'abort'; readonly key: string; readonly uploadId: string }
+  | { readonly operation: 'list'; readonly key: string; readonly uploadId: string; readonly partNumberMarker?: number }
+  | { readonly operation: 'part'; readonly key: string; readonly uploadId: string; readonly partNumber: number }
+
+export interface S3SignedRequest {
+  /** A pre-signed address: a secret. */
+  readonly url: string
+  /** Headers that were signed with it, names in lower case. Not for `part`: see `partHeaders`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Signs one request, on the host's server or with its keys. Asked again for each try; what it rejects with is tried again too. */
+export type S3Sign = (request: S3SignRequest, signal: AbortSignal) => Promise<S3SignedRequest>
+
+export interface S3CallPorts {
+  readonly sign: S3Sign
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly random: Random
+  /** For one try, ms. Default 30,000; completing gets ten times as long, because the store joins the parts meanwhile. */
+  readonly callTimeoutMs?: number
+  /** Tries of one call that reached the store, the first included. Default 5. */
+  readonly tries?: number
+  /** How long the store may be out of reach during one call, ms. Default 1 h. */
+  readonly giveUpAfterMs?: number
+  /** Plain HTTP off this machine. Default false. */
+  readonly isHttpAllowed?: boolean
+}
+
+export type S3Call = Exclude<S3SignRequest, { operation: 'part' }>
+
+/** `missing`: no answer to the last try; an earlier try may have been acted on, as `isDoubtful` says. */
+export type S3Outcome =
+  | { readonly kind: 'done'; readonly reply: TransportReply; readonly text: string; readonly isDoubtful: boolean }
+  | { readonly kind: 'refused'; readonly error: HttpStatusError; readonly isDoubtful: boolean }
+  | { readonly kind: 'missing'; readonly error: UploadError; readonly isDoubtful: boolean }
+
+const METHODS = { create: 'POST', complete: 'POST', list: 'GET', abort: 'DELETE', head: 'HEAD' } as const
+const MAX_REPLY_BYTES = 2 * 1024 * 1024
+const DEFAULT_TRIES = 5
+const TRANSIENT_CODES =
+  /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
+
+/** Calls until an answer ends it. Rejects with the signal's reason, and with ERR_UPLOAD_INSECURE_URL. */
+export async function callS3(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
+  const { tries = DEFAULT_TRIES, giveUpAfterMs = 3_600_000, clock, random } = ports
+  let isDoubtful = false
+  let reached = 0
+  let awaySinceMs: number | undefined
+  for (let attempt = 1; ; attempt += 1) {
+    const beganAtMs = clock.monotonicNow()
+    const outcome = await tryOnce(ports, call, signal, body)
+    isDoubtful ||= outcome.isDoubtful
+    if (outcome.kind === 'done') return { ...outcome, isDoubtful }
+    const isAway = outcome.error instanceof TransportError && outcome.error.phase === 'connect'
+    awaySinceMs = isAway ? (awaySinceMs ?? beganAtMs) : undefined
+    reached += Number(!isAway)
+    const isLastWait = awaySinceMs !== undefined && clock.monotonicNow() - awaySinceMs >= giveUpAfterMs
+    if (!outcome.error.isRetryable || reached >= tries || isLastWait) return { ...outcome, isDoubtful }
+    const askedMs = outcome.kind === 'refused' ? Math.min(outcome.error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0
+    // A store that is out of reach is asked at least every half minute and never without a pause.
+    const ownMs = backoffMs({ attempt, random }) + (isAway ? 250 : 0)
+    await sleep(clock, Math.max(askedMs, ownMs), signal)
+  }
+}
+
+async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
+  const deadline = createDeadline(ports, call, signal)
+  let request: TransportRequest | undefined
+  try {
+    const { url, headers = {} } = await signFor(ports, call, deadline.signal)
+    request = {
+      ...{ method: METHODS[call.operation], url, headers, signal: deadline.signal, maxReplyBytes: MAX_REPLY_BYTES },
+      // A POST without a body still says its length: some stores answer 411 else.
+      ...(call.operation === 'create' || body !== undefined
+        ? { body: { kind: 'bytes', bytes: new TextEncoder().encode(body ?? '') } }
+        : {}),
+    }
+    return read(call, await ports.transport.send(request))
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    const isLate = deadline.signal.aborted
+    if (!isLate && !(error instanceof TransportError) && !isSigning(error)) throw error
+    const isDoubtful = request !== undefined && ports.transport.endingOf(request) === 'doubtful'
+    const missing = isLate ? (deadline.signal.reason as UploadError) : (error as UploadError)
+    return { kind: 'missing', error: missing, isDoubtful }
+  } finally {
+    deadline.end()
+  }
+}
+
+/** Asks the host; its failures are told in its own words, without what reads like a secret. */
+export async function signFor(
+  ports: Pick<S3CallPorts, 'sign' | 'isHttpAllowed'>,
+  request: S3SignRequest,
+  signal: AbortSignal,
+): Promise<S3SignedRequest> {
+  let signed: S3SignedRequest
+  try {
+    signed = await unlessAborted(ports.sign(request, signal), signal)
+  } catch (error) {
+    if (signal.aborted || isUploadError(error)) throw error
+    const words = redactText(summarize(error).message).slice(0, 300)
+    throw new UploadError(
+      'ERR_UPLOAD_SERVICE_REPLY',
+      `The host did not sign the ${request.operation} of ${request.key}. It says: ${words}`,
+      { isRetryable: true, details: { operation: request.operation, isSigning: true } },
+    )
+  }
+  checkSecure(signed.url, ports.isHttpAllowed ?? false)
+  return signed
+}
+
+function isSigning(error: unknown): boolean {
+  return isUploadError(error) && error.details['isSigning'] === true
+}
+
+function read(call: S3Call, reply: TransportReply): S3Outcome {
+  const text = reply.isBodyCut ? '' : new TextDecoder().decode(reply.body)
+  const error = xmlRoot(text, 'Error')
+  const isSuccess = reply.status >= 200 && reply.status < 300
+  if (isSuccess && error === undefined) return { kind: 'done', reply, text, isDoubtful: false }
+  // Completing answers 200 before it has begun, and says later in the body how it went.
+  const isDoubtful = isSuccess || reply.status >= 500
+  return { kind: 'refused', error: refusal(call, reply, error), isDoubtful }
+}
+
+function refusal(call: S3Call, reply: TransportReply, error: string | undefined): HttpStatusError {
+  const { status, headers } = reply
+  const { operation, key } = call
+  const said = error === undefined ? undefined : xmlField(error, 'Code')
+  const code = said !== undefined && /^[A-Z][A-Za-z0-9]{2,47}$/.test(said) ? said : undefined
+  const isExpired = status === 403 && /\bexpired\b/i.test(xmlField(error ?? '', 'Message') ?? '')
+  const isTransient = [408, 425, 429].includes(status) || (status >= 500 && status !== 501 && status !== 505)
+  const isRetryable = isTransient || isExpired || TRANSIENT_CODES.test(code ?? '')
+  const errorCode =
+    status >= 300 && status < 400
+      ? 'ERR_UPLOAD_REDIRECT_REFUSED'
+      : status === 401 || status === 403
+        ? 'ERR_UPLOAD_ADDRESS_REFUSED'
+        : 'ERR_UPLOAD_HTTP_STATUS'
+  const told = [String(status), ...(code === undefined ? [] : [code])].join(' ')
+  return new HttpStatusError(errorCode, `The storage refused to ${operation} the upload of ${key} (${told}).`, {
+    ...{ status, serviceCode: code, isRetryable, details: { operation } },
+    retryAfterMs: parseRetryAfterMs(headers['retry-after'], parseHttpDateMs(headers['date']) ?? NaN),
+  })
+}
+
+/** The signal of one try: the caller's, or its own when the time is up. */
+function createDeadline(ports: S3CallPorts, { operation, key }: S3Call, signal: AbortSignal) {
+  const controller = new AbortController()
+  const follow = (): void => controller.abort(signal.reason)
+  if (signal.aborted) follow()
+  signal.addEventListener('abort', follow, { once: true })
+  const { callTimeoutMs = 30_000 } = ports
+  const limitMs = operation === 'complete' ? 10 * callTimeoutMs : callTimeoutMs
+  const timer = ports.clock.setTimeout(() => {
+    const message = `The storage did not answer in ${String(limitMs / 1000)} s when asked to ${operation} the upload of ${key}.`
+    controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message, { isRetryable: true }))
+  }, limitMs)
+  return {
+    signal: controller.signal,
+    end() {
+      ports.clock.clearTimeout(timer)
+      signal.removeEventListener('abort', follow)
+    },
+  }
+}
+
+/** A signer that does not listen to the signal must not keep us. */
+async function unlessAborted<TValue>(promise: Promise<TValue>, signal: AbortSignal): Promise<TValue> {
+  let leave = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason as Error)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}

@@ -1,0 +1,176 @@
+// Any S3-compatible store without a service between: one multipart upload per file, every request signed by the host.
+// The uploads are created with the session; the addresses of a file's parts are signed when its turn comes, and again
+// when they have expired, so that an address need not live longer than a part takes.
+
+import { invalid, UploadError } from '../core/errors.ts'
+import { S3_LIMITS } from '../core/plan.ts'
+import { parseHttpDateMs } from '../core/retry.ts'
+import type { AddressedFile, Hasher, PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
+import { judgeTaggedPart } from './judge-tagged-part.ts'
+import { abortS3Upload } from './s3-abort.ts'
+import { callS3, signFor, type S3CallPorts } from './s3-call.ts'
+import { completeS3Upload } from './s3-complete.ts'
+import { formatS3Session, readS3Session, type S3SessionUpload } from './s3-session.ts'
+import { xmlField, xmlRoot } from './s3-xml.ts'
+
+export interface S3MultipartOptions extends S3CallPorts {
+  /** The object's key for a file. Default: the file's name. Two files of one session never share a key. */
+  readonly keyOf?: (file: PlannedFile) => string
+  /** Headers of every part, in lower case, that the host signs into each of its addresses. Default: none. */
+  readonly partHeaders?: Readonly<Record<string, string>>
+  /** Computes what the ETag of a completed object must be, to know it again when the answer to its completion is lost. */
+  readonly hasher?: Hasher
+  /** What a part may be. Default: what every S3-compatible store takes. */
+  readonly unitLimits?: UnitLimits
+}
+
+/** Files whose addresses are signed together, and calls under way at once. */
+const BATCH_SIZE = 4
+const CREATES_AT_ONCE = 4
+const SIGNATURES_AT_ONCE = 16
+
+/** The protocol. Its session id lists the uploads, so that it can be resumed and cancelled with nothing else at hand. */
+export function s3Multipart(options: S3MultipartOptions): Protocol {
+  const { keyOf = (file: PlannedFile) => file.name, partHeaders = {}, hasher } = options
+  const uploadsOf = remembering(readS3Session)
+  const uploadOf = (sessionId: string | number, serverFileId: string | number): S3SessionUpload =>
+    uploadsOf(sessionId).find(({ uploadId }) => uploadId === serverFileId) ??
+    invalid('This S3 session has no upload of that file.')
+
+  return {
+    traits: {
+      units: options.unitLimits ?? S3_LIMITS,
+      order: 'any',
+      addressing: 'batches',
+      batchSize: BATCH_SIZE,
+      cancelScope: 'session',
+      confirms: true,
+    },
+    async create(files, signal) {
+      const keys = files.map(keyOf)
+      checkKeys(keys)
+      const created: S3SessionUpload[] = []
+      let hasPossibleOrphan = false
+      try {
+        await inTurns(files, CREATES_AT_ONCE, async ({ fileIndex }, index) => {
+          const { upload, isDoubtful } = await createUpload(options, keys[index] ?? '', signal)
+          created.push({ ...upload, fileIndex })
+          hasPossibleOrphan ||= isDoubtful
+        })
+      } catch (error) {
+        await forget(options, created)
+        throw error
+      }
+      return { sessionId: formatS3Session(created), hasPossibleOrphan }
+    },
+    async register(sessionId, files, { signal }) {
+      const uploads = new Map(uploadsOf(sessionId).map((upload) => [upload.fileIndex, upload]))
+      const addressed: AddressedFile[] = []
+      for (const { fileIndex, partCount } of files) {
+        const upload = uploads.get(fileIndex) ?? invalid('This S3 session has no upload of that file.')
+        const addresses = await signParts(options, upload, partCount, signal)
+        addressed.push({ fileIndex, serverFileId: upload.uploadId, addresses })
+      }
+      return addressed
+    },
+    request: () => ({ method: 'PUT', headers: partHeaders }),
+    judge: judgeTaggedPart,
+    confirm: (sessionId, serverFileId, parts, signal) =>
+      completeS3Upload({ ...options, hasher }, uploadOf(sessionId, serverFileId), parts, signal),
+    reportFailure: (sessionId, serverFileId, signal) =>
+      abortS3Upload(options, uploadOf(sessionId, serverFileId), signal),
+    async cancel(sessionId, signal) {
+      const failures: unknown[] = []
+      await inTurns(uploadsOf(sessionId), CREATES_AT_ONCE, async (upload) => {
+        await abortS3Upload(options, upload, signal).catch((error: unknown) => failures.push(error))
+      })
+      signal.throwIfAborted()
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+function checkKeys(keys: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const key of keys) {
+    if (key === '' || new TextEncoder().encode(key).length > 1_024) invalid('A key of S3 has 1 to 1,024 bytes.')
+    if (seen.has(key)) invalid(`Two files of this session have the key ${key}; one would replace the other.`)
+    seen.add(key)
+  }
+}
+
+async function createUpload(
+  ports: S3CallPorts,
+  key: string,
+  signal: AbortSignal,
+): Promise<{ upload: Omit<S3SessionUpload, 'fileIndex'>; isDoubtful: boolean }> {
+  const outcome = await callS3(ports, { operation: 'create', key }, signal)
+  if (outcome.kind !== 'done') throw outcome.error
+  const uploadId = xmlField(xmlRoot(outcome.text, 'InitiateMultipartUploadResult') ?? '', 'UploadId') ?? ''
+  if (!/^[\x21-\x7e]{1,1024}$/.test(uploadId)) {
+    throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `The storage created no upload of ${key}: its answer names none.`)
+  }
+  const createdAtMs = parseHttpDateMs(outcome.reply.headers['date'])
+  return {
+    upload: { key, uploadId, ...(createdAtMs === undefined ? {} : { createdAtMs }) },
+    isDoubtful: outcome.isDoubtful,
+  }
+}
+
+/** A session that did not come about leaves nothing behind, as far as the store can be told; one try each. */
+async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<void> {
+  const { signal } = new AbortController()
+  const once = { ...ports, tries: 1, giveUpAfterMs: 0 }
+  for (const { key, uploadId } of uploads) {
+    const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal).catch(() => undefined)
+    // What the store did not hear it will not hear from the others either, and the cause must not wait for them.
+    if (outcome === undefined || outcome.kind === 'missing') return
+  }
+}
+
+async function signParts(
+  options: S3MultipartOptions,
+  { key, uploadId }: S3SessionUpload,
+  partCount: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const addresses = new Array<string>(partCount)
+  await inTurns(addresses.fill(''), SIGNATURES_AT_ONCE, async (_, index) => {
+    const signed = await signFor(options, { operation: 'part', key, uploadId, partNumber: index + 1 }, signal)
+    if (Object.keys(signed.headers ?? {}).length > 0) {
+      invalid('An address of a part must need no headers of its own: name those of all parts in partHeaders.')
+    }
+    addresses[index] = signed.url
+  })
+  if (new Set(addresses).size < partCount) {
+    throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `The host signed the same address for two parts of ${key}.`)
+  }
+  return addresses
+}
+
+/** Runs a task for each item, so many at once, in order; after the first failure no further one begins, and it waits for those under way. */
+async function inTurns<TItem>(
+  items: readonly TItem[],
+  atOnce: number,
+  task: (item: TItem, index: number) => Promise<void>,
+): Promise<void> {
+  const queue = items.entries()
+  const failures: unknown[] = []
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) {
+      if (failures.length > 0) return
+      await task(item, index).catch((error: unknown) => failures.push(error))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  if (failures.length > 0) throw failures[0]
+}
+
+/** The session id of ten thousand files is long; it is read once. */
+function remembering<TKey, TValue>(read: (key: TKey) => TValue): (key: TKey) => TValue {
+  let last: { readonly key: TKey; readonly value: TValue } | undefined
+  return (key) => {
+    if (last?.key !== key) last = { key, value: read(key) }
+    return last.value
+  }
+}

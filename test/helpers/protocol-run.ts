@@ -1,0 +1,91 @@
+// Runs a protocol with the real engine, as a flow does but without the flow: plan, create, addresses, parts, confirm.
+// What was journalled stays in memory, so that a test can see it or go on from it.
+
+import { systemClock } from '../../src/adapters/web/system-clock.ts'
+import { createEngine, type EngineOptions } from '../../src/core/engine.ts'
+import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
+import { createSessionJob } from '../../src/flows/session-job.ts'
+import { createSessionRecord, type SessionRecord } from '../../src/flows/session-record.ts'
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal.ts'
+import { planFile } from '../../src/core/plan.ts'
+import type { Clock, PlannedFile, Protocol, Source, Transport } from '../../src/core/ports.ts'
+import type { TransferEvent } from '../../src/core/transfer-job.ts'
+import type { TransferResult } from '../../src/core/transfer.ts'
+
+export interface ProtocolRun {
+  readonly sessionId: string | number
+  readonly plans: readonly PlannedFile[]
+  readonly record: SessionRecord
+  readonly events: readonly TransferEvent[]
+  readonly result: TransferResult
+}
+
+export interface ProtocolRunOptions extends Partial<EngineOptions> {
+  readonly protocol: Protocol
+  readonly sources: readonly Source[]
+  readonly transport: Transport
+  readonly partSizeBytes?: number
+  readonly signal?: AbortSignal
+  /** Hears each event as it comes, also before the run is over. */
+  readonly onEvent?: (event: TransferEvent, sessionId: string | number) => void
+}
+
+/** The system's clock with every wait but a deadline a thousand times shorter. */
+export function quickClock(): Clock {
+  const clock = systemClock()
+  return {
+    ...clock,
+    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs >= 20_000 ? delayMs : delayMs / 1_000),
+  }
+}
+
+/** Rejects as the engine does; everything else is in the record. */
+export async function runProtocol(options: ProtocolRunOptions): Promise<ProtocolRun> {
+  const { protocol, sources, transport, partSizeBytes, signal = new AbortController().signal } = options
+  const clock = options.clock ?? quickClock()
+  const plans = await Promise.all(
+    sources.map(async (source, fileIndex): Promise<PlannedFile> => {
+      const { sizeBytes } = await source.describe()
+      const asked = partSizeBytes === undefined || protocol.traits.units.maxCount === 1 ? {} : { partSizeBytes }
+      const plan = planFile({ name: source.name, sizeBytes, limits: protocol.traits.units, ...asked })
+      return { fileIndex, name: source.name, sizeBytes, ...plan }
+    }),
+  )
+  const record = createSessionRecord(memoryJournal(), clock, 'run')
+  await record.write({
+    type: 'session.begun',
+    ...{ version: JOURNAL_VERSION, key: 'run', flow: 'video', params: {}, files: plans },
+    locations: plans.map(({ name }) => name),
+  })
+  const created = await protocol.create(plans, signal)
+  await record.write({ type: 'session.created', ...created })
+  const events: TransferEvent[] = []
+  const job = createSessionJob({
+    ...{ record, protocol, registeredBefore: new Set<number>() },
+    source: (fileIndex) => sources[fileIndex]!,
+    report(event) {
+      events.push(event)
+      options.onEvent?.(event, created.sessionId)
+    },
+  })
+  const engine = createEngine({
+    ...{ transport, clock, random: options.random ?? Math.random, hasher: options.hasher ?? md5Hasher() },
+    concurrency: options.concurrency ?? 4,
+    ...(options.retries === undefined ? {} : { retries: options.retries }),
+    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+  })
+  const result = await engine.run(job, signal)
+  return { sessionId: created.sessionId, plans, record, events, result }
+}
+
+/** Bytes that differ at every position and for every seed. */
+export function bytesOfSeed(sizeBytes: number, seed: number): Uint8Array {
+  const bytes = new Uint8Array(sizeBytes)
+  let state = (seed + 1) * 2_654_435_761
+  for (let index = 0; index < sizeBytes; index += 1) {
+    if (index % 4 === 0) state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    bytes[index] = state >>> (8 * (index % 4))
+  }
+  return bytes
+}

@@ -1,0 +1,334 @@
+// Multipart uploads to an S3-compatible store, over real sockets and through the real engine.
+
+import { describe, expect, it } from 'vitest'
+import { listParts } from '../../src/protocols/s3-parts.ts'
+import { expectObject, NEVER, plan, SMALL, sourceOf, startS3Rig } from './s3-rig.ts'
+
+describe('an upload', () => {
+  it('stores every file as one object of its parts in order', async () => {
+    const { s3, run } = await startS3Rig()
+
+    const { result, record } = await run([
+      sourceOf('a.mp4', 4_500),
+      sourceOf('dir name & <b>.mov', 1),
+      sourceOf('empty', 0),
+    ])
+
+    expect(result).toEqual({ confirmedCount: 3, failedCount: 0 })
+    expectObject(s3, 'a.mp4', 4_500)
+    expectObject(s3, 'dir name & <b>.mov', 1)
+    expectObject(s3, 'empty', 0)
+    expect(s3.objects.get('a.mp4')?.etag).toMatch(/^"[0-9a-f]{32}-5"$/)
+    expect(s3.uploads.size).toBe(0)
+    const receipts = record.ledger().files.flatMap((file) => file.parts.map((part) => part.receipt?.isVerified))
+    expect(receipts).toEqual(Array.from({ length: 7 }, () => true))
+  })
+
+  it('signs the parts of a file when its turn comes, and not all of them with the session', async () => {
+    const { s3, protocol } = await startS3Rig()
+    const files = Array.from({ length: 6 }, (_, index) => plan(index, `clip-${String(index)}`, 3))
+
+    const { sessionId } = await protocol.create(files, NEVER)
+    const addressed = await protocol.register!(sessionId, files.slice(2, 4), { isRepeat: false, signal: NEVER })
+
+    expect(s3.requestsOf('create')).toHaveLength(6)
+    expect(addressed.map(({ fileIndex, addresses }) => [fileIndex, addresses.length])).toEqual([
+      [2, 3],
+      [3, 3],
+    ])
+    expect(addressed.map(({ serverFileId }) => s3.uploads.get(String(serverFileId))?.key)).toEqual(['clip-2', 'clip-3'])
+  })
+
+  it('signs a file anew when the addresses expired before they were used', async () => {
+    const { s3, run } = await startS3Rig()
+    let hasExpired = false
+
+    const { result } = await run([sourceOf('a.mp4', 6_000)], {
+      concurrency: 1,
+      onEvent(event) {
+        if (event.type !== 'received' || hasExpired) return
+        hasExpired = true
+        s3.expireAddresses()
+      },
+    })
+
+    expect(result).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expectObject(s3, 'a.mp4', 6_000)
+    expect(s3.requestsOf('part').map((request) => request.partNumber)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('sends the headers of parts that the host names, and no others of its own', async () => {
+    const { s3, run } = await startS3Rig({}, { partHeaders: { 'x-amz-storage-class': 'STANDARD_IA' } })
+
+    await run([sourceOf('a', 1_500)])
+
+    const names = s3.requestsOf('part').map(({ headers }) => Object.keys(headers).sort())
+    expect(names).toEqual([
+      ['connection', 'content-length', 'host', 'x-amz-storage-class'],
+      ['connection', 'content-length', 'host', 'x-amz-storage-class'],
+    ])
+  })
+
+  it('needs no ETag to be an MD5', async () => {
+    const { s3, run } = await startS3Rig({ hasOpaqueEtags: true })
+
+    const { result, record } = await run([sourceOf('a', 2_500)])
+
+    expect(result.confirmedCount).toBe(1)
+    expect(record.ledger().files[0]?.parts.map((part) => part.receipt?.isVerified)).toEqual([false, false, false])
+    expectObject(s3, 'a', 2_500)
+  })
+})
+
+describe('creating a session', () => {
+  it('refuses two files under one key before any call', async () => {
+    const { s3, protocol } = await startS3Rig({}, { keyOf: () => 'same' })
+
+    await expect(protocol.create([plan(0, 'a'), plan(1, 'b')], NEVER)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+      message: 'Two files of this session have the key same; one would replace the other.',
+    })
+    expect(s3.requests).toEqual([])
+  })
+
+  it('says that an upload may be orphaned when the answer to its creation was lost', async () => {
+    const { s3, protocol } = await startS3Rig({ faults: [{ operation: 'create', nth: 1, work: true }] })
+
+    const created = await protocol.create([plan(0, 'a')], NEVER)
+
+    expect(created.hasPossibleOrphan).toBe(true)
+    expect(s3.uploads.size).toBe(2)
+  })
+
+  it('ends the uploads that were created when another one could not be', async () => {
+    const refusal = { status: 403, body: '<Error><Code>AccessDenied</Code><Message>No</Message></Error>' }
+    const { s3, protocol } = await startS3Rig({ faults: [{ operation: 'create', nth: 3, answer: refusal }] })
+    const files = Array.from({ length: 5 }, (_, index) => plan(index, `clip-${String(index)}`))
+
+    await expect(protocol.create(files, NEVER)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_ADDRESS_REFUSED',
+      serviceCode: 'AccessDenied',
+    })
+    expect(s3.uploads.size).toBe(0)
+    expect(s3.requestsOf('abort').length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('tries again what may pass: a busy store, a lost line, a signer that fails', async () => {
+    let signatures = 0
+    const { s3, protocol } = await startS3Rig(
+      {
+        faults: [
+          { operation: 'create', nth: 1, answer: { status: 503, body: '<Error><Code>SlowDown</Code></Error>' } },
+          { operation: 'create', nth: 2 },
+        ],
+      },
+      {
+        sign(request) {
+          signatures += 1
+          return signatures === 1 ? Promise.reject(new Error('the signer sleeps')) : Promise.resolve(s3.sign(request))
+        },
+      },
+    )
+
+    const { sessionId } = await protocol.create([plan(0, 'a')], NEVER)
+
+    expect(s3.requestsOf('create')).toHaveLength(3)
+    expect(String(sessionId)).toContain([...s3.uploads.keys()][0])
+  })
+
+  it('gives up after five tries and shows nothing of the address', async () => {
+    const { s3, protocol } = await startS3Rig({
+      faults: [{ operation: 'create', nth: 'every', answer: { status: 500 } }],
+    })
+
+    const error = await protocol.create([plan(0, 'a')], NEVER).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_HTTP_STATUS',
+      message: 'The storage refused to create the upload of a (500).',
+    })
+    expect(JSON.stringify(error)).not.toMatch(/amz|127\.0\.0\.1/i)
+    expect(s3.requestsOf('create')).toHaveLength(5)
+  })
+
+  it.each([
+    ['no XML', 'hello'],
+    ['another document', '<Other><UploadId>1</UploadId></Other>'],
+    [
+      'an upload id with a blank',
+      '<InitiateMultipartUploadResult><UploadId>a b</UploadId></InitiateMultipartUploadResult>',
+    ],
+    [
+      'an id in a CDATA section',
+      '<InitiateMultipartUploadResult><Key><![CDATA[<UploadId>evil</UploadId>]]></Key><UploadId>a</UploadId></InitiateMultipartUploadResult>',
+    ],
+  ])('refuses a reply that is %s', async (_name, body) => {
+    const answer = { status: 200, body }
+    const { protocol } = await startS3Rig({ faults: [{ operation: 'create', nth: 'every', answer }] })
+
+    await expect(protocol.create([plan(0, 'a')], NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+  })
+
+  it('does not send to plain HTTP off this machine', async () => {
+    const { protocol } = await startS3Rig({}, { sign: () => Promise.resolve({ url: 'http://s3.example.com/a?X=1' }) })
+
+    await expect(protocol.create([plan(0, 'a')], NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL' })
+  })
+
+  it('ends when it is aborted, also when the signer never answers', async () => {
+    const { protocol } = await startS3Rig({}, { sign: () => new Promise(() => {}) })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+
+    const creating = protocol.create([plan(0, 'a')], controller.signal)
+    controller.abort(reason)
+
+    await expect(creating).rejects.toBe(reason)
+  })
+})
+
+describe('addresses of parts', () => {
+  it('refuses a signature that asks for headers, or comes twice', async () => {
+    const { s3, protocol } = await startS3Rig(
+      {},
+      {
+        sign: (request) =>
+          Promise.resolve(
+            request.operation !== 'part'
+              ? s3.sign(request)
+              : request.key === 'a'
+                ? { url: 'https://s3.example.com/a', headers: { 'x-amz-acl': 'private' } }
+                : { url: 'https://s3.example.com/b' },
+          ),
+      },
+    )
+    const { sessionId } = await protocol.create([plan(0, 'a', 2), plan(1, 'b', 2)], NEVER)
+    const register = (file: number, name: string) =>
+      protocol.register!(sessionId, [plan(file, name, 2)], { isRepeat: false, signal: NEVER })
+
+    await expect(register(0, 'a')).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
+    await expect(register(1, 'b')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message: 'The host signed the same address for two parts of b.',
+    })
+  })
+})
+
+describe('the list of parts', () => {
+  it('comes from all pages, in order, and is enough to go on from', async () => {
+    const { s3, options, protocol } = await startS3Rig({ pageSize: 2 })
+    const { sessionId } = await protocol.create([plan(0, 'a', 5)], NEVER)
+    const uploadId = [...s3.uploads.keys()][0]!
+    const etags = [4, 1, 5, 2].map((partNumber) => s3.arriveLate(uploadId, partNumber, Buffer.alloc(partNumber, 7)))
+
+    const parts = await listParts(options, { key: 'a', uploadId }, NEVER)
+
+    expect(parts).toEqual([
+      { partNumber: 1, sizeBytes: 1, etag: etags[1] },
+      { partNumber: 2, sizeBytes: 2, etag: etags[3] },
+      { partNumber: 4, sizeBytes: 4, etag: etags[0] },
+      { partNumber: 5, sizeBytes: 5, etag: etags[2] },
+    ])
+    expect(s3.requestsOf('list').map((request) => request.partNumberMarker)).toEqual([undefined, 2])
+    expect(sessionId).toContain(uploadId)
+  })
+
+  it('is undefined for an upload that the store does not know', async () => {
+    const { options } = await startS3Rig()
+
+    expect(await listParts(options, { key: 'a', uploadId: 'nobody' }, NEVER)).toBe(undefined)
+  })
+
+  it.each([
+    ['a page that does not go on', '<IsTruncated>true</IsTruncated><NextPartNumberMarker>0</NextPartNumberMarker>'],
+    ['a truncated page without a marker', '<IsTruncated>true</IsTruncated>'],
+    ['a part without a number', '<Part><ETag>"a"</ETag><Size>1</Size></Part>'],
+    ['a part that does not end', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>1</Size>'],
+    ['a part number out of range', '<Part><PartNumber>10001</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>'],
+  ])('is refused with %s', async (_name, inside) => {
+    const body = `<ListPartsResult>${inside}</ListPartsResult>`
+    const { options } = await startS3Rig({
+      faults: [{ operation: 'list', nth: 'every', answer: { status: 200, body } }],
+    })
+
+    await expect(listParts(options, { key: 'a', uploadId: 'u' }, NEVER)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+    })
+  })
+})
+
+describe('cancel', () => {
+  it('ends every upload of the session, and may be said twice', async () => {
+    const { s3, protocol } = await startS3Rig()
+    const { sessionId } = await protocol.create([plan(0, 'a'), plan(1, 'b')], NEVER)
+
+    await protocol.cancel!(sessionId, NEVER)
+    await protocol.cancel!(sessionId, NEVER)
+
+    expect(s3.uploads.size).toBe(0)
+  })
+
+  it('aborts again while the store lists parts that came late', async () => {
+    const { s3, protocol } = await startS3Rig({
+      faults: [1, 2].map((nth) => ({ operation: 'abort', nth, answer: { status: 204 } }) as const),
+    })
+    const { sessionId } = await protocol.create([plan(0, 'a')], NEVER)
+    s3.arriveLate([...s3.uploads.keys()][0]!, 1, Buffer.from('late'))
+
+    await protocol.cancel!(sessionId, NEVER)
+
+    expect(s3.requestsOf('abort')).toHaveLength(3)
+    expect(s3.uploads.size).toBe(0)
+  })
+
+  it('says so when parts keep coming, and still ends the other uploads', async () => {
+    const { s3, protocol } = await startS3Rig()
+    const { sessionId } = await protocol.create([plan(0, 'a'), plan(1, 'b')], NEVER)
+    const uploads = s3.uploads as Map<string, { key: string; parts: Map<number, { bytes: Buffer; etag: string }> }>
+    const [first] = uploads.keys()
+    uploads.delete = (uploadId) => uploadId !== first && Map.prototype.delete.call(uploads, uploadId)
+    s3.arriveLate(first!, 1, Buffer.from('late'))
+
+    await expect(protocol.cancel!(sessionId, NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED' })
+
+    expect([...s3.uploads.keys()]).toEqual([first])
+  })
+
+  it('leaves a completed object alone', async () => {
+    const { s3, protocol, run } = await startS3Rig()
+    const { sessionId } = await run([sourceOf('a', 1_500)])
+
+    await protocol.cancel!(sessionId, NEVER)
+
+    expectObject(s3, 'a', 1_500)
+  })
+
+  it('refuses what is no id of its session', async () => {
+    const { protocol } = await startS3Rig()
+
+    await expect(protocol.cancel!('upload-1', NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
+  })
+
+  it('can end the upload of one file that was given up', async () => {
+    const { s3, protocol } = await startS3Rig()
+    const { sessionId } = await protocol.create([plan(0, 'a'), plan(1, 'b')], NEVER)
+    const uploadId = [...s3.uploads].find(([, { key }]) => key === 'a')![0]
+
+    await protocol.reportFailure!(sessionId, uploadId, NEVER)
+
+    expect([...s3.uploads.values()].map(({ key }) => key)).toEqual(['b'])
+  })
+})
+
+it('is for parts of 5 MiB and more unless the host knows better', async () => {
+  const { protocol } = await startS3Rig()
+
+  expect(protocol.traits).toEqual({
+    units: SMALL,
+    order: 'any',
+    addressing: 'batches',
+    batchSize: 4,
+    cancelScope: 'session',
+    confirms: true,
+  })
+})
