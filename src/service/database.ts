@@ -1,6 +1,9 @@
 // The tables as types, and the opening of the database with all migrations done. Code written against these types runs
 // on PostgreSQL too: 64-bit columns are read through Number, and JSON is written as text.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely, Migrator, type ColumnType, type Generated } from 'kysely'
 
@@ -83,9 +86,35 @@ export interface Tables {
 
 export type Database = Kysely<Tables>
 
-/** Opens the database in `folder`, or in memory, and brings it to the newest shape. `destroy()` closes it. */
-export async function openDatabase(folder: string | undefined): Promise<Database> {
-  const pglite = await (folder === undefined ? PGlite.create() : PGlite.create(folder))
+/**
+ * Opens the database in `folder`, or in memory, and brings it to the newest shape. `destroy()` closes it. One that is
+ * new begins as a copy of `prepared`, where that is given.
+ */
+export async function openDatabase(folder: string | undefined, prepared?: Blob): Promise<Database> {
+  return migrated(await openPglite(folder, prepared))
+}
+
+/** Makes a database in memory with all migrations done, and gives it as an archive of its files. */
+export async function dumpNewDatabase(): Promise<Blob> {
+  const pglite = await openPglite(undefined, undefined)
+  const db = await migrated(pglite)
+  try {
+    // Read back often and kept for minutes: packing would cost more than it saves.
+    return await pglite.dumpDataDir('none')
+  } finally {
+    await db.destroy()
+  }
+}
+
+function openPglite(folder: string | undefined, prepared: Blob | undefined): Promise<PGlite> {
+  const isNew = folder === undefined || !existsSync(join(folder, 'PG_VERSION'))
+  return PGlite.create({
+    ...(folder === undefined ? {} : { dataDir: folder }),
+    ...(prepared === undefined || !isNew ? {} : { loadDataDir: prepared }),
+  })
+}
+
+async function migrated(pglite: PGlite): Promise<Database> {
   const db = new Kysely<Tables>({ dialect: pgliteDialect(pglite) })
   const { error } = await new Migrator({ db, provider: migrationProvider }).migrateToLatest()
   if (error !== undefined) {

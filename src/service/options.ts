@@ -38,6 +38,11 @@ export interface ServiceOptions {
   readonly log?: { write(line: string): void }
   /** Wall time, ms since 1970. Default Date.now. */
   readonly now?: () => number
+  /**
+   * What `prepareDatabase` gave: a new database begins as a copy of it, in a tenth of the time. For test suites that
+   * start many services; a folder that has a database already is opened as it is. Default: made from nothing.
+   */
+  readonly preparedDatabase?: Blob
 }
 
 /** The options with every default filled in. */
@@ -55,6 +60,7 @@ export interface ServiceSettings {
   readonly bodyIdleMs: number
   readonly log: { write(line: string): void } | undefined
   readonly now: () => number
+  readonly preparedDatabase: Blob | undefined
 }
 
 const WEEK_SECONDS = 604_800
@@ -89,6 +95,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     bodyIdleMs,
     log: options.log,
     now: options.now ?? Date.now,
+    preparedDatabase: options.preparedDatabase,
   }
 }
 

@@ -57,7 +57,10 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
   else await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = await lockDataFolder(folder)
   undo.push(() => lock.release())
-  const db = await openDatabase(settings.dataDir === undefined ? undefined : join(folder, 'db'))
+  const db = await openDatabase(
+    settings.dataDir === undefined ? undefined : join(folder, 'db'),
+    settings.preparedDatabase,
+  )
   undo.push(() => db.destroy())
   const store = await createObjectStore(join(folder, 'objects'))
   const blobs = await db.selectFrom('objects').select('blob').execute()

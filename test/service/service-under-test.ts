@@ -1,6 +1,9 @@
 // A real service on a free port, in memory, under a clock that only the test moves, and short ways to call it.
 
+import { openAsBlob } from 'node:fs'
 import { request } from 'node:http'
+
+import { inject } from 'vitest'
 
 import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
 
@@ -28,6 +31,7 @@ export interface ServiceUnderTest extends RunningService {
 export async function startUnderTest(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
   let now = START
   const service = await startService({
+    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
     port: 0,
     credentials: { apiKeys: [API_KEY], accessTokens: [TOKEN] },
     now: () => now,

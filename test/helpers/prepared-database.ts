@@ -1,0 +1,26 @@
+// Makes the service's empty database once for a whole run: making one takes seconds, and every test file needs one.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { TestProject } from 'vitest/node'
+
+import { prepareDatabase } from '../../src/service/index.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The path of the archive that `startService` takes as `preparedDatabase`. */
+    readonly preparedDatabase: string
+  }
+}
+
+/** Gives the archive's path to the tests and removes it after the last one. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-prepared-'))
+  const path = join(folder, 'database.tar')
+  const archive = await prepareDatabase()
+  await writeFile(path, new Uint8Array(await archive.arrayBuffer()))
+  project.provide('preparedDatabase', path)
+  return () => rm(folder, { recursive: true })
+}
