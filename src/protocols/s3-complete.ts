@@ -33,7 +33,7 @@ export async function completeS3Upload(
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     outcome = await callS3(ports, { operation: 'complete', key, uploadId }, signal, body)
     if (outcome.kind === 'done' && xmlRoot(outcome.text, 'CompleteMultipartUploadResult') !== undefined) return
-    const isClear = outcome.kind === 'refused' && !outcome.isDoubtful && outcome.error.serviceCode !== 'NoSuchUpload'
+    const isClear = outcome.kind === 'refused' && !outcome.isDoubtful && outcome.error.status !== 404
     if (isClear) break
     if ((await listParts(ports, upload, signal)) === undefined) {
       if (await isThere(ports, upload, parts, signal)) return

@@ -2,10 +2,19 @@
 // The uploads are created with the session; the addresses of a file's parts are signed when its turn comes, and again
 // when they have expired, so that an address need not live longer than a part takes.
 
-import { invalid, UploadError } from '../core/errors.ts'
+import { HttpStatusError, invalid, UploadError } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import { parseHttpDateMs } from '../core/retry.ts'
-import type { AddressedFile, Hasher, PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
+import type {
+  AddressedFile,
+  Hasher,
+  PlannedFile,
+  Protocol,
+  TransportReply,
+  Unit,
+  UnitLimits,
+  Verdict,
+} from '../core/ports.ts'
 import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { abortS3Upload } from './s3-abort.ts'
 import { callS3, signFor, type S3CallPorts } from './s3-call.ts'
@@ -27,7 +36,7 @@ export interface S3MultipartOptions extends S3CallPorts {
 /** Files whose addresses are signed together, and calls under way at once. */
 const BATCH_SIZE = 4
 const CREATES_AT_ONCE = 4
-const SIGNATURES_AT_ONCE = 16
+const SIGNATURES_AT_ONCE = 8
 
 /** The protocol. Its session id lists the uploads, so that it can be resumed and cancelled with nothing else at hand. */
 export function s3Multipart(options: S3MultipartOptions): Protocol {
@@ -74,7 +83,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
       return addressed
     },
     request: () => ({ method: 'PUT', headers: partHeaders }),
-    judge: judgeTaggedPart,
+    judge: judgeS3Part,
     confirm: (sessionId, serverFileId, parts, signal) =>
       completeS3Upload({ ...options, hasher }, uploadOf(sessionId, serverFileId), parts, signal),
     reportFailure: (sessionId, serverFileId, signal) =>
@@ -88,6 +97,14 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
       if (failures.length > 0) throw failures[0]
     },
   }
+}
+
+/** Ceph 16 refuses an expired address with AccessDenied and no further word; signing anew costs little, and is bounded. */
+function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
+  const verdict = judgeTaggedPart(reply, unit)
+  const isDenied =
+    verdict.kind === 'final' && verdict.error instanceof HttpStatusError && verdict.error.serviceCode === 'AccessDenied'
+  return isDenied ? { kind: 'renew', error: verdict.error } : verdict
 }
 
 function checkKeys(keys: readonly string[]): void {

@@ -12,6 +12,9 @@ export interface S3Upload {
   readonly uploadId: string
 }
 
+/** Ceph 16 speaks of the key where others speak of the upload. A missing bucket is neither. */
+const UNKNOWN_UPLOAD: ReadonlySet<string | undefined> = new Set(['NoSuchUpload', 'NoSuchKey'])
+
 /** A part as the store has it now. */
 export interface S3ListedPart {
   readonly partNumber: number
@@ -40,7 +43,7 @@ export async function listParts(
     } as const
     const outcome = await callS3(ports, page, signal)
     if (outcome.kind !== 'done') {
-      if (outcome.kind === 'refused' && outcome.error.serviceCode === 'NoSuchUpload') return undefined
+      if (outcome.kind === 'refused' && UNKNOWN_UPLOAD.has(outcome.error.serviceCode)) return undefined
       throw outcome.error
     }
     const list = xmlRoot(outcome.text, 'ListPartsResult') ?? unreadable(key)

@@ -80,6 +80,23 @@ describe('an upload', () => {
   })
 })
 
+// Ceph 16: an expired address is AccessDenied with an empty message.
+it('believes a store that denies access without a word only after new addresses', async () => {
+  const denied = { status: 403, body: '<Error><Code>AccessDenied</Code><Message></Message></Error>' }
+  const once = await startS3Rig({ faults: [{ operation: 'part', nth: 1, answer: denied }] })
+  const always = await startS3Rig({ faults: [{ operation: 'part', nth: 'every', answer: denied }] })
+
+  const { result } = await once.run([sourceOf('a', 500)])
+  const refused = await always.run([sourceOf('a', 500)])
+
+  expect(result).toEqual({ confirmedCount: 1, failedCount: 0 })
+  expect(refused.record.ledger().files[0]?.error).toEqual({
+    code: 'ERR_UPLOAD_ADDRESS_REFUSED',
+    message: 'a: The storage refused part 1 (403 AccessDenied).',
+  })
+  expect(always.s3.requestsOf('part')).toHaveLength(4)
+})
+
 describe('creating a session', () => {
   it('refuses two files under one key before any call', async () => {
     const { s3, protocol } = await startS3Rig({}, { keyOf: () => 'same' })
@@ -237,6 +254,18 @@ describe('the list of parts', () => {
     const { options } = await startS3Rig()
 
     expect(await listParts(options, { key: 'a', uploadId: 'nobody' }, NEVER)).toBe(undefined)
+  })
+
+  it.each([
+    ['NoSuchKey', undefined],
+    ['NoSuchBucket', 'ERR_UPLOAD_HTTP_STATUS'],
+  ])('takes %s for what it is', async (code, expected) => {
+    const answer = { status: 404, body: `<Error><Code>${code}</Code></Error>` }
+    const { options } = await startS3Rig({ faults: [{ operation: 'list', nth: 'every', answer }] })
+
+    const outcome = await listParts(options, { key: 'a', uploadId: 'u' }, NEVER).catch((error: unknown) => error)
+
+    expect((outcome as { code?: string } | undefined)?.code).toBe(expected)
   })
 
   it.each([
