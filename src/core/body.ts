@@ -37,6 +37,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   const { unit, reader, windows, startHash, pace, onHold, onReady } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
+  let isOver = false
   let hash: BodyHash | undefined
   let readError: unknown
 
@@ -65,30 +66,31 @@ export function createBody(options: BodyOptions): AttemptBody {
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     const [first, second = first] = windows
     const sequence = ++newest
+    const isStale = (): boolean => isOver || sequence !== newest
     if (first === undefined || second === undefined) return
     let [current, other] = [first, second]
     let at = unit.start
     onHold()
     await idle()
-    if (sequence !== newest) return
+    if (isStale()) return
     hash?.dispose?.()
     hash = startHash?.()
     let filling = fill(current, at)
     while (at < unit.end) {
       const piece = await filling
-      if (sequence !== newest) return
+      if (isStale()) return
       at += piece.byteLength
       if (at < unit.end) filling = fill(other, at)
       const hashing = hash?.update(piece)
       const hashed = hashing === undefined ? undefined : watch(hashing)
       const leave = pace?.(piece.byteLength)
       if (leave !== undefined) await leave
-      if (sequence !== newest) return
+      if (isStale()) return
       onReady()
       yield piece
       onHold()
       if (hashed !== undefined) await hashed
-      if (sequence !== newest) return
+      if (isStale()) return
       ;[current, other] = [other, current]
     }
     onReady()
@@ -103,7 +105,7 @@ export function createBody(options: BodyOptions): AttemptBody {
       return hash?.digest()
     },
     async end() {
-      newest = Number.POSITIVE_INFINITY
+      isOver = true
       await idle()
       hash?.dispose?.()
     },

@@ -133,7 +133,9 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
   const wasReceived = isReceived(part)
   part.receipt = receipt
   file.receivedCount += Number(isReceived(part)) - Number(wasReceived)
-  if (file.receivedCount === file.parts.length && file.state === 'ready') file.state = 'received'
+  const isComplete = file.receivedCount === file.parts.length
+  if (isComplete && file.state === 'ready') file.state = 'received'
+  if (!isComplete && file.state === 'received') file.state = 'ready'
 }
 
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {

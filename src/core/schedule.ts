@@ -42,112 +42,126 @@ interface Queued {
   cursor: number
   /** With `order: next`: a unit of this file is out or waits to be tried again. */
   isBusy: boolean
+  /** Its place among the files, from its first units on. */
+  readonly place: number
 }
 
 export function createSchedule({ order }: ScheduleOptions): Schedule {
   const files = new Map<number, Queued>()
   const dropped = new Set<number>()
-  const waiting = createWaiting()
-  /** What `takeFresh` could give: units, or files where only the next unit of each may go. */
+  const waiting = createSorted<{ readonly turn: Turn; readonly notBeforeMs: number }>((entry) => entry.notBeforeMs)
+  /** Files that could give a unit now, by place. */
+  const open = createSorted<Queued>((queued) => queued.place)
+  /** What these could give: units, or one of each file where only the next may go. */
   let freshCount = 0
 
-  const freshOf = (queued: Queued): number => {
-    const left = queued.units.length - queued.cursor
-    return order === 'any' ? left : Number(left > 0 && !queued.isBusy)
+  const freshOf = ({ units, cursor, isBusy }: Queued): number => {
+    const left = units.length - cursor
+    return order === 'any' ? left : Number(left > 0 && !isBusy)
   }
-  /** Every change of a file's entry goes through here, so that the count stays true. */
-  const change = (fileIndex: number, queued: Queued, apply: (queued: Queued) => void): void => {
-    const before = files.has(fileIndex) ? freshOf(queued) : 0
+  /** Every change of a file goes through here, so that the count and the list of open files stay true. */
+  const change = (queued: Queued, apply: (queued: Queued) => void): void => {
+    const before = freshOf(queued)
     apply(queued)
-    const isOver = queued.cursor >= queued.units.length && (order === 'any' || !queued.isBusy)
-    if (isOver) files.delete(fileIndex)
-    else files.set(fileIndex, queued)
-    freshCount += (isOver ? 0 : freshOf(queued)) - before
+    const after = freshOf(queued)
+    freshCount += after - before
+    if (before === 0 && after > 0) open.add(queued)
+    if (before > 0 && after === 0) open.remove(queued)
   }
   const takeFresh = (): Turn | undefined => {
-    if (freshCount === 0) return undefined
-    for (const [fileIndex, queued] of files) {
-      const unit = freshOf(queued) > 0 ? queued.units[queued.cursor] : undefined
-      if (unit === undefined) continue
-      change(fileIndex, queued, () => {
-        queued.cursor += 1
-        queued.isBusy = true
-      })
-      return { unit, attempt: 1, reachedCount: 0, isFreshConnection: false }
-    }
-    return undefined
+    const queued = open.first()
+    const unit = queued?.units[queued.cursor]
+    if (queued === undefined || unit === undefined) return undefined
+    change(queued, () => {
+      queued.cursor += 1
+      queued.isBusy = true
+    })
+    return { unit, attempt: 1, reachedCount: 0, isFreshConnection: false }
+  }
+  const takeWaiting = (nowMs: number): Turn | undefined => {
+    const first = waiting.first()
+    if (first === undefined || first.notBeforeMs > nowMs) return undefined
+    waiting.remove(first)
+    return first.turn
   }
 
   return {
     add(units) {
       const [first] = units
       if (first === undefined || dropped.has(first.fileIndex)) return
-      const queued = files.get(first.fileIndex) ?? { units: [], cursor: 0, isBusy: false }
-      change(first.fileIndex, queued, () => {
+      const known = files.get(first.fileIndex)
+      const queued = known ?? { units: [], cursor: 0, isBusy: false, place: files.size }
+      files.set(first.fileIndex, queued)
+      change(queued, () => {
         queued.units = [...queued.units.slice(queued.cursor), ...units]
         queued.cursor = 0
       })
     },
-    take: (nowMs) => waiting.take(nowMs) ?? takeFresh(),
+    take: (nowMs) => takeWaiting(nowMs) ?? takeFresh(),
     putBack(turn, notBeforeMs) {
-      if (!dropped.has(turn.unit.fileIndex)) waiting.add(turn, notBeforeMs)
+      if (!dropped.has(turn.unit.fileIndex)) waiting.add({ turn, notBeforeMs })
     },
     settle({ fileIndex }) {
       const queued = files.get(fileIndex)
       if (queued === undefined) return
-      change(fileIndex, queued, () => {
+      change(queued, () => {
         queued.isBusy = false
       })
     },
     drop(fileIndex) {
       dropped.add(fileIndex)
-      waiting.drop(fileIndex)
+      waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
       const queued = files.get(fileIndex)
-      if (queued !== undefined) freshCount -= freshOf(queued)
-      files.delete(fileIndex)
+      if (queued === undefined) return
+      change(queued, () => {
+        queued.cursor = queued.units.length
+      })
     },
-    readyCount: (nowMs) => freshCount + waiting.dueCount(nowMs),
-    nextDueMs: (nowMs) => waiting.nextDueMs(nowMs),
+    readyCount: (nowMs) => freshCount + waiting.countUpTo(nowMs),
+    nextDueMs: (nowMs) => waiting.at(waiting.countUpTo(nowMs))?.notBeforeMs,
   }
 }
 
-interface Waiting {
-  add(turn: Turn, notBeforeMs: number): void
-  take(nowMs: number): Turn | undefined
-  drop(fileIndex: number): void
-  dueCount(nowMs: number): number
-  nextDueMs(nowMs: number): number | undefined
+interface Sorted<T> {
+  add(item: T): void
+  remove(item: T): void
+  keep(isKept: (item: T) => boolean): void
+  first(): T | undefined
+  at(index: number): T | undefined
+  /** How many have a key up to this one. */
+  countUpTo(key: number): number
 }
 
-/** Turns that must wait, sorted by time, then by arrival. */
-function createWaiting(): Waiting {
-  let sorted: { readonly turn: Turn; readonly notBeforeMs: number }[] = []
+/** Items by key, those of one key by arrival. */
+function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
+  let items: T[] = []
 
-  /** How many may go at that time; where one that may go then belongs. */
-  const countUpTo = (atMs: number): number => {
+  const countUpTo = (key: number): number => {
     let low = 0
-    let high = sorted.length
+    let high = items.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((sorted[middle]?.notBeforeMs ?? Infinity) <= atMs) low = middle + 1
+      const item = items[middle]
+      if (item !== undefined && keyOf(item) <= key) low = middle + 1
       else high = middle
     }
     return low
   }
   return {
-    add(turn, notBeforeMs) {
-      sorted.splice(countUpTo(notBeforeMs), 0, { turn, notBeforeMs })
+    add(item) {
+      items.splice(countUpTo(keyOf(item)), 0, item)
     },
-    take(nowMs) {
-      const [first] = sorted
-      if (first === undefined || first.notBeforeMs > nowMs) return undefined
-      sorted.shift()
-      return first.turn
+    remove(item) {
+      // Nearly always the first one; otherwise it is among those of its key.
+      const index = items[0] === item ? 0 : items.lastIndexOf(item, countUpTo(keyOf(item)) - 1)
+      if (index === 0) items.shift()
+      else if (index > 0) items.splice(index, 1)
     },
-    drop(fileIndex) {
-      if (sorted.length > 0) sorted = sorted.filter(({ turn }) => turn.unit.fileIndex !== fileIndex)
+    keep(isKept) {
+      if (items.length > 0) items = items.filter(isKept)
     },
-    dueCount: countUpTo,
-    nextDueMs: (nowMs) => sorted[countUpTo(nowMs)]?.notBeforeMs,
+    first: () => items[0],
+    at: (index) => items[index],
+    countUpTo,
   }
 }

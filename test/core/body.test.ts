@@ -1,0 +1,251 @@
+// The body of an attempt: windows that are filled, sent, hashed and filled again, and never two of these at once.
+
+import { createHash } from 'node:crypto'
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createBody, type AttemptBody, type BodyOptions } from '../../src/core/body.ts'
+import type { Reader } from '../../src/core/ports.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { slowHasher } from '../simulation/slow-hasher.ts'
+import { fill } from '../simulation/world.ts'
+
+const BYTES = fill(1_000, 1)
+
+describe('the body of an attempt', () => {
+  it('is the range of its unit, in windows, the last one shorter', async () => {
+    const { body } = make({ unit: range(100, 350) })
+
+    const pieces = await take(body)
+
+    expect(pieces.map((piece) => piece.byteLength)).toEqual([100, 100, 50])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.from(BYTES.subarray(100, 350)))
+  })
+
+  it('is an empty sequence for an empty unit', async () => {
+    const { body } = make({ unit: range(0, 0) })
+
+    expect(await take(body)).toEqual([])
+    expect(await body.digest()).toBe(undefined)
+  })
+
+  it('reads the next window while this one is on the line, and does not touch this one', async () => {
+    const { body, reads } = make({ unit: range(0, 300) })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+
+    const first = (await iterator.next()).value as Uint8Array
+    const before = first.slice()
+    await turn()
+
+    expect(reads).toEqual([0, 100])
+    expect(first).toEqual(before)
+    const second = (await iterator.next()).value as Uint8Array
+    await turn()
+    expect(reads).toEqual([0, 100, 200])
+    expect(second).toEqual(BYTES.slice(100, 200))
+  })
+
+  it('holds while it waits for the disk, for leave or for the hash, and is ready when it waits for the line', async () => {
+    const gate = gates()
+    const { body, log } = make({ unit: range(0, 200), reader: reader(() => gate.wait()), pace: () => gate.wait() })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+    const first = iterator.next()
+    await turn()
+    expect(log).toEqual(['hold'])
+
+    await gate.openAll()
+    await first
+    expect(log).toEqual(['hold', 'ready'])
+    const second = iterator.next()
+    await turn()
+    expect(log).toEqual(['hold', 'ready', 'hold'])
+
+    await gate.openAll()
+    await second
+    expect((await iterator.next()).done).toBe(true)
+    expect(log.at(-1)).toBe('ready')
+  })
+
+  it('ends only when the read that was under way has ended', async () => {
+    const gate = gates()
+    const { body } = make({ unit: range(0, 300), reader: reader(() => gate.wait()) })
+    void body.windows()[Symbol.asyncIterator]().next()
+    await turn()
+
+    const ended = body.end()
+
+    expect(await isSettled(ended)).toBe(false)
+    await gate.openAll()
+    expect(await isSettled(ended)).toBe(true)
+  })
+
+  it('gives no window and reads nothing for a transport that asks after the end', async () => {
+    const { body, reads } = make({ unit: range(0, 300) })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+    await iterator.next()
+    await body.end()
+    const readsAtEnd = reads.length
+
+    expect((await iterator.next()).done).toBe(true)
+    expect((await body.windows()[Symbol.asyncIterator]().next()).done).toBe(true)
+    expect(reads).toHaveLength(readsAtEnd)
+  })
+
+  it('hashes only the newest sequence when a transport begins anew', async () => {
+    const { body, clock } = make({ unit: range(0, 250), hashMs: 5 })
+    const stale = body.windows()[Symbol.asyncIterator]()
+    const taken = stale.next()
+    await clock.advance(10)
+    expect((await taken).done).toBe(false)
+
+    const pieces = take(body)
+    await clock.advance(100)
+    const digest = body.digest()
+
+    expect(Buffer.concat(await pieces)).toEqual(Buffer.from(BYTES.subarray(0, 250)))
+    expect(await digest).toBe(md5(BYTES.subarray(0, 250)))
+    expect((await stale.next()).done).toBe(true)
+  })
+
+  it('gives the digest after the last update, also when nobody asked for more than the last window', async () => {
+    const { body, clock, hasher } = make({ unit: range(0, 100), hashMs: 50 })
+    await body.windows()[Symbol.asyncIterator]().next()
+
+    const digest = body.digest()
+    await clock.advance(50)
+
+    expect(await digest).toBe(md5(BYTES.subarray(0, 100)))
+    expect(hasher.violations).toEqual([])
+  })
+
+  it('keeps its windows until a hash that nobody waits for any more is done with them', async () => {
+    const { body, clock, hasher } = make({ unit: range(0, 300), hashMs: 1_000 })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+    await iterator.next()
+
+    const ended = body.end()
+
+    expect(await isSettled(ended)).toBe(false)
+    await clock.advance(1_000)
+    await ended
+    expect(hasher.openCount).toBe(0)
+  })
+
+  it('remembers why reading failed, and fails the sequence with it', async () => {
+    const problem = new Error('the disk is gone')
+    const { body } = make({
+      unit: range(0, 300),
+      reader: reader((at) => (at === 100 ? Promise.reject(problem) : undefined)),
+    })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+    await iterator.next()
+
+    await expect(iterator.next()).rejects.toBe(problem)
+    expect(body.readError()).toBe(problem)
+    await body.end()
+  })
+
+  it('gives the bytes and their digest for any sizes and any speeds of disk and hash', async () => {
+    const sizes = fc.record({ length: fc.integer({ min: 0, max: 999 }), windowBytes: fc.integer({ min: 1, max: 400 }) })
+    const speeds = fc.record({ readMs: fc.nat({ max: 9 }), hashMs: fc.nat({ max: 9 }) })
+    await fc.assert(
+      fc.asyncProperty(sizes, speeds, async ({ length, windowBytes }, { readMs, hashMs }) => {
+        const clock = createSimulatedClock()
+        const hasher = slowHasher(clock, () => hashMs)
+        const slow = reader(() => new Promise<void>((resolve) => clock.setTimeout(resolve, readMs)))
+        const count = length <= windowBytes ? 1 : 2
+        const windows = Array.from({ length: count }, () => new Uint8Array(windowBytes))
+        const options = {
+          unit: range(0, length),
+          reader: slow,
+          windows,
+          pace: undefined,
+          startHash: () => hasher.start(),
+        }
+        const body = createBody({ ...options, onHold() {}, onReady() {} })
+
+        const copies = take(body)
+        await clock.advance(20 * (Math.ceil(length / windowBytes) + 1))
+
+        expect(Buffer.concat(await copies)).toEqual(Buffer.from(BYTES.subarray(0, length)))
+        expect(await body.digest()).toBe(md5(BYTES.subarray(0, length)))
+        expect(hasher.violations).toEqual([])
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+interface MakeOptions extends Pick<BodyOptions, 'unit'> {
+  readonly reader?: Reader
+  readonly pace?: BodyOptions['pace']
+  readonly hashMs?: number
+}
+
+function make({ unit, reader: given, pace, hashMs }: MakeOptions) {
+  const clock = createSimulatedClock()
+  const hasher = slowHasher(clock, () => hashMs ?? 0)
+  const log: string[] = []
+  const reads: number[] = []
+  const body = createBody({
+    unit,
+    reader: given ?? reader((at) => void reads.push(at)),
+    windows: [new Uint8Array(100), new Uint8Array(100)],
+    startHash: hashMs === undefined ? undefined : () => hasher.start(),
+    pace,
+    onHold: () => void log.push('hold'),
+    onReady: () => void log.push('ready'),
+  })
+  return { body, clock, hasher, log, reads }
+}
+
+function reader(before: (at: number) => unknown): Reader {
+  return {
+    async read(into, at) {
+      await before(at)
+      into.set(BYTES.subarray(at, at + into.byteLength))
+    },
+    verify: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}
+
+function range(start: number, end: number) {
+  return { fileIndex: 0, partNumber: 1, start, end }
+}
+
+async function take(body: AttemptBody): Promise<Uint8Array[]> {
+  const copies: Uint8Array[] = []
+  for await (const piece of body.windows()) copies.push(piece.slice())
+  return copies
+}
+
+function md5(bytes: Uint8Array): string {
+  return createHash('md5').update(bytes).digest('hex')
+}
+
+/** Waits that the test opens all at once. */
+function gates(): { wait(): Promise<void>; openAll(): Promise<void> } {
+  const waiting: (() => void)[] = []
+  return {
+    wait: () => new Promise((resolve) => waiting.push(resolve)),
+    async openAll() {
+      for (let round = 0; round < 5; round += 1) {
+        for (const open of waiting.splice(0)) open()
+        await turn()
+      }
+    },
+  }
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let isOver = false
+  const note = (): void => void (isOver = true)
+  promise.then(note, note)
+  await turn()
+  return isOver
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,417 @@
+// The engine: many parts of many files of many sessions, never more than the cap, and nothing left behind.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../src/core/engine.ts'
+import { applyRecord, createLedger } from '../../src/core/ledger.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { createMemoryJob, type MemoryJob } from '../simulation/memory-job.ts'
+import { createObjectStore } from '../simulation/object-store.ts'
+import { testProtocol } from '../simulation/test-protocol.ts'
+import { watchedSource } from '../simulation/watched-source.ts'
+import { createWorld, fill } from '../simulation/world.ts'
+
+const signal = (): AbortSignal => new AbortController().signal
+
+describe('the engine', () => {
+  it('sends every part of every file and confirms each file once; an empty file is one empty part', async () => {
+    const world = createWorld()
+    const sources = world.sources([1_000, 0, 350])
+    const job = world.job({ sources, partSizeBytes: 100 })
+
+    const result = await world.until(world.engine.run(job, signal()))
+
+    expect(result).toEqual({ confirmedCount: 3, failedCount: 0 })
+    expect(job.confirmations.toSorted()).toEqual([0, 1, 2])
+    for (const [index, source] of sources.entries())
+      expect(world.store.content(index, source.bytes.byteLength)).toEqual(source.bytes)
+    expect(world.store.requests.filter(({ fileIndex }) => fileIndex === 1)).toMatchObject([{ start: 0, end: 0 }])
+    expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
+  })
+
+  it('is done at once with a session that has no files, or no file that is not settled', async () => {
+    const world = createWorld()
+    const settled = world.job({ sources: world.sources([10]) })
+    await settled.record({ type: 'file.confirmed', fileIndex: 0 })
+
+    expect(await world.until(world.engine.run(world.job({ sources: [] }), signal()))).toEqual({
+      confirmedCount: 0,
+      failedCount: 0,
+    })
+    expect(await world.until(world.engine.run(settled, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect(world.store.requests).toEqual([])
+  })
+
+  it('refuses options that it could not keep', () => {
+    const clock = createSimulatedClock()
+    const make = (options: object) => () =>
+      createEngine({ clock, transport: createObjectStore({ clock }), random: () => 0, ...options })
+
+    expect(make({ concurrency: 0 })).toThrow('concurrency')
+    expect(make({ concurrency: 65 })).toThrow('concurrency')
+    expect(make({ concurrency: 1.5 })).toThrow('concurrency')
+    expect(make({ memoryBytes: 1_000_000 })).toThrow('memoryBytes')
+    expect(make({ bytesPerSecond: 0 })).toThrow('rate limit')
+  })
+})
+
+describe('the cap', () => {
+  it('is kept, and filled', async () => {
+    const world = createWorld({ windowMs: 100, engine: { concurrency: 3 } })
+    const job = world.job({ sources: world.sources([500, 500]), partSizeBytes: 100 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    // Ten parts of 100 ms each, three at a time, fill four rounds.
+    expect([world.store.maxInFlight, world.clock.monotonicNow()]).toEqual([3, 400])
+  })
+
+  it('holds for any order in which answers come, with three sessions at once, and no session starves', async () => {
+    const plan = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 5 }), plan, async (scheduler, cap, partCounts) => {
+        const clock = createSimulatedClock()
+        const store = createObjectStore({ clock })
+        let inFlight = 0
+        let most = 0
+        const transport = {
+          ...store,
+          async send(request: Parameters<typeof store.send>[0]) {
+            most = Math.max(most, (inFlight += 1))
+            try {
+              await scheduler.schedule(Promise.resolve())
+              return await store.send(request)
+            } finally {
+              inFlight -= 1
+            }
+          },
+        }
+        const engine = createEngine({ clock, transport, random: () => 0.5, concurrency: cap })
+        // Different files of one storage, so that addresses differ between sessions.
+        const jobs = Array.from({ length: 3 }, (_, session) => {
+          const sources = partCounts.map((count, index) =>
+            watchedSource(`${String(session)}-${String(index)}`, fill(count * 10, index)),
+          )
+          return createMemoryJob({ clock, sources, partSizeBytes: 10 })
+        })
+        const results = await scheduler.waitFor(Promise.all(jobs.map((job) => engine.run(apart(job), signal()))))
+
+        expect(most).toBe(Math.min(cap, 3 * partCounts.reduce((sum, count) => sum + count, 0)))
+        expect(results.map(({ confirmedCount }) => confirmedCount)).toEqual([0, 1, 2].map(() => partCounts.length))
+        expect(clock.pending).toBe(0)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('lets sessions take turns', async () => {
+    const world = createWorld({ windowMs: 10, engine: { concurrency: 1 } })
+    const long = world.job({ sources: world.sources([2_000]), partSizeBytes: 100 })
+    const short = world.job({ sources: world.sources([10, 300]), partSizeBytes: 100 })
+    await short.record({ type: 'file.confirmed', fileIndex: 0 })
+    const first = world.engine.run(long, signal())
+    const second = world.engine.run(short, signal())
+
+    await world.until(second)
+
+    // The short one has 3 of the parts; the long one had at most one before each of them and one after.
+    expect(world.clock.monotonicNow()).toBeLessThanOrEqual(70)
+    await world.until(first)
+  })
+
+  it('never keeps more bytes in windows than the budget', async () => {
+    const made: number[] = []
+    const allocate = (bytes: number): Uint8Array => (made.push(bytes), new Uint8Array(bytes))
+    const world = createWorld({ windowMs: 5, engine: { concurrency: 4, memoryBytes: 8 * 64 * 1024, allocate } })
+    const sources = world.sources([900_000, 900_000])
+    const job = world.job({ sources, partSizeBytes: 200_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(made).toEqual(Array.from({ length: 8 }, () => 64 * 1024))
+    expect(world.store.violations).toEqual([])
+  })
+})
+
+describe('a pause', () => {
+  it('settles with the reason when all attempts have ended, and the next run sends only what is missing', async () => {
+    const world = createWorld({ windowMs: 100, engine: { concurrency: 2 } })
+    const sources = world.sources([500, 200])
+    const job = world.job({ sources, partSizeBytes: 100 })
+    const controller = new AbortController()
+    const reason = new Error('paused')
+    world.clock.setTimeout(() => controller.abort(reason), 250)
+
+    await expect(world.until(world.engine.run(job, controller.signal))).rejects.toBe(reason)
+
+    expect([world.store.inFlight(), world.clock.pending, world.engine.stats().inFlight]).toEqual([0, 0, 0])
+    expect(sources.map(({ openCount }) => openCount)).toEqual([0, 0])
+    const firstLife = world.store.requests.length
+    expect(firstLife).toBe(6)
+    const again = world.job({ sources, partSizeBytes: 100, ledger: refold(job) })
+    expect(await world.until(world.engine.run(again, signal()))).toEqual({ confirmedCount: 2, failedCount: 0 })
+    // Four of seven parts were received; the two in flight at the pause go again with the one that was never sent.
+    expect(world.store.requests.slice(firstLife).map(({ fileIndex, partNumber }) => [fileIndex, partNumber])).toEqual([
+      [0, 5],
+      [1, 1],
+      [1, 2],
+    ])
+    expect(world.store.content(0, 500)).toEqual(sources[0]!.bytes)
+  })
+
+  it('records what was wholly handed over as doubtful before it settles', async () => {
+    const world = createWorld({ answerMs: 1_000 })
+    const job = world.job({ sources: world.sources([100]) })
+    const controller = new AbortController()
+    world.clock.setTimeout(() => controller.abort(new Error('paused')), 500)
+
+    await expect(world.until(world.engine.run(job, controller.signal))).rejects.toThrow('paused')
+
+    expect(job.records.map(({ type }) => type)).toEqual(['session.created', 'part.doubtful'])
+  })
+
+  it('frees its slots for another session at once', async () => {
+    const world = createWorld({
+      engine: { concurrency: 2 },
+      fault: ({ partNumber }) => (partNumber <= 2 ? { kind: 'silence', phase: 'answer' } : undefined),
+    })
+    const stuck = world.job({ sources: world.sources([200]), partSizeBytes: 100 })
+    const other = world.job({ sources: world.sources([1, 300]), partSizeBytes: 100 })
+    for (const partNumber of [1, 2])
+      await other.record({
+        type: 'part.received',
+        fileIndex: 1,
+        partNumber,
+        receipt: { acceptedEnd: partNumber * 100, isVerified: false },
+      })
+    await other.record({ type: 'file.confirmed', fileIndex: 0 })
+    const controller = new AbortController()
+    const paused = expect(world.engine.run(stuck, controller.signal)).rejects.toThrow('paused')
+    const going = world.engine.run(other, signal())
+    world.clock.setTimeout(() => controller.abort(new Error('paused')), 1_000)
+
+    await world.until(going)
+
+    expect(world.clock.monotonicNow()).toBe(1_000)
+    await paused
+  })
+
+  it('begins nothing under a signal that has fired, not even a confirmation', async () => {
+    const world = createWorld()
+    const job = world.job({ sources: world.sources([100, 100]) })
+    await job.record({
+      type: 'part.received',
+      fileIndex: 0,
+      partNumber: 1,
+      receipt: { acceptedEnd: 100, isVerified: false },
+    })
+
+    await expect(world.engine.run(job, AbortSignal.abort(new Error('long ago')))).rejects.toThrow('long ago')
+    await world.clock.advance(10_000)
+
+    expect([world.store.requests, job.confirmations, world.clock.pending]).toEqual([[], [], 0])
+  })
+
+  it('begins no confirmation after it, also when many were queued', async () => {
+    const world = createWorld()
+    const controller = new AbortController()
+    const job = world.job({
+      sources: world.sources(Array.from({ length: 10 }, () => 10)),
+      confirm: (_, stop) =>
+        new Promise((_resolve, reject) => {
+          stop.addEventListener('abort', () => reject(stop.reason as Error), { once: true })
+        }),
+    })
+    world.clock.setTimeout(() => controller.abort(new Error('paused')), 500)
+
+    await expect(world.until(world.engine.run(job, controller.signal))).rejects.toThrow('paused')
+    await world.clock.advance(10_000)
+
+    expect(job.confirmations).toHaveLength(4)
+    expect(job.ledger.files.map(({ state }) => state)).toContain('received')
+  })
+
+  it('may come between any two answers, and the lives together store each byte and confirm once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 6 }), async (pauses) => {
+        const world = createWorld({ windowMs: 30, answerMs: 20, engine: { concurrency: 3 } })
+        const sources = world.sources([450, 120])
+        const jobs: MemoryJob[] = []
+        for (const pauseMs of [...pauses, undefined]) {
+          const ledger = jobs.length === 0 ? undefined : refold(...jobs)
+          const job = world.job({ sources, partSizeBytes: 100, ...(ledger === undefined ? {} : { ledger }) })
+          jobs.push(job)
+          const controller = new AbortController()
+          const run = world.engine.run(job, controller.signal)
+          if (pauseMs !== undefined) world.clock.setTimeout(() => controller.abort(new Error('paused')), pauseMs)
+          await world.until(run).catch(() => undefined)
+        }
+        expect(jobs.flatMap(({ records }) => records).filter(({ type }) => type === 'file.confirmed')).toHaveLength(2)
+        expect(world.store.violations).toEqual([])
+        for (const [index, { bytes }] of sources.entries())
+          expect(world.store.content(index, bytes.byteLength)).toEqual(bytes)
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('waits', () => {
+  it('are judged per attempt: a silent storage costs one wait and the part goes again', async () => {
+    for (const [phase, waitMs] of [
+      ['connect', 15_000],
+      ['send', 30_000],
+      ['answer', 60_000],
+    ] as const) {
+      let isFirst = true
+      const world = createWorld({
+        windowMs: 1,
+        fault: () => (isFirst ? ((isFirst = false), { kind: 'silence', phase }) : undefined),
+      })
+      const job = world.job({ sources: world.sources([100]) })
+
+      await world.until(world.engine.run(job, signal()))
+
+      const second = world.store.requests[1]!
+      expect(second.isFreshConnection).toBe(true)
+      expect(second.atMs).toBeGreaterThanOrEqual(waitMs)
+      expect(second.atMs).toBeLessThan(waitMs + 1_000)
+    }
+  })
+
+  it('are not judged after a sleep of the machine: the attempt goes again on a fresh connection', async () => {
+    const world = createWorld({ windowMs: 20_000 })
+    const job = world.job({ sources: world.sources([100]) })
+    const run = world.engine.run(job, signal())
+    await world.clock.advance(1_000)
+    world.clock.suspend(8 * 3_600_000)
+
+    await world.until(run)
+
+    const [event] = job.events.filter(({ type }) => type === 'retry')
+    expect(event).toMatchObject({ error: { code: 'ERR_UPLOAD_TIMEOUT' } })
+    expect(world.store.requests).toMatchObject([{ isFreshConnection: false }, { isFreshConnection: true }])
+  })
+
+  it('do not count while the disk is slower than any stall', async () => {
+    const world = createWorld({ windowMs: 1 })
+    const sources = world.sources([300_000], { readMs: () => 120_000 })
+    const job = world.job({ sources, partSizeBytes: 300_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.store.requests).toHaveLength(1)
+    expect(Buffer.compare(world.store.content(0, 300_000), sources[0]!.bytes)).toBe(0)
+  })
+})
+
+describe('a limit of bytes a second', () => {
+  it('is kept over all parts together, and no stall is judged while waiting for it', async () => {
+    const world = createWorld({ engine: { bytesPerSecond: 1_000, concurrency: 4 } })
+    const job = world.job({ sources: world.sources([200_000, 200_000]), partSizeBytes: 50_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    // 400,000 bytes at 1,000 a second; what went last was paid for by those before it.
+    expect(world.store.requests).toHaveLength(8)
+    expect(world.clock.monotonicNow()).toBeGreaterThan(360_000)
+    expect(world.clock.monotonicNow()).toBeLessThanOrEqual(400_000)
+  })
+
+  it('gets back what an aborted attempt had taken and did not send', async () => {
+    const world = createWorld({ engine: { bytesPerSecond: 1_000, concurrency: 4 } })
+    const sources = world.sources([60_000])
+    const job = world.job({ sources, partSizeBytes: 15_000 })
+    const controller = new AbortController()
+    world.clock.setTimeout(() => controller.abort(new Error('paused')), 1_000)
+    await expect(world.until(world.engine.run(job, controller.signal))).rejects.toThrow('paused')
+
+    await world.until(world.engine.run(world.job({ sources, partSizeBytes: 15_000, ledger: refold(job) }), signal()))
+
+    // Without the bytes given back, what the pause threw away would be paid for a second time.
+    expect(world.clock.monotonicNow()).toBeLessThan(62_000)
+  })
+})
+
+describe('sources that are blobs', () => {
+  it('go out unread', async () => {
+    const world = createWorld()
+    const sources = world.sources([250], { isBlob: true })
+    const job = world.job({ sources, partSizeBytes: 100 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.store.content(0, 250)).toEqual(sources[0]!.bytes)
+  })
+})
+
+describe('what it tells', () => {
+  it('of bytes sent never falls within an attempt, never passes the length, and takes back what failed', async () => {
+    const world = createWorld({
+      windowMs: 1,
+      engine: { concurrency: 1, memoryBytes: 2 * 64 * 1024 },
+      fault: ({ atMs }) => (atMs < 1 ? { kind: 'reset', share: 0.9 } : undefined),
+    })
+    const job = world.job({ sources: world.sources([300_000]), partSizeBytes: 300_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const told = job.events.map((event) => (event.type === 'sent' ? event.sentBytes : event.type))
+    expect(told).toEqual([
+      ...[65_536, 131_072, 196_608, 262_144, 'attemptEnded', 'retry'],
+      ...[65_536, 131_072, 196_608, 262_144, 300_000, 'received', 'fileState'],
+    ])
+  })
+})
+
+describe('size', () => {
+  it('ten thousand parts take less than two seconds of the processor', async () => {
+    const world = createWorld({ engine: { concurrency: 16 } })
+    const job = world.job({ sources: world.sources([10_000]), partSizeBytes: 1 })
+    const began = cpuMs()
+
+    expect(await world.engine.run(job, signal())).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(world.store.requests).toHaveLength(10_000)
+    expect(cpuMs() - began).toBeLessThan(2_000)
+  })
+
+  it.each(['session', 'batches'] as const)(
+    'ten thousand files take less than two seconds of the processor (%s)',
+    async (addressing) => {
+      const world = createWorld({ engine: { concurrency: 16 } })
+      const sources = world.sources(Array.from({ length: 10_000 }, () => 1))
+      const job = world.job({ sources, protocol: testProtocol({ addressing }) })
+      const began = cpuMs()
+
+      expect(await world.engine.run(job, signal())).toEqual({ confirmedCount: 10_000, failedCount: 0 })
+
+      expect(cpuMs() - began).toBeLessThan(2_000)
+    },
+  )
+})
+
+/** The ledger that the next life folds from what earlier ones recorded. */
+function refold(...jobs: readonly MemoryJob[]) {
+  const ledger = createLedger(jobs[0]!.plans)
+  for (const job of jobs) for (const record of job.records) applyRecord(ledger, record)
+  return ledger
+}
+
+/** Time of this process alone, because tests share their processors. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+let sessionCount = 0
+
+/** Gives a session addresses of its own. */
+function apart(job: MemoryJob): MemoryJob {
+  sessionCount += 1
+  for (const file of job.ledger.files)
+    file.addresses = file.addresses.map((address) =>
+      address.replace('store.test/', `store.test/${String(sessionCount)}00`),
+    )
+  return job
+}

@@ -1,0 +1,158 @@
+// The schedule: which part goes next, without time of its own.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Unit } from '../../src/core/ports.ts'
+import { createSchedule, type Schedule, type Turn } from '../../src/core/schedule.ts'
+
+const unit = (fileIndex: number, partNumber: number): Unit => ({ fileIndex, partNumber, start: 0, end: 1 })
+const units = (fileIndex: number, count: number): Unit[] =>
+  Array.from({ length: count }, (_, index) => unit(fileIndex, index + 1))
+
+describe('a schedule in any order', () => {
+  it('gives files in the order in which they came, and their parts in order', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(1, 2))
+    schedule.add(units(0, 1))
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([3, '1/1', '1/2', '0/1'])
+    expect(schedule.readyCount(0)).toBe(0)
+  })
+
+  it('keeps a part back until its time, and lets it go before new ones then', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    const turn = schedule.take(0)!
+    schedule.putBack({ ...turn, attempt: 2 }, 500)
+
+    expect([schedule.readyCount(499), schedule.nextDueMs(0), name(schedule.take(499))]).toEqual([2, 500, '0/2'])
+    expect([schedule.readyCount(500), schedule.nextDueMs(500), name(schedule.take(500))]).toEqual([2, undefined, '0/1'])
+  })
+
+  it('lets parts of the same time go in the order in which they were put back', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    const turns = [schedule.take(0)!, schedule.take(0)!, schedule.take(0)!]
+    for (const index of [1, 2, 0]) schedule.putBack(turns[index]!, 10)
+
+    expect(takeAll(schedule, 10)).toEqual(['0/2', '0/3', '0/1'])
+  })
+
+  it('gives nothing of a dropped file, also not what is put back or added later', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    schedule.add(units(1, 1))
+    const [out, waiting] = [schedule.take(0)!, schedule.take(0)!]
+    schedule.putBack(waiting, 5)
+
+    schedule.drop(0)
+    schedule.putBack(out, 5)
+    schedule.add([unit(0, 3)])
+
+    expect([schedule.readyCount(9), schedule.nextDueMs(0), ...takeAll(schedule, 9)]).toEqual([1, undefined, '1/1'])
+  })
+
+  it('takes up parts again of a file that had nothing left', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 2))
+    for (const turn of [schedule.take(0)!, schedule.take(0)!]) schedule.settle(turn.unit)
+
+    schedule.add([unit(0, 2)])
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([1, '0/2'])
+  })
+})
+
+describe('a schedule with one writer per file', () => {
+  it('gives one part of a file at a time, in order', () => {
+    const schedule = createSchedule({ order: 'next' })
+    schedule.add(units(0, 2))
+    schedule.add(units(1, 2))
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([2, '0/1', '1/1'])
+    schedule.settle(unit(0, 1))
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([1, '0/2'])
+    schedule.settle(unit(0, 2))
+    schedule.settle(unit(1, 1))
+    expect(takeAll(schedule, 0)).toEqual(['1/2'])
+  })
+
+  it('gives no later part while an earlier one waits to be tried again', () => {
+    const schedule = createSchedule({ order: 'next' })
+    schedule.add(units(0, 2))
+    const turn = schedule.take(0)!
+    schedule.putBack(turn, 100)
+
+    expect([schedule.readyCount(99), schedule.take(99)]).toEqual([0, undefined])
+    expect(name(schedule.take(100))).toBe('0/1')
+    expect(schedule.readyCount(100)).toBe(0)
+  })
+})
+
+describe('any schedule', () => {
+  it('loses nothing, gives nothing twice at once, and says before how much it can give', () => {
+    const action = fc.constantFrom('take', 'settle', 'putBack', 'wait')
+    fc.assert(
+      fc.property(
+        fc.constantFrom('any' as const, 'next' as const),
+        fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
+        fc.array(action, { maxLength: 60 }),
+        (order, counts, actions) => {
+          const schedule = createSchedule({ order })
+          counts.forEach((count, fileIndex) => schedule.add(units(fileIndex, count)))
+          const out: Turn[] = []
+          const done: string[] = []
+          let now = 0
+          const step = (what: string): void => {
+            if (what === 'wait') now += 10
+            if (what === 'take') {
+              const ready = schedule.readyCount(now)
+              const turn = schedule.take(now)
+              expect(turn !== undefined).toBe(ready > 0)
+              if (turn === undefined) return
+              expect(out.map(name)).not.toContain(name(turn))
+              if (order === 'next') expect(out.map((one) => one.unit.fileIndex)).not.toContain(turn.unit.fileIndex)
+              out.push(turn)
+              return
+            }
+            const turn = out.shift()
+            if (turn === undefined) return
+            if (what === 'putBack') schedule.putBack(turn, now + 7)
+            else {
+              schedule.settle(turn.unit)
+              done.push(name(turn))
+            }
+          }
+          actions.forEach(step)
+          for (let guard = 0; guard < 200; guard += 1) step(['wait', 'take', 'settle'][guard % 3]!)
+          const all = counts.flatMap((count, fileIndex) => units(fileIndex, count)).map((each) => name({ unit: each }))
+          expect(done.sort()).toEqual(all.sort())
+        },
+      ),
+    )
+  })
+
+  it.each(['any', 'next'] as const)('does not slow down with ten thousand files that all wait (%s)', (order) => {
+    const schedule = createSchedule({ order })
+    const began = process.cpuUsage().user
+    for (let file = 0; file < 10_000; file += 1) schedule.add([unit(file, 1)])
+    for (let round = 0; round < 10_000; round += 1) {
+      schedule.readyCount(0)
+      schedule.nextDueMs(0)
+      schedule.putBack(schedule.take(0)!, 1 + (round % 97))
+    }
+
+    expect(takeAll(schedule, 100)).toHaveLength(10_000)
+    expect((process.cpuUsage().user - began) / 1_000).toBeLessThan(1_000)
+  })
+})
+
+function name(turn: { readonly unit: Unit } | undefined): string {
+  return turn === undefined ? 'none' : `${String(turn.unit.fileIndex)}/${String(turn.unit.partNumber)}`
+}
+
+function takeAll(schedule: Schedule, nowMs: number): string[] {
+  const taken: string[] = []
+  for (let turn = schedule.take(nowMs); turn !== undefined; turn = schedule.take(nowMs)) taken.push(name(turn))
+  return taken
+}

@@ -1,0 +1,35 @@
+// A night's uploads by the hundred, each drawn from one seed: files, sizes, part sizes, concurrency, faults, pauses.
+// Whatever happens, the checkers hold. A failure prints its seed: `SIM_SEED=<seed>` runs that one alone.
+
+import { describe, expect, it } from 'vitest'
+import { simulate } from './simulate.ts'
+
+const given = process.env['SIM_SEED']
+const first = Math.floor(Math.random() * 2 ** 31)
+const runs = Number(process.env['SIM_RUNS'] ?? 60)
+const seeds = given === undefined ? Array.from({ length: runs }, (_, index) => first + index) : [Number(given)]
+/** Seeds that found something once. */
+const REGRESSIONS: readonly number[] = []
+
+describe('the engine under a simulated night', () => {
+  it.each(['any', 'next'] as const)('keeps its promises where the parts of a file go in order %s', async (order) => {
+    let faults = 0
+    for (const seed of [...REGRESSIONS, ...seeds]) {
+      const outcome = await simulate(seed, order).catch((error: unknown) => {
+        throw new Error(`Simulation failed: replay with SIM_SEED=${String(seed)} (order ${order})`, { cause: error })
+      })
+      expect(outcome.violations, `SIM_SEED=${String(seed)}`).toEqual([])
+      faults += outcome.faultCount
+    }
+
+    // A simulation without faults would prove nothing.
+    expect(faults).toBeGreaterThan(seeds.length)
+  })
+
+  it('is the same for the same seed', async () => {
+    const outcomes = [await simulate(4711, 'any'), await simulate(4711, 'any')]
+
+    expect(outcomes[0]).toEqual(outcomes[1])
+    expect(outcomes[0]!.requestCount).toBeGreaterThan(0)
+  })
+})
