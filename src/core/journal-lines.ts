@@ -1,0 +1,226 @@
+// A session's journal as bytes: a header line, then one checksummed line per record. Decoding is total: whatever the
+// bytes are, it gives the history up to a torn tail, or ERR_UPLOAD_JOURNAL; it never guesses.
+//
+//   mocap-uplink-journal 1 <crc> {"key":…,"begunUs":…}
+//   <crc> <number> <kept> {"type":"session.begun",…}
+//
+// Lines are numbered from 1, so that a lost or doubled line is seen. `kept` is the number of lines that were known to be
+// on the disk when this one was written. It tells damage from a crash: a broken line that a later one calls kept was
+// there once and is damage. One that nobody calls kept was still on its way when the machine stopped (a disk may keep
+// later bytes and lose earlier ones), and with all that follows it counts as the torn tail.
+
+import { crc32c } from './crc32c.ts'
+import { UploadError } from './errors.ts'
+import { JOURNAL_VERSION, type JournalRecord } from './journal.ts'
+
+/** Version of the lines; the records have their own in `session.begun`. */
+const FORMAT_VERSION = 1
+const MAGIC = 'mocap-uplink-journal '
+
+/** The text of a line that holds no record: written when a journal is closed, to say that all before it is kept. */
+export const KEPT_MARK = 'kept'
+
+const RECORD_TYPES: ReadonlySet<string> = new Set<JournalRecord['type']>([
+  ...(['session.begun', 'session.creating', 'session.created', 'session.cancelling', 'session.cancelled'] as const),
+  ...(['session.settled', 'files.registering', 'files.registered', 'part.doubtful', 'part.received'] as const),
+  ...(['parts.voided', 'file.confirming', 'file.confirmed', 'file.failed'] as const),
+])
+
+export interface JournalHeader {
+  readonly key: string
+  /** When the journal began, microseconds since 1970, never twice the same in one process: it orders sessions. */
+  readonly begunUs: number
+}
+
+export interface DecodedJournal {
+  /** Undefined when the bytes end before the header does: such a journal has no history. */
+  readonly header: JournalHeader | undefined
+  readonly records: readonly JournalRecord[]
+  /** Whole lines after the header, those without a record included: the number of the last one. */
+  readonly lineCount: number
+  /** Whether every record is known to have been on the disk: the journal was closed and not written to since. */
+  readonly isKept: boolean
+  /** Where the history ends; what follows is a torn tail. */
+  readonly soundBytes: number
+}
+
+/**
+ * The text of a record. Throws ERR_UPLOAD_JOURNAL when it holds what JSON would change without a word: a function, a
+ * date, a map, a number that is not finite. Undefined properties are left out, and -0 becomes 0.
+ */
+export function recordText(record: JournalRecord): string {
+  return JSON.stringify(record, function (this: Record<string, unknown>, name: string, shown: unknown) {
+    // `shown` has been through toJSON already; what is judged is the value itself.
+    if (!isPlain(this[name]) || (Array.isArray(this) && shown === undefined)) {
+      throw new UploadError(
+        'ERR_UPLOAD_JOURNAL',
+        `A record of type ${record.type} is not plain data at "${name}" and cannot be kept.`,
+      )
+    }
+    return shown
+  })
+}
+
+export function encodeHeader(header: JournalHeader): Uint8Array {
+  const text = JSON.stringify({ key: header.key, begunUs: header.begunUs })
+  return utf8(`${MAGIC}${FORMAT_VERSION} ${crc32c(utf8(text))} ${text}\n`)
+}
+
+/** Lines for texts made by `recordText` or KEPT_MARK; the first gets `firstNumber`, each says that `keptCount` are kept. */
+export function encodeLines(texts: readonly string[], firstNumber: number, keptCount: number): Uint8Array {
+  const lines = texts.map((text, index) => {
+    const body = utf8(`${firstNumber + index} ${keptCount} ${text}\n`)
+    return { checksum: utf8(`${crc32c(body.subarray(0, -1))} `), body }
+  })
+  const all = new Uint8Array(lines.reduce((length, { checksum, body }) => length + checksum.length + body.length, 0))
+  let at = 0
+  for (const { checksum, body } of lines) {
+    all.set(checksum, at)
+    all.set(body, at + checksum.length)
+    at += checksum.length + body.length
+  }
+  return all
+}
+
+/** Reads the header alone, from the first bytes of a journal; undefined when they end before it does. */
+export function decodeHeader(bytes: Uint8Array, name: string): { header: JournalHeader; end: number } | undefined {
+  const end = bytes.indexOf(NEWLINE)
+  const line = latin1(bytes.subarray(0, Math.min(end === -1 ? bytes.length : end, 64)))
+  const version = /^mocap-uplink-journal (\d{1,9}) /.exec(line)?.[1]
+  if (version !== undefined && Number(version) !== FORMAT_VERSION) throw unknownVersion(name, version)
+  if (end === -1) {
+    if (MAGIC.startsWith(line) || line.startsWith(MAGIC)) return undefined
+    throw damaged(name, 1)
+  }
+  const checksumAt = MAGIC.length + String(FORMAT_VERSION).length + 1
+  const text = bytes.subarray(checksumAt + 9, end)
+  const isWhole = version !== undefined && line.slice(checksumAt, checksumAt + 9) === `${crc32c(text)} `
+  const header = isWhole ? parse(decodeUtf8(text) ?? '') : undefined
+  if (!isHeader(header)) throw damaged(name, 1)
+  return { header: { key: header.key, begunUs: header.begunUs }, end: end + 1 }
+}
+
+/**
+ * Decodes a journal; `name` is its file, for messages. Throws ERR_UPLOAD_JOURNAL for damage before the torn tail and for
+ * a version that this program does not read; nothing else, for any bytes.
+ */
+export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
+  const head = decodeHeader(bytes, name)
+  if (head === undefined) return { header: undefined, records: [], lineCount: 0, isKept: true, soundBytes: 0 }
+  const records: JournalRecord[] = []
+  let lineCount = 0
+  let isKept = true
+  let soundBytes = head.end
+  for (;;) {
+    const end = bytes.indexOf(NEWLINE, soundBytes)
+    const line = end === -1 ? undefined : readLine(bytes.subarray(soundBytes, end))
+    if (line?.number !== lineCount + 1) break
+    if (line.text !== KEPT_MARK) records.push(toRecord(line.text, name, line.number))
+    lineCount = line.number
+    isKept = line.text === KEPT_MARK && line.keptCount === lineCount - 1
+    soundBytes = end + 1
+  }
+  if (highestKept(bytes, soundBytes) > lineCount) throw damaged(name, lineCount + 2)
+  return { header: head.header, records, lineCount, isKept, soundBytes }
+}
+
+/** What whole lines in a tail call kept. */
+function highestKept(bytes: Uint8Array, start: number): number {
+  let highest = 0
+  for (let at = start; ;) {
+    const end = bytes.indexOf(NEWLINE, at)
+    if (end === -1) return highest
+    highest = Math.max(highest, readLine(bytes.subarray(at, end))?.keptCount ?? 0)
+    at = end + 1
+  }
+}
+
+interface Line {
+  readonly number: number
+  readonly keptCount: number
+  readonly text: string
+}
+
+function readLine(bytes: Uint8Array): Line | undefined {
+  const body = bytes.subarray(9)
+  if (bytes.length < 9 || latin1(bytes.subarray(0, 9)) !== `${crc32c(body)} `) return undefined
+  const match = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(decodeUtf8(body) ?? '')
+  if (match === null) return undefined
+  return { number: Number(match[1]), keptCount: Number(match[2]), text: match[3] ?? '' }
+}
+
+function toRecord(text: string, name: string, number: number): JournalRecord {
+  const value = parse(text) as Partial<JournalRecord> | null | undefined
+  if (typeof value?.type !== 'string' || typeof value.at !== 'number') throw damaged(name, number + 1)
+  if (value.type === 'session.begun' && value.version !== JOURNAL_VERSION) {
+    throw unknownVersion(name, String(value.version))
+  }
+  if (RECORD_TYPES.has(value.type)) return value as JournalRecord
+  throw new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${name}" has a record of the type ${JSON.stringify(value.type)} in line ${number + 1}, which this program does not know. Finish this session with the program that began it.`,
+    { details: { file: name, line: number + 1 } },
+  )
+}
+
+function damaged(name: string, line: number): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${name}" is damaged in line ${line}; nothing in it was changed. Put back a copy of the file, or remove this session and upload its files again.`,
+    { details: { file: name, line } },
+  )
+}
+
+function unknownVersion(name: string, version: string): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${name}" has format version ${version}; this program reads version ${FORMAT_VERSION}. Nothing in it was changed. Finish this session with the program that began it.`,
+    { details: { file: name, version } },
+  )
+}
+
+function isHeader(value: unknown): value is JournalHeader {
+  if (typeof value !== 'object' || value === null || !('key' in value) || !('begunUs' in value)) return false
+  return typeof value.key === 'string' && typeof value.begunUs === 'number'
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object')
+    return typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
+  if (value === null || Array.isArray(value)) return true
+  // Not compared with this realm's Object.prototype: a record may come from another one.
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+// ---- Bytes and text ----------------------------------------------------------------------------------------------
+
+const NEWLINE = 0x0a
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function utf8(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** For the short, fixed beginnings of lines, whatever bytes they are. */
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
