@@ -79,56 +79,61 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
   if (begun?.type !== 'session.begun') {
     throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
   }
+  const folded = beginFold(begun)
+  for (const record of rest) advanceFound(folded, record)
+  // The life that asked is over, and nobody heard the answer.
+  return folded.place === 'creating' ? { ...folded, hasPossibleOrphan: true } : folded
+}
+
+/** The state right after the beginning. */
+export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' }>): FoldedJournal {
   checkVersion(begun.version)
-  const ledger = createLedger(begun.files)
-  const registeringIndexes = new Set<number>()
-  let place: JournalPlace = 'new'
-  let sessionId: string | number | undefined
-  let hasPossibleOrphan = false
-  let isServiceTold: boolean | undefined
-  for (const record of rest) {
-    applyFound(ledger, record)
-    switch (record.type) {
-      case 'session.creating':
-        hasPossibleOrphan ||= place === 'creating'
-        place = 'creating'
-        break
-      case 'session.created':
-        place = 'created'
-        sessionId = record.sessionId
-        hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
-        break
-      case 'files.registering':
-        for (const fileIndex of record.fileIndexes) registeringIndexes.add(fileIndex)
-        break
-      case 'files.registered':
-        for (const { fileIndex } of record.files) registeringIndexes.delete(fileIndex)
-        break
-      case 'session.cancelling':
-        place = 'cancelling'
-        break
-      case 'session.cancelled':
-        isServiceTold = record.isServiceTold
-        place = 'cancelled'
-        break
-      case 'session.settled':
-        place = record.status
-        break
-      default:
-    }
-  }
-  hasPossibleOrphan ||= place === 'creating'
   const { key, flow, params, locations, at: beganAt } = begun
   return {
-    ...{ key, flow, params, locations, beganAt, place, sessionId, ledger },
-    ...{ registeringIndexes, hasPossibleOrphan, isServiceTold },
+    ...{ key, flow, params, locations, beganAt, ledger: createLedger(begun.files), registeringIndexes: new Set() },
+    ...{ place: 'new', sessionId: undefined, hasPossibleOrphan: false, isServiceTold: undefined },
+  }
+}
+
+/** Takes one more record into a fold, in place: the live session and a resumed one know the same in the same way. */
+export function advanceFold(folded: FoldedJournal, record: JournalRecord): void {
+  const state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[K] } = folded
+  const registering = state.registeringIndexes as Set<number>
+  applyRecord(state.ledger, record)
+  switch (record.type) {
+    case 'session.creating':
+      state.hasPossibleOrphan ||= state.place === 'creating'
+      state.place = 'creating'
+      break
+    case 'session.created':
+      state.place = 'created'
+      state.sessionId = record.sessionId
+      state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
+      break
+    case 'files.registering':
+      for (const fileIndex of record.fileIndexes) registering.add(fileIndex)
+      break
+    case 'files.registered':
+      for (const { fileIndex } of record.files) registering.delete(fileIndex)
+      break
+    case 'session.cancelling':
+      state.place = 'cancelling'
+      break
+    case 'session.cancelled':
+      state.isServiceTold = record.isServiceTold
+      state.place = 'cancelled'
+      break
+    case 'session.settled':
+      state.place = record.status
+      break
+    default:
   }
 }
 
 /** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */
-function applyFound(ledger: Ledger, record: JournalRecord): void {
+function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
   try {
-    applyRecord(ledger, record)
+    advanceFold(folded, record)
   } catch (cause) {
     const message = `The journal of this session is damaged: a record of type ${record.type} does not fit its files. It cannot be resumed.`
     throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })

@@ -23,7 +23,7 @@ export function buildReport({ flow, key, output, record, durationMs }: ReportOpt
     sessionId: output.sessionId ?? undefined,
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
-    hasPossibleOrphan: record.hasPossibleOrphan(),
+    hasPossibleOrphan: folded?.hasPossibleOrphan ?? false,
     ...(error === null ? {} : { error }),
     ...(output.isServiceTold === null ? {} : { isServiceTold: output.isServiceTold }),
   }

@@ -108,7 +108,8 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
     return { sessionId: created.sessionId }
   }
   const transfer = async (signal: AbortSignal) => {
-    const registeredBefore = record.folded()?.registeringIndexes ?? new Set<number>()
+    // A copy: what is asked for in this transfer is no repetition of it.
+    const registeredBefore = new Set(record.folded()?.registeringIndexes)
     const job = createSessionJob({
       ...{ record, protocol, registeredBefore },
       source: (fileIndex) => sourceAt(files, fileIndex),
