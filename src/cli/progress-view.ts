@@ -1,5 +1,6 @@
 // The live view on a terminal: the lines of progress-lines.ts, drawn over each other at most ten times a second.
 
+import { performance } from 'node:perf_hooks'
 import type { Upload } from '../flows/upload.ts'
 import { tellTroubles } from './change-lines.ts'
 import type { Watching } from './json-lines.ts'
@@ -8,6 +9,8 @@ import { progressLines } from './progress-lines.ts'
 import { columnsOf } from './text-width.ts'
 
 const REDRAW_EVERY_MS = 100
+/** A picture looks at every file; with ten thousand of them it is taken once a second, to leave the time to the upload. */
+const FILES_A_SECOND = 10_000
 const HIDE_CURSOR = '\x1b[?25l'
 const SHOW_CURSOR = '\x1b[?25h'
 const [BOLD, PLAIN] = ['\x1b[1m', '\x1b[22m']
@@ -20,8 +23,9 @@ export interface LiveView extends Watching {
 /** Draws the upload until `end`. */
 export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   let drawn: readonly string[] = []
-  let isDirty = true
-  let isOver = false
+  let progress = upload.progress()
+  let [isDirty, isOver] = [true, false]
+  let restUntilMs = 0
 
   const area: LiveArea = {
     erase() {
@@ -30,15 +34,19 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
     },
     draw() {
       if (isOver) return
-      const picture = { state: upload.state, progress: upload.progress(), files: upload.files(), ...output.size() }
-      const lines = progressLines(picture)
+      const files = upload.files()
+      restUntilMs = performance.now() + (files.length / FILES_A_SECOND) * 1000
+      const lines = progressLines({ state: upload.state, progress, files, ...output.size() })
       const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
       output.draw(`${eraseText(drawn, output.size().columns)}${text}\n`)
       drawn = lines
     },
   }
   const mark = () => void (isDirty = true)
-  upload.on('progress', mark)
+  upload.on('progress', (latest) => {
+    progress = latest
+    mark()
+  })
   upload.on('state', mark)
   upload.on('file', (file) => {
     mark()
@@ -47,7 +55,7 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   tellTroubles(upload, (text) => output.say(text), output)
 
   const timer = setInterval(() => {
-    if (!isDirty) return
+    if (!isDirty || performance.now() < restUntilMs) return
     isDirty = false
     area.draw()
   }, REDRAW_EVERY_MS)

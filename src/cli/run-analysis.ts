@@ -2,6 +2,7 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flows/analysis.ts'
+import { errorLine } from './error-line.ts'
 import { EXIT, SIGNAL_EXIT } from './exit-codes.ts'
 import type { Output } from './output.ts'
 import type { Interruption } from './signals.ts'
@@ -49,8 +50,9 @@ export async function followAnalysis(
     output.complain(`warning: ${warning.message}`)
   })
   const ended = analysis.done().catch((error: unknown) => {
-    if (error instanceof AnalysisFailedError) return error.report
-    throw error
+    if (!(error instanceof AnalysisFailedError)) throw error
+    const { report } = error
+    return report.error === undefined ? report : { ...report, error: errorLine(error) }
   })
   const first = await Promise.race([ended, interruption.happened])
   if (typeof first === 'object') return resultOf(first)

@@ -3,9 +3,10 @@
 
 import { CommanderError } from 'commander'
 import { redactText } from '../core/address.ts'
-import { UploadError, isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
+import { UploadError, isUploadError } from '../core/errors.ts'
 import type { CommandContext, CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './credentials-from-options.ts'
+import { errorLine } from './error-line.ts'
 import { EXIT, SIGNAL_EXIT, exitCodeOfError } from './exit-codes.ts'
 import { createOutput, type Output } from './output.ts'
 import { createProgram } from './program.ts'
@@ -66,12 +67,12 @@ function tellEnd(error: unknown, { output, flow, interruption, durationMs }: End
   }
   const known = error instanceof CommanderError ? wrongUse(error) : error
   tellError(output, known)
-  output.event('result', { flow, status: 'failed', ...rest, error: oneLine(summarize(known)) })
+  output.event('result', { flow, status: 'failed', ...rest, error: errorLine(known) })
   return exitCodeOfError(known)
 }
 
 function tellError(output: Output, error: unknown): void {
-  const { code, message } = oneLine(summarize(error))
+  const { code, message } = errorLine(error)
   output.complain(isUploadError(error) ? `error: ${message} (${code})` : `error: ${message}`)
   if (!process.env['MOCAP_DEBUG'] || !(error instanceof Error)) return
   for (const line of redactText(error.stack ?? '').split('\n')) output.complain(line)
@@ -81,15 +82,6 @@ function tellError(output: Output, error: unknown): void {
 function wrongUse(error: CommanderError): UploadError {
   const message = error.message.replace(/^error: /, '').replace(/(--[\w-]+)=[^']*/g, '$1=…')
   return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', `${message}. See mocap-uplink --help.`)
-}
-
-function oneLine({ code, message }: ErrorSummary): ErrorSummary {
-  return {
-    code,
-    message: redactText(message)
-      .replace(/\s*\n\s*/g, ' ')
-      .trim(),
-  }
 }
 
 function hasFlag(args: readonly string[], flag: string): boolean {

@@ -2,8 +2,8 @@
 
 import { performance } from 'node:perf_hooks'
 import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
-import { isUploadError } from '../core/errors.ts'
 import { tellAsLines } from './change-lines.ts'
+import { errorLine } from './error-line.ts'
 import type { StopSignal } from './exit-codes.ts'
 import type { JournalTap } from './journal-tap.ts'
 import { tellAsJson, type Watching } from './json-lines.ts'
@@ -69,10 +69,9 @@ async function reportOf(upload: Upload): Promise<UploadReport> {
   try {
     return await upload.done()
   } catch (error) {
-    // By its shape, not by its class, for the one who embeds two copies of the package.
-    if (error instanceof UploadFailedError) return error.report
-    if (isUploadError(error) && 'report' in error) return error.report as UploadReport
-    throw error
+    if (!(error instanceof UploadFailedError)) throw error
+    const { report } = error
+    return report.error === undefined ? report : { ...report, error: errorLine(error) }
   }
 }
 

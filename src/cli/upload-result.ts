@@ -74,7 +74,9 @@ export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined)
 export function printResult(output: Output, result: UploadResult): void {
   output.event('result', { ...result })
   const { files, status } = result
-  const others = files.filter((file) => file.status !== 'confirmed')
+  // When the session failed as a whole, its one error says more than the name of every file that was not begun.
+  const isWhole = status === 'failed' || status === 'cancelled'
+  const others = files.filter((file) => file.status === 'failed' || (file.status === 'unfinished' && !isWhole))
   const most = status === 'interrupted' ? NAMED_AT_MOST_UNFINISHED : NAMED_AT_MOST
   for (const file of others.slice(0, most)) {
     output.complain(`${file.status}: ${file.name}${file.error === undefined ? '' : `: ${file.error.message}`}`)

@@ -234,8 +234,9 @@ describe('an upload that does not succeed', () => {
 
     expect(code).toBe(1)
     expect(lastLine(stdout)).toMatchObject({ status: 'failed', sessionId: null })
-    expect(stderr.split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(1)
-    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stderr).toMatch(
+      /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\n$/,
+    )
     expect(stdout + stderr).not.toContain('secret-key-77')
   })
 

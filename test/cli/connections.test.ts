@@ -1,0 +1,68 @@
+// How the CLI reaches a service: certificates of its own, and the proxy that the environment names.
+
+import { createServer } from 'node:https'
+import { createServer as createProxy } from 'node:http'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { localhostCertificate, localhostKey } from '../helpers/localhost-certificate.ts'
+import { buildCli } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+let cli: CliUnderTest
+let url: string
+const server = createServer({ key: localhostKey, cert: localhostCertificate }, (request, response) => {
+  const { method, url: path } = request
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ method, path, key: request.headers['x-api-key'] }))
+})
+
+beforeAll(async () => {
+  cli = await buildCli()
+  await writeFile(join(cli.folder, 'ca.pem'), localhostCertificate)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `https://localhost:${(server.address() as AddressInfo).port}/base`
+})
+afterAll(async () => {
+  await cli.remove()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+it('trusts the certificates of --ca-file, and no others without it', async () => {
+  const env = { MOCAP_BASE_URL: url, MOCAP_API_KEY: 'key-1' }
+
+  const trusted = await cli.run(['api', 'GET', '/players', '--ca-file', 'ca.pem'], env)
+  const refused = await cli.run(['api', 'GET', '/players'], env)
+
+  expect(trusted).toEqual({ code: 0, stderr: '', stdout: '{"method":"GET","path":"/base/players","key":"key-1"}\n' })
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^error: [^\n]*certificate[^\n]*\n$/i)
+})
+
+it('goes through HTTPS_PROXY, and around it for hosts of NO_PROXY', async () => {
+  const tunnels: string[] = []
+  const proxy = createProxy().on('connect', (request, socket) => {
+    tunnels.push(String(request.url))
+    const far = connect(Number(new URL(url).port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      far.pipe(socket).pipe(far)
+    })
+    for (const end of [far, socket]) end.on('error', () => end.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const env = { MOCAP_BASE_URL: url, MOCAP_API_KEY: 'key-1', HTTPS_PROXY }
+  const call = ['api', 'GET', '/players', '--ca-file', 'ca.pem']
+
+  const through = await cli.run(call, env)
+  const throughCount = tunnels.length
+  const around = await cli.run(call, { ...env, NO_PROXY: 'localhost' })
+  proxy.close()
+
+  expect([through.code, around.code]).toEqual([0, 0])
+  expect({ throughCount, tunnels }).toEqual({ throughCount: 1, tunnels: [new URL(url).host] })
+})
