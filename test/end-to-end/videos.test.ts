@@ -243,7 +243,7 @@ describe('what ends an upload', () => {
 
     expect(failure).toBeInstanceOf(UploadFailedError)
     expect(failure).toMatchObject({ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', report: { status: 'failed' } })
-    expect(String((failure as Error).message)).not.toContain('wrong-key')
+    expect((failure as Error).message).not.toContain('wrong-key')
   })
 })
 

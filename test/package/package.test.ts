@@ -73,7 +73,15 @@ describe('the packed package', () => {
 
   it('installs no database and no server for those who embed the engine', () => {
     const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
-    expect(installed.toSorted()).toEqual(['eventemitter3', 'mocap-uplink', 'p-queue', 'p-timeout', 'undici', 'valibot', 'xstate'])
+    expect(installed.toSorted()).toEqual([
+      'eventemitter3',
+      'mocap-uplink',
+      'p-queue',
+      'p-timeout',
+      'undici',
+      'valibot',
+      'xstate',
+    ])
   })
 
   it('runs its command', () => {
