@@ -40,7 +40,13 @@ export async function buildCli(): Promise<CliUnderTest> {
   await symlink(resolve('node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   const options = (config as Options[]).find(({ entry }) => entry !== undefined && 'cli' in entry)
-  await build({ ...options, config: false, outDir: join(folder, 'dist'), silent: true, sourcemap: false, dts: false })
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    await build({ ...options, config: false, outDir: join(folder, 'dist'), silent: true, sourcemap: false, dts: false })
+  } catch (error) {
+    await remove()
+    throw error
+  }
   await mkdir(join(folder, 'files'))
   const entry = join(folder, 'dist', 'cli.js')
 
@@ -75,7 +81,7 @@ export async function buildCli(): Promise<CliUnderTest> {
     folder: join(folder, 'files'),
     start,
     run: (args, env) => start(args, env).ended,
-    remove: () => rm(folder, { recursive: true, force: true }),
+    remove,
   }
 }
 
