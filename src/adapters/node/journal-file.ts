@@ -59,7 +59,7 @@ export async function openJournalFile(
       ...{ tailBytes: bytes.length - soundBytes, compactAtBytes: Math.max(COMPACT_LATER_BYTES, 2 * soundBytes) },
     }
     if (header !== undefined) state.handle = await openFile(path, isKept)
-    if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state)
+    if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
     return journalFile(state, records)
   })
 }
@@ -91,7 +91,7 @@ function journalFile(state: State, records: readonly JournalRecord[]): JournalFi
     write: (texts) => explained(state.path, 'written', () => write(state, texts)),
     sync: () => sync(state),
     async tidy() {
-      if (state.handle !== undefined && state.endBytes >= state.compactAtBytes) await shorten(state)
+      if (state.handle !== undefined && state.endBytes >= state.compactAtBytes) await shorten(state, undefined)
     },
     close: () => close(state),
   }
@@ -186,12 +186,15 @@ async function syncNames(state: State): Promise<void> {
 }
 
 /** Keeps the file as it is when the shorter one cannot be written: only brevity is lost. Never rejects. */
-async function shorten(state: State): Promise<void> {
+async function shorten(state: State, known: readonly JournalRecord[] | undefined): Promise<void> {
   const { path, endBytes } = state
   try {
-    const history = decodeJournal((await readFile(path)).subarray(0, endBytes), path).records
-    const texts = compactRecords(history).map(recordText)
-    if (encodeWhole(state.header, texts).length * 2 <= endBytes) await replace(state, texts)
+    const history = known ?? decodeJournal((await readFile(path)).subarray(0, endBytes), path).records
+    const shorter = compactRecords(history)
+    if (shorter.length < history.length) {
+      const texts = shorter.map(recordText)
+      if (encodeWhole(state.header, texts).length * 2 <= endBytes) await replace(state, texts)
+    }
   } catch {
     // Where this left the file in doubt, `broken` says so to the next append.
   }

@@ -421,7 +421,7 @@ describe('a journal that has grown', () => {
     vi.spyOn(await fileHandles(), 'write').mockRejectedValueOnce(failure('ENOSPC'))
 
     const session = await journal.open('k')
-    expect(await readFile(pathOf(folder))).toEqual(before)
+    expect((await readFile(pathOf(folder))).equals(before)).toBe(true)
     await session.append([confirmed(0)])
     await session.close()
 
