@@ -3,7 +3,7 @@
 
 import { UploadError } from '../core/errors.ts'
 import type { AddressedFile, PlannedFile } from '../core/ports.ts'
-import type { VideoUpload, VideoUploadFile } from '../client/contract.ts'
+import type { VideoUpload, VideoUploadFile, VideoUploadPart } from '../client/contract.ts'
 
 /** The number under which a file is sent to the service: unique in its session, from 1. */
 export function fileIdOf(file: PlannedFile): number {
@@ -20,12 +20,15 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
   if (entries.length !== files.length) {
     wrong(`The service answered with ${String(entries.length)} files for the ${String(files.length)} that were sent.`)
   }
-  const entryOf =
-    byEcho(files, entries) ?? byName(files, entries) ?? ((file: PlannedFile) => entries[files.indexOf(file)])
+  const entryOf = byEcho(files, entries) ?? byName(files, entries) ?? byPosition(files, entries)
   const seen = new Set<string>()
+  const ids = new Set<string | number>()
   return files.map((file) => {
     const entry = entryOf(file)
     if (entry === undefined) return wrong(`The service gave no addresses for ${file.name}.`)
+    if (ids.has(entry.sessionFileId))
+      wrong(`The service gave the same file id twice; the second time for ${file.name}.`)
+    ids.add(entry.sessionFileId)
     const addresses = addressesOf(file, entry)
     for (const address of addresses) {
       if (seen.has(address)) wrong(`The service gave the same address twice; the second time for ${file.name}.`)
@@ -38,8 +41,8 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
 type EntryOf = (file: PlannedFile) => VideoUploadFile | undefined
 
 function byEcho(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf | undefined {
-  if (!entries.some((entry) => entry.fileId !== undefined)) return undefined
-  const byId = new Map(entries.map((entry) => [entry.fileId, entry]))
+  if (!entries.some((entry) => echoOf(entry) !== undefined)) return undefined
+  const byId = new Map(entries.map((entry) => [echoOf(entry), entry]))
   if (byId.size !== entries.length || !files.every((file) => byId.has(fileIdOf(file)))) {
     wrong('The service echoed file ids that are not the ones that were sent, once each.')
   }
@@ -53,26 +56,42 @@ function byName(files: readonly PlannedFile[], entries: readonly VideoUploadFile
   return (file) => names.get(file.name)
 }
 
+/** Names that do not tell all files apart may still say that the order is another one. */
+function byPosition(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf {
+  const names = new Set(files.map((file) => file.name))
+  files.forEach((file, index) => {
+    const said = entries[index]?.fileName
+    if (said === undefined || said === file.name || !names.has(said)) return
+    wrong('The service answered in another order, with names that do not tell the files apart.')
+  })
+  return (file) => entries[files.indexOf(file)]
+}
+
+/** The echoed number; a service that writes it as text means the same. */
+function echoOf(entry: VideoUploadFile): number | undefined {
+  return entry.fileId ?? wholeNumber(entry['file_id'])
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined
+}
+
 function addressesOf(file: PlannedFile, entry: VideoUploadFile): string[] {
   const parts = entry.partAddresses
   if (parts.length !== file.partCount) {
     wrong(`The service gave ${String(parts.length)} addresses for the ${String(file.partCount)} parts of ${file.name}.`)
   }
   // Where every address carries its number, the number decides and not the place.
-  const isNumbered = parts.length > 0 && parts.every((part) => part.partNumber !== undefined)
-  const ordered = isNumbered ? parts.toSorted((a, b) => (a.partNumber ?? 0) - (b.partNumber ?? 0)) : parts
+  const numberOf = (part: VideoUploadPart): number | undefined => part.partNumber ?? wholeNumber(part['part_number'])
+  const isNumbered = parts.every((part) => numberOf(part) !== undefined)
+  const ordered = isNumbered ? parts.toSorted((a, b) => (numberOf(a) ?? 0) - (numberOf(b) ?? 0)) : parts
   ordered.forEach((part, index) => {
-    const said = part.partNumber ?? numberInQuery(part.address)
-    if ((isNumbered && said !== index + 1) || numberMismatch(part.address, index + 1)) {
+    const said = [numberOf(part), numberInQuery(part.address)]
+    if (said.some((partNumber) => partNumber !== undefined && partNumber !== index + 1)) {
       wrong(`The addresses for ${file.name} do not carry the part numbers 1 to ${String(file.partCount)}, once each.`)
     }
   })
   return ordered.map((part) => part.address)
-}
-
-function numberMismatch(address: string, partNumber: number): boolean {
-  const said = numberInQuery(address)
-  return said !== undefined && said !== partNumber
 }
 
 /** S3 and what follows it name the part in the query. */

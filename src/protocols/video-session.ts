@@ -87,9 +87,18 @@ function videoFile(file: PlannedFile) {
   }
 }
 
-/** A service that is told twice may say so instead of 200. */
+const DONE = '(?:confirmed|completed?|active|activated)'
+const SAYS_ALREADY = new RegExp(
+  `(?<!not )\\balready[\\s_-]+(?:been[\\s_-]+)?${DONE}\\b|\\b${DONE}[\\s_-]+already\\b`,
+  'i',
+)
+
+/** A service that is told twice may say so instead of 200. That something else has happened already is no success. */
 function saysAlready(error: HttpStatusError): boolean {
-  return error.status === 409 && /already/i.test(error.message) && /confirm|complete|activ/i.test(error.message)
+  if (error.status !== 409) return false
+  // Our own words in front name the operation; only the service's say what happened.
+  const words = error.message.replace(/^[^:]*:?/, '')
+  return SAYS_ALREADY.test(words) || SAYS_ALREADY.test(error.serviceCode ?? '')
 }
 
 /** Refusals of a confirmation get their own code: the flow may then send doubtful parts again. */

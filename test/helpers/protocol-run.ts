@@ -40,7 +40,7 @@ export function quickClock(): Clock {
   }
 }
 
-/** Rejects as the engine does; everything else is in the record. */
+/** Rejects as the engine does; everything else is in the record. Chance is set so that waits are short. */
 export async function runProtocol(options: ProtocolRunOptions): Promise<ProtocolRun> {
   const { protocol, sources, transport, partSizeBytes, signal = new AbortController().signal } = options
   const clock = options.clock ?? quickClock()
@@ -70,7 +70,7 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
     },
   })
   const engine = createEngine({
-    ...{ transport, clock, random: options.random ?? Math.random, hasher: options.hasher ?? md5Hasher() },
+    ...{ transport, clock, random: options.random ?? (() => 0.01), hasher: options.hasher ?? md5Hasher() },
     concurrency: options.concurrency ?? 4,
     ...(options.retries === undefined ? {} : { retries: options.retries }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),

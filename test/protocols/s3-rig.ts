@@ -36,7 +36,7 @@ export async function startS3Rig(store: ScriptedS3Options = {}, own: Partial<S3M
     await s3.close()
   })
   const options: S3MultipartOptions = {
-    ...{ transport, clock: quickClock(), random: () => 0.5, unitLimits: SMALL, hasher: md5Hasher() },
+    ...{ transport, clock: quickClock(), random: () => 0.01, unitLimits: SMALL, hasher: md5Hasher() },
     sign: (request) => Promise.resolve(s3.sign(request)),
     ...own,
   }
