@@ -33,10 +33,18 @@ export interface AttemptEndOptions {
   readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
   /** Every receipt of the file is there. */
   readonly onComplete: (file: LedgerFile) => void
+  /** Files went to a new session: what was scheduled of them is void. */
+  readonly onMoved: () => Promise<void>
 }
 
-/** Takes the end of an attempt in; `address` is the one it used. */
-export type AttemptEnd = (turn: Turn, address: string, result: SendPartResult) => Promise<void>
+/** What an attempt began with: the address it used, and the generation of its file. */
+export interface AttemptStart {
+  readonly address: string
+  readonly generation: number
+}
+
+/** Takes the end of an attempt in. */
+export type AttemptEnd = (turn: Turn, start: AttemptStart, result: SendPartResult) => Promise<void>
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, failFile } = options
@@ -44,7 +52,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const retry = createRetry(options)
   const renew = createRenewal(job, options.signal)
 
-  const settleReceived = async (file: LedgerFile, turn: Turn, receipt: Receipt): Promise<void> => {
+  const settleReceived = async (file: LedgerFile, turn: Turn, start: AttemptStart, receipt: Receipt): Promise<void> => {
     const { unit, attempt } = turn
     const { fileIndex, partNumber } = unit
     const { acceptedEnd, isVerified } = receipt
@@ -55,7 +63,9 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       await retry(file, turn, { error, isCounted: true })
       return
     }
-    await job.record({ type: 'part.received', fileIndex, partNumber, receipt })
+    await job.record({ type: 'part.received', fileIndex, partNumber, generation: start.generation, receipt })
+    // The file may have gone to a new session while this was written.
+    if (file.generation !== start.generation) return
     options.account.refill()
     job.report({ type: 'received', unit, attempt, isVerified })
     if (acceptedEnd === unit.end) {
@@ -73,7 +83,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
     await retry(file, rest, { error, isCounted: true })
   }
-  const settleRefused = async (file: LedgerFile, turn: Turn, address: string, verdict: Refusal): Promise<void> => {
+  const settleRefused = async (file: LedgerFile, turn: Turn, start: AttemptStart, verdict: Refusal): Promise<void> => {
     if (verdict.kind === 'retry') {
       const { error, retryAfterMs } = verdict
       await retry(file, { ...turn, isFreshConnection: false }, { error, isCounted: true, retryAfterMs })
@@ -83,8 +93,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const reachedCount = turn.reachedCount + 1
     const mayRenew = verdict.kind === 'renew' && reachedCount < options.retries
     try {
-      if (mayRenew && (await renew(file, turn, address))) {
-        schedule.putBack({ ...turn, attempt: turn.attempt + 1, reachedCount }, now())
+      if (mayRenew && (await renew(file, turn, start.address))) {
+        if (file.generation === start.generation) {
+          schedule.putBack({ ...turn, attempt: turn.attempt + 1, reachedCount }, now())
+        } else await options.onMoved()
       } else await failFile(file, named(file, verdict.error, turn))
     } catch (error) {
       if (options.signal.aborted || isFatal(error)) throw error
@@ -92,19 +104,21 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     }
   }
 
-  return async (turn, address, result) => {
+  return async (turn, start, result) => {
     const { fileIndex, partNumber } = turn.unit
     const file = fileAt(job.ledger, fileIndex)
     if (result.kind === 'received' || result.kind === 'refused') host.answered()
-    if (result.kind === 'received' && !isSettled(file)) return settleReceived(file, turn, result.receipt)
+    const isStale = file.generation !== start.generation
+    if (result.kind === 'received' && !isSettled(file) && !isStale)
+      return settleReceived(file, turn, start, result.receipt)
     job.report({ type: 'attemptEnded', unit: turn.unit })
-    if (isSettled(file) || result.kind === 'received') return
+    if (isSettled(file) || isStale || result.kind === 'received') return
     if (result.kind !== 'refused' && result.ending === 'doubtful') {
-      await job.record({ type: 'part.doubtful', fileIndex, partNumber })
+      await job.record({ type: 'part.doubtful', fileIndex, partNumber, generation: start.generation })
     }
     if (result.kind === 'source') await failFile(file, named(file, result.error))
     else if (result.kind === 'aborted') schedule.settle(turn.unit)
-    else if (result.kind === 'refused') await settleRefused(file, turn, address, result.verdict)
+    else if (result.kind === 'refused') await settleRefused(file, turn, start, result.verdict)
     else {
       const isCounted = host.failed(result.error.phase === 'connect')
       await retry(file, { ...turn, isFreshConnection: true }, { error: result.error, isCounted })

@@ -14,12 +14,14 @@ export interface Attempts {
   /** Sends a unit once. Rejects only for mistakes of ours. */
   send(turn: Turn): Promise<SendPartResult>
   abortFile(fileIndex: number, reason: unknown): void
+  /** Settles when no attempt of the file that runs now does any more. */
+  idle(fileIndex: number): Promise<void>
   abortAll(reason: unknown): void
 }
 
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
 export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
-  const running = new Map<AbortController, number>()
+  const running = new Map<AbortController, { readonly fileIndex: number; readonly ended: Promise<void> }>()
   const readers = createReaderCache((fileIndex) => {
     const { sizeBytes, modifiedAtMs } = fileAt(job.ledger, fileIndex).plan
     const expected = { sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) }
@@ -54,18 +56,25 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
     async send(turn) {
       const { fileIndex } = turn.unit
       const controller = new AbortController()
-      running.set(controller, fileIndex)
+      let end = (): void => undefined
+      const ended = new Promise<void>((resolve) => (end = resolve))
+      running.set(controller, { fileIndex, ended })
       try {
         const reader = await open(fileIndex)
         if (reader instanceof Error) return { kind: 'source', ending: 'neverWhole', error: reader }
         return await sendWith(reader, turn, controller.signal)
       } finally {
         running.delete(controller)
+        end()
         await readers.release(fileIndex)
       }
     },
     abortFile(fileIndex, reason) {
-      for (const [controller, of] of running) if (of === fileIndex) controller.abort(reason)
+      for (const [controller, of] of running) if (of.fileIndex === fileIndex) controller.abort(reason)
+    },
+    async idle(fileIndex) {
+      const ends = [...running.values()].filter((attempt) => attempt.fileIndex === fileIndex)
+      await Promise.all(ends.map((attempt) => attempt.ended))
     },
     abortAll(reason) {
       for (const controller of running.keys()) controller.abort(reason)

@@ -36,11 +36,18 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'files.registering'; readonly fileIndexes: readonly number[] }
   | { readonly type: 'files.registered'; readonly files: readonly AddressedFile[] }
   /** The whole body of a unit was handed over and no answer came: the far end may have it, also later. */
-  | { readonly type: 'part.doubtful'; readonly fileIndex: number; readonly partNumber: number }
+  | {
+      readonly type: 'part.doubtful'
+      readonly fileIndex: number
+      readonly partNumber: number
+      /** Of the file when the attempt began; default 0. Of an earlier generation it says nothing any more. */
+      readonly generation?: number
+    }
   | {
       readonly type: 'part.received'
       readonly fileIndex: number
       readonly partNumber: number
+      readonly generation?: number
       readonly receipt: Receipt
     }
   /** Receipts that the far end no longer honours: these parts are sent again. */
@@ -48,6 +55,10 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'file.confirming'; readonly fileIndex: number }
   | { readonly type: 'file.confirmed'; readonly fileIndex: number }
   | { readonly type: 'file.failed'; readonly fileIndex: number; readonly error: ErrorSummary }
+  /** The addresses died: a new session takes these files, and what they had of receipts is void. */
+  | { readonly type: 'session.replaced'; readonly sessionId: string | number; readonly files: readonly AddressedFile[] }
+  /** A person asked for the session again: files that had failed are tried once more. */
+  | { readonly type: 'session.resumed' }
   | { readonly type: 'session.cancelling' }
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus; readonly error?: ErrorSummary }
@@ -115,6 +126,13 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       break
     case 'files.registered':
       for (const { fileIndex } of record.files) registering.delete(fileIndex)
+      break
+    case 'session.replaced':
+      state.sessionId = record.sessionId
+      break
+    case 'session.resumed':
+      if (state.place === 'partial' || state.place === 'failed')
+        state.place = state.sessionId === undefined ? 'new' : 'created'
       break
     case 'session.cancelling':
       state.place = 'cancelling'

@@ -25,6 +25,10 @@ export interface LedgerPart {
 export interface LedgerFile {
   readonly plan: PlannedFile
   state: FileState
+  /** The session that holds the file; not always the newest one, see `session.replaced`. */
+  sessionId: string | number | undefined
+  /** How often the file went to a new session. A receipt of an earlier generation proves nothing. */
+  generation: number
   serverFileId: string | number | undefined
   /** One per part, a secret each; empty while the file is `planned`. */
   addresses: readonly string[]
@@ -80,18 +84,28 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
   switch (record.type) {
     case 'session.created':
       record.files?.forEach((addressed) => {
-        takeAddresses(ledger, addressed)
+        takeAddresses(ledger, addressed).sessionId = record.sessionId
       })
+      break
+    case 'session.replaced':
+      for (const addressed of record.files) moveFile(ledger, addressed, record.sessionId)
+      break
+    case 'session.resumed':
+      for (const file of ledger.files) if (file.state === 'failed') takeUpAgain(file)
       break
     case 'files.registered':
       for (const addressed of record.files) takeAddresses(ledger, addressed)
       break
-    case 'part.doubtful':
-      partAt(fileAt(ledger, record.fileIndex), record.partNumber).isDoubtful = true
+    case 'part.doubtful': {
+      const file = fileAt(ledger, record.fileIndex)
+      if ((record.generation ?? 0) === file.generation) partAt(file, record.partNumber).isDoubtful = true
       break
-    case 'part.received':
-      takeReceipt(fileAt(ledger, record.fileIndex), record.partNumber, record.receipt)
+    }
+    case 'part.received': {
+      const file = fileAt(ledger, record.fileIndex)
+      if ((record.generation ?? 0) === file.generation) takeReceipt(file, record.partNumber, record.receipt)
       break
+    }
     case 'parts.voided':
       voidParts(fileAt(ledger, record.fileIndex), record.partNumbers)
       break
@@ -117,15 +131,39 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     const { start, end } = partRange(plan, plan.sizeBytes, index + 1)
     return { partNumber: index + 1, start, end, receipt: undefined, isDoubtful: false }
   })
-  return { plan, state: 'planned', serverFileId: undefined, addresses: [], parts, receivedCount: 0, error: undefined }
+  return {
+    ...{ plan, state: 'planned', sessionId: undefined, generation: 0, serverFileId: undefined, addresses: [] },
+    ...{ parts, receivedCount: 0, error: undefined },
+  }
 }
 
-function takeAddresses(ledger: Ledger, addressed: AddressedFile): void {
+function takeAddresses(ledger: Ledger, addressed: AddressedFile): LedgerFile {
   const file = fileAt(ledger, addressed.fileIndex)
   invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
   file.addresses = addressed.addresses
   file.serverFileId = addressed.serverFileId
   if (file.state === 'planned') file.state = 'ready'
+  return file
+}
+
+function moveFile(ledger: Ledger, addressed: AddressedFile, sessionId: string | number): void {
+  const file = fileAt(ledger, addressed.fileIndex)
+  invariant(file.state !== 'confirmed', 'a confirmed file stays where it is')
+  for (const part of file.parts) {
+    part.receipt = undefined
+    part.isDoubtful = false
+  }
+  file.receivedCount = 0
+  file.generation += 1
+  file.sessionId = sessionId
+  file.state = 'ready'
+  takeAddresses(ledger, addressed)
+}
+
+function takeUpAgain(file: LedgerFile): void {
+  file.error = undefined
+  if (file.addresses.length === 0) file.state = 'planned'
+  else file.state = file.receivedCount === file.parts.length ? 'received' : 'ready'
 }
 
 function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): void {

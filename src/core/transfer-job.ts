@@ -42,7 +42,10 @@ export interface TransferJob {
   replenish(signal: AbortSignal): Promise<void>
   /** Every receipt of the file is there: confirms it. Returns the numbers of parts that must be sent again, or none. */
   finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[]>
-  /** Asks for a new address for a file whose address is no longer taken; false when there is no way. */
+  /**
+   * Asks for new addresses for a file whose addresses are no longer taken; false when there is no way. It may move this and
+   * other files to a new session: their generation tells.
+   */
   renew(file: LedgerFile, signal: AbortSignal): Promise<boolean>
   report(event: TransferEvent): void
 }

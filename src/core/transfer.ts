@@ -3,7 +3,7 @@
 
 import { createAttemptEnd, type RetryAccount } from './attempt-end.ts'
 import { addressOf, createAttempts } from './attempts.ts'
-import { summarize, type UploadError } from './errors.ts'
+import { summarize, UploadError } from './errors.ts'
 import { createFeeder } from './feeder.ts'
 import { isFatal, named } from './file-failure.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
@@ -89,18 +89,41 @@ export function createTransfer(
   const finisher = createFinishing({ job, life, schedule, track, wake: ports.wake, failFile }, settings)
   const onAttemptEnd = createAttemptEnd({
     ...{ job, schedule, host, clock, random, account, failFile },
-    ...{ retries: settings.retries, signal: life.signal, onComplete: (file) => finisher.add(file) },
+    ...{
+      retries: settings.retries,
+      signal: life.signal,
+      onComplete: (file) => finisher.add(file),
+      onMoved: () => takeUpMoved(),
+    },
   })
   const attempt = async (turn: Turn): Promise<AttemptTally> => {
-    const address = addressOf(fileAt(job.ledger, turn.unit.fileIndex), turn.unit)
+    const file = fileAt(job.ledger, turn.unit.fileIndex)
+    const start = { address: addressOf(file, turn.unit), generation: file.generation }
     const result = await attempts.send(turn)
-    await onAttemptEnd(turn, address, result)
+    await onAttemptEnd(turn, start, result)
     const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
     return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
   }
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file))
     if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
+  }
+  const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
+  /** Files that went to a new session: their attempts end before the first part of the new session goes. */
+  const takeUpMoved = async (): Promise<void> => {
+    const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
+    for (const file of moved) generations.set(file, file.generation)
+    for (const file of moved) {
+      schedule.drop(file.plan.fileIndex)
+      attempts.abortFile(
+        file.plan.fileIndex,
+        new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'),
+      )
+    }
+    for (const file of moved) {
+      await attempts.idle(file.plan.fileIndex)
+      takeUp(file)
+    }
   }
   const feeder = createFeeder(job, (file) => {
     takeUp(file)
