@@ -1,9 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
-// One project per place where a test runs. The suffix of a file says which: `.test.ts` Node, `.memory.test.ts` a
-// process of its own with the collector exposed. Every property test prints its seed; FC_SEED replays it.
+// One seed for all random tests of a run, printed here and replayed by FC_SEED.
+const seed = process.env['FC_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31))
+process.stdout.write(`Random tests use seed ${seed}; replay with FC_SEED=${seed}\n`)
+
+// One project per place where a test runs: `unit` in this process's workers; `system` with real servers, processes and
+// databases; `package` on the packed package, as a host would install it.
 export default defineConfig({
   test: {
+    env: { FC_SEED: seed },
     setupFiles: ['test/helpers/seed.ts'],
     projects: [
       {
@@ -11,13 +16,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/**/*.memory.test.ts',
-            'test/package/**',
-            'test/service/**',
-            'test/cli/**',
-            'test/end-to-end/**',
-          ],
+          exclude: ['test/package/**', 'test/service/**', 'test/cli/**', 'test/end-to-end/**', 'test/long/**'],
         },
       },
       {
