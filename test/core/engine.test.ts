@@ -55,7 +55,7 @@ describe('the engine', () => {
   })
 })
 
-describe('the cap', () => {
+describe('the cap', { timeout: 60_000 }, () => {
   it('is kept, and filled', async () => {
     const world = createWorld({ windowMs: 100, engine: { concurrency: 3 } })
     const job = world.job({ sources: world.sources([500, 500]), partSizeBytes: 100 })
@@ -133,7 +133,7 @@ describe('the cap', () => {
   })
 })
 
-describe('a pause', () => {
+describe('a pause', { timeout: 60_000 }, () => {
   it('settles with the reason when all attempts have ended, and the next run sends only what is missing', async () => {
     const world = createWorld({ windowMs: 100, engine: { concurrency: 2 } })
     const sources = world.sources([500, 200])
@@ -256,7 +256,7 @@ describe('a pause', () => {
   })
 })
 
-describe('waits', () => {
+describe('waits', { timeout: 60_000 }, () => {
   it('are judged per attempt: a silent storage costs one wait and the part goes again', async () => {
     for (const [phase, waitMs] of [
       ['connect', 15_000],
@@ -364,7 +364,7 @@ describe('what it tells', () => {
   })
 })
 
-describe('size', () => {
+describe('size', { timeout: 60_000 }, () => {
   it('ten thousand parts take less than two seconds of the processor', async () => {
     const world = createWorld({ engine: { concurrency: 16 } })
     const job = world.job({ sources: world.sources([10_000]), partSizeBytes: 1 })

@@ -132,6 +132,14 @@ describe('a part that must be sent again', () => {
 })
 
 describe('a host that cannot be reached', () => {
+  it('costs no attempt where not even a connection was made', async () => {
+    const world = createWorld({ engine: { retries: 1 }, fault: nth([{ kind: 'connect' }, { kind: 'connect' }]) })
+
+    const run = world.engine.run(world.job({ sources: world.sources([100]) }), signal())
+
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
+  })
+
   it('uses up no attempts, is told with wall times, probed with one part at growing intervals, and told when back', async () => {
     const world = createWorld({
       engine: { retries: 2, concurrency: 3 },
@@ -417,6 +425,7 @@ describe('one writer per file', () => {
     await world.until(world.engine.run(job, signal()))
 
     expect(ranges(world.store.requests)).toEqual(['0-100', '40-100', '100-200'])
+    expect(world.clock.monotonicNow()).toBe(0)
     expect(world.store.content(0, 200)).toEqual(sources[0]!.bytes)
   })
 

@@ -89,9 +89,9 @@ describe('the watch over an attempt', () => {
     const { clock, watchdog, errors } = watch()
     watchdog.handedOver(0)
 
-    watchdog.hold()
     watchdog.moved()
     watchdog.resume()
+    watchdog.hold()
     await clock.advance(59_000)
     watchdog.handedOver(0)
     await clock.advance(1_000)

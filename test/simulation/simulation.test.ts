@@ -11,7 +11,8 @@ const seeds = given === undefined ? Array.from({ length: runs }, (_, index) => f
 /** Seeds that found something once. */
 const REGRESSIONS: readonly number[] = []
 
-describe('the engine under a simulated night', () => {
+// A busy machine takes its time; a run that hangs says so by itself, in simulated time.
+describe('the engine under a simulated night', { timeout: 60_000 }, () => {
   it.each(['any', 'next'] as const)('keeps its promises where the parts of a file go in order %s', async (order) => {
     let faults = 0
     for (const seed of [...REGRESSIONS, ...seeds]) {
