@@ -121,6 +121,20 @@ describe('the memory of workerHasher', () => {
     expect(await hash.digest()).toBe(ZEROS_128_KIB)
   })
 
+  it('copies plain windows into memory that is used again, and lends shared ones as they are', async () => {
+    const hash = makeHasher().start()
+    await hash.update(Buffer.from('a'))
+    const posts = vi.spyOn(started[0]!, 'postMessage')
+    const lent = sharedWindow(50)
+
+    for (const window of [new Uint8Array(100), new Uint8Array(90), new Uint8Array(100), lent]) await hash.update(window)
+
+    const buffers = posts.mock.calls.map(([message]) => (message as [number, Uint8Array])[1].buffer)
+    expect(new Set(buffers.slice(0, 3)).size).toBe(1)
+    expect(buffers[3]).toBe(lent.buffer)
+    expect(await hash.digest()).toBe(md5(Buffer.concat([Buffer.from('a'), new Uint8Array(340)])))
+  })
+
   it('hands out shared windows of zeros', () => {
     const window = sharedWindow(100_003)
 
