@@ -1,6 +1,7 @@
 // What the end of an attempt means for its part, its file and its host. What the next life must know is recorded before
 // the part may go again.
 
+import type { Expired } from './address-clock.ts'
 import { addressOf } from './attempts.ts'
 import { UploadError } from './errors.ts'
 import { isFatal, named } from './file-failure.ts'
@@ -44,7 +45,7 @@ export interface AttemptStart {
 }
 
 /** Takes the end of an attempt in. */
-export type AttemptEnd = (turn: Turn, start: AttemptStart, result: SendPartResult) => Promise<void>
+export type AttemptEnd = (turn: Turn, start: AttemptStart, result: SendPartResult | Expired) => Promise<void>
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, failFile } = options
@@ -107,6 +108,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   return async (turn, start, result) => {
     const { fileIndex, partNumber } = turn.unit
     const file = fileAt(job.ledger, fileIndex)
+    if (result.kind === 'expired') {
+      if (!isSettled(file)) await settleRefused(file, turn, start, { kind: 'renew', error: result.error })
+      return
+    }
     if (result.kind === 'received' || result.kind === 'refused') host.answered()
     const isStale = file.generation !== start.generation
     if (result.kind === 'received' && !isSettled(file) && !isStale)

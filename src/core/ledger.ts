@@ -32,6 +32,8 @@ export interface LedgerFile {
   serverFileId: string | number | undefined
   /** One per part, a secret each; empty while the file is `planned`. */
   addresses: readonly string[]
+  /** Wall time at which the addresses came, ms since 1970; 0 while there are none. */
+  addressedAtMs: number
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
@@ -84,17 +86,17 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
   switch (record.type) {
     case 'session.created':
       record.files?.forEach((addressed) => {
-        takeAddresses(ledger, addressed).sessionId = record.sessionId
+        takeAddresses(ledger, addressed, record.at).sessionId = record.sessionId
       })
       break
     case 'session.replaced':
-      for (const addressed of record.files) moveFile(ledger, addressed, record.sessionId)
+      for (const addressed of record.files) moveFile(ledger, addressed, record)
       break
     case 'session.resumed':
       for (const file of ledger.files) if (file.state === 'failed') takeUpAgain(file)
       break
     case 'files.registered':
-      for (const addressed of record.files) takeAddresses(ledger, addressed)
+      for (const addressed of record.files) takeAddresses(ledger, addressed, record.at)
       break
     case 'part.doubtful': {
       const file = fileAt(ledger, record.fileIndex)
@@ -132,21 +134,27 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     return { partNumber: index + 1, start, end, receipt: undefined, isDoubtful: false }
   })
   return {
-    ...{ plan, state: 'planned', sessionId: undefined, generation: 0, serverFileId: undefined, addresses: [] },
+    ...{ plan, state: 'planned', sessionId: undefined, generation: 0, serverFileId: undefined },
+    ...{ addresses: [], addressedAtMs: 0 },
     ...{ parts, receivedCount: 0, error: undefined },
   }
 }
 
-function takeAddresses(ledger: Ledger, addressed: AddressedFile): LedgerFile {
+function takeAddresses(ledger: Ledger, addressed: AddressedFile, atMs: number): LedgerFile {
   const file = fileAt(ledger, addressed.fileIndex)
   invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
   file.addresses = addressed.addresses
+  file.addressedAtMs = atMs
   file.serverFileId = addressed.serverFileId
   if (file.state === 'planned') file.state = 'ready'
   return file
 }
 
-function moveFile(ledger: Ledger, addressed: AddressedFile, sessionId: string | number): void {
+function moveFile(
+  ledger: Ledger,
+  addressed: AddressedFile,
+  { sessionId, at }: { readonly sessionId: string | number; readonly at: number },
+): void {
   const file = fileAt(ledger, addressed.fileIndex)
   invariant(file.state !== 'confirmed', 'a confirmed file stays where it is')
   for (const part of file.parts) {
@@ -157,7 +165,7 @@ function moveFile(ledger: Ledger, addressed: AddressedFile, sessionId: string | 
   file.generation += 1
   file.sessionId = sessionId
   file.state = 'ready'
-  takeAddresses(ledger, addressed)
+  takeAddresses(ledger, addressed, at)
 }
 
 function takeUpAgain(file: LedgerFile): void {

@@ -2,6 +2,7 @@
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
 import { createAttemptEnd, type RetryAccount } from './attempt-end.ts'
+import { createAddressClock, expired, type AddressClock } from './address-clock.ts'
 import { addressOf, createAttempts } from './attempts.ts'
 import { summarize, UploadError } from './errors.ts'
 import { createFeeder } from './feeder.ts'
@@ -58,6 +59,8 @@ export interface Transfer {
   readonly done: Promise<TransferResult>
 }
 
+const NOTHING: AttemptTally = { isDone: false, isThrottle: false, isFailure: false }
+
 export function createTransfer(
   ports: TransferPorts,
   job: TransferJob,
@@ -66,7 +69,8 @@ export function createTransfer(
 ): Transfer {
   const { clock, random, account } = ports
   const schedule = createSchedule({ order: job.protocol.traits.order })
-  const attempts = createAttempts(ports, job, ports.onBytes)
+  const addresses = createAddressClock(clock)
+  const attempts = createAttempts(ports, withServerTime(job, addresses), ports.onBytes)
   const life = createLifetime(signal, createOutcome(job))
   life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
   const track = (task: () => Promise<void>): Promise<void> => life.track(task).then(ports.wake)
@@ -99,7 +103,14 @@ export function createTransfer(
   const attempt = async (turn: Turn): Promise<AttemptTally> => {
     const file = fileAt(job.ledger, turn.unit.fileIndex)
     const start = { address: addressOf(file, turn.unit), generation: file.generation }
+    const beganAtMs = clock.monotonicNow()
+    if (addresses.isDead(start.address, file.addressedAtMs)) {
+      await onAttemptEnd(turn, start, expired(turn.unit))
+      return NOTHING
+    }
     const result = await attempts.send(turn)
+    if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
+    if (result.kind === 'refused' && result.verdict.kind === 'renew') addresses.noteLateRefusal(result.verdict.error)
     await onAttemptEnd(turn, start, result)
     const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
     return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
@@ -140,7 +151,7 @@ export function createTransfer(
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs)
       if (turn === undefined) return undefined
-      let tally: AttemptTally = { isDone: false, isThrottle: false, isFailure: false }
+      let tally = NOTHING
       return track(async () => {
         tally = await attempt(turn)
       }).then(() => tally)
@@ -161,6 +172,22 @@ function createOutcome({ ledger }: TransferJob): () => TransferResult | undefine
     for (let file = files[settledUpTo]; file !== undefined && isSettled(file); file = files[settledUpTo])
       settledUpTo += 1
     return settledUpTo === files.length ? countSettled(ledger) : undefined
+  }
+}
+
+/** Every answer of the storage tells its time. */
+function withServerTime(job: TransferJob, addresses: AddressClock): TransferJob {
+  const { protocol } = job
+  return {
+    ...job,
+    protocol: {
+      traits: protocol.traits,
+      request: (unit, address) => protocol.request(unit, address),
+      judge(reply, unit) {
+        addresses.noteReply(reply.headers)
+        return protocol.judge(reply, unit)
+      },
+    },
   }
 }
 
