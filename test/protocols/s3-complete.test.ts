@@ -65,6 +65,19 @@ describe('a lost answer', () => {
     expect(s3.requests.map(({ operation }) => operation)).toEqual(['create', 'complete', 'complete', 'list', 'head'])
   })
 
+  it('is success also where the store has another word for what is no longer there', async () => {
+    const faults = [
+      { operation: 'complete', nth: 1, work: true },
+      { operation: 'complete', nth: 2, answer: failing('InvalidPart', 400) },
+    ] as const
+    const { s3, confirm } = await ready({ faults })
+
+    await confirm()
+
+    expect(s3.requestsOf('complete')).toHaveLength(2)
+    expect(s3.objects.get('a.mp4')?.bytes.length).toBe(3_000)
+  })
+
   it('is success again in a next life that knows nothing of the first try', async () => {
     const { s3, options, sessionId, uploadId, parts, confirm } = await ready()
     await confirm()

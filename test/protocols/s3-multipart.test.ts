@@ -270,6 +270,10 @@ describe('the list of parts', () => {
 
   it.each([
     ['a page that does not go on', '<IsTruncated>true</IsTruncated><NextPartNumberMarker>0</NextPartNumberMarker>'],
+    [
+      'a marker that stays where it is',
+      '<IsTruncated>true</IsTruncated><NextPartNumberMarker>5</NextPartNumberMarker>',
+    ],
     ['a truncated page without a marker', '<IsTruncated>true</IsTruncated>'],
     ['a part without a number', '<Part><ETag>"a"</ETag><Size>1</Size></Part>'],
     ['a part that does not end', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>1</Size>'],
