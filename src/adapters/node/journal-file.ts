@@ -106,13 +106,14 @@ async function write(state: State, texts: readonly string[]): Promise<void> {
 
 async function add(state: State, handle: FileHandle, texts: readonly string[]): Promise<void> {
   const bytes = encodeLines(texts, state.lineCount + 1, state.keptCount)
+  if (state.tailBytes > 0) await cutTail(state, handle)
   try {
-    if (state.tailBytes > 0) await cutTail(state, handle)
     await writeFully(handle, bytes, state.endBytes)
   } catch (error) {
-    const problem = journalProblem(error, state.path, 'written')
-    await handle.truncate(state.endBytes).catch(() => (state.broken = problem))
-    throw problem
+    // Whole lines may be among what was written. The next write cuts again, and makes sure of it.
+    state.tailBytes = bytes.length
+    await handle.truncate(state.endBytes).catch(() => undefined)
+    throw error
   }
   state.lineCount += texts.length
   state.endBytes += bytes.length
@@ -121,7 +122,7 @@ async function add(state: State, handle: FileHandle, texts: readonly string[]): 
 /** On the disk before anything follows, or lines of the tail could show up again behind new ones. */
 async function cutTail(state: State, handle: FileHandle): Promise<void> {
   await handle.truncate(state.endBytes)
-  await handle.datasync()
+  await sync(state)
   state.tailBytes = 0
 }
 

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { diskJournal } from '../../../src/adapters/node/disk-journal.ts'
 import { folderOfKey } from '../../../src/adapters/node/session-folder.ts'
 import { foldJournal, type JournalRecord } from '../../../src/core/journal.ts'
+import { decodeJournal } from '../../../src/core/journal-lines.ts'
 import type { Journal } from '../../../src/core/ports.ts'
 import { journalContract } from '../../contracts/journal.ts'
 
@@ -292,26 +293,25 @@ describe('durability', () => {
     expect(await read(journal)).toEqual([begun(3)])
   })
 
-  it('holds nothing back after a write that failed half way: it is cut off and the next one follows', async () => {
+  it('holds nothing back after a write that failed: it is cut off, whole lines too, and the next one follows', async () => {
     const folder = await temporary()
-    const journal = diskJournal({ folder })
-    const session = await journal.open('k')
+    const session = await diskJournal({ folder }).open('k')
     await session.append([begun(3)])
     const handles = await fileHandles()
-    const realWrite = handles.write as (bytes: Uint8Array, from: number, length: number, at: number) => Promise<unknown>
+    const realWrite = handles.write
     vi.spyOn(handles, 'write').mockImplementationOnce(async function (this: unknown, ...args: unknown[]) {
-      const [bytes, , , at] = args as [Uint8Array, number, number, number]
-      await realWrite.call(this, bytes, 0, 20, at)
+      await realWrite.apply(this, args)
       throw failure('ENOSPC')
     })
 
-    await expect(session.append([confirmed(0)])).rejects.toMatchObject({
+    await expect(session.append([confirmed(0), confirmed(1)])).rejects.toMatchObject({
       message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then resume the session.`,
     })
-    await session.append([received(1)])
-    await session.close()
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3)])
+    await session.append([confirmed(2)])
 
-    expect(await read(journal)).toEqual([begun(3), received(1)])
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(2)])
+    await session.close()
   })
 })
 
