@@ -33,7 +33,7 @@ const SMALL_BODY_BYTES = 64 * 1024
 /**
  * MD5 on threads. An idle hasher does not hold the process. When a thread dies, bodies of which it had taken a window
  * reject with ERR_UPLOAD_INTERNAL, retryable: their windows are gone, so the part must be sent again. `close` ends the
- * threads and, in the same way, bodies under way there; bodies begun later are hashed by the calling thread. Throws
+ * threads; such bodies then reject with the same code, and bodies begun later are hashed by the calling thread. Throws
  * ERR_UPLOAD_INVALID_ARGUMENT for options out of range.
  */
 export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
