@@ -18,13 +18,17 @@ export interface RunningService {
 
 /**
  * Starts the service. Needs the packages fastify, kysely and @electric-sql/pglite, and says so when one is missing.
- * Rejects when the port is taken, or with ERR_SERVICE_DATA_IN_USE when another process has the data folder open.
+ * Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data folder open, and with
+ * a TypeError that names the rule and the field when `faults` are malformed.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const settings = resolveOptions(options)
   await checkPeers()
+  // Only a service that is to misbehave loads what it needs for that.
+  const { faults } = options
+  const plan = faults === undefined ? undefined : (await import('./faults/fault-plan.ts')).readFaultPlan(faults)
   const { runService } = await import('./run.ts')
-  return runService(settings)
+  return runService(settings, plan)
 }
 
 /**
@@ -37,4 +41,5 @@ export async function prepareDatabase(): Promise<Blob> {
   return dumpNewDatabase()
 }
 
+export type { FaultPlan } from './faults/fault-plan.ts'
 export type { ServiceCredentials, ServiceOptions }

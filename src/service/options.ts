@@ -2,6 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 
+import type { FaultPlan } from './faults/fault-plan.ts'
+import type { NIGHTS } from './faults/nights.ts'
+
 /** The two kinds of credential, each with all values that are accepted. */
 export interface ServiceCredentials {
   readonly apiKeys: readonly string[]
@@ -43,6 +46,8 @@ export interface ServiceOptions {
    * start many services; a folder that has a database already is opened as it is. Default: made from nothing.
    */
   readonly preparedDatabase?: Blob
+  /** What is to go wrong, to rehearse it: a plan, or the name of a ready-made night. Default: nothing. */
+  readonly faults?: FaultPlan | `night:${keyof typeof NIGHTS}`
 }
 
 /** The options with every default filled in. */

@@ -9,17 +9,18 @@ import { join } from 'node:path'
 import type { ServiceContext } from './context.ts'
 import { lockDataFolder } from './data-lock.ts'
 import { openDatabase } from './database.ts'
+import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import type { RunningService } from './index.ts'
 import { createObjectStore } from './object-store.ts'
 import type { ServiceSettings } from './options.ts'
 import { createServer } from './server.ts'
-import { createSigner } from './signing.ts'
+import { createSigner, type Signer } from './signing.ts'
 
 /** How often connections that have become idle are looked for while the service closes, ms. */
 const IDLE_CHECK_MS = 50
 
-/** Starts everything. What was opened is closed again when a later step fails. */
-export async function runService(settings: ServiceSettings): Promise<RunningService> {
+/** Starts everything, under the faults of a plan if there is one. What was opened is closed again when a later step fails. */
+export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {
   const undo: (() => Promise<void>)[] = []
   const takeApart = async () => {
     const failures: unknown[] = []
@@ -29,8 +30,12 @@ export async function runService(settings: ServiceSettings): Promise<RunningServ
     if (failures.length > 0) throw new AggregateError(failures, 'The service could not be closed cleanly.')
   }
   try {
-    const context = await openContext(settings, undo)
-    const app = createServer(context)
+    const { context, signerFor } = await openContext(settings, undo)
+    const faults =
+      plan === undefined
+        ? undefined
+        : (await import('./faults/fault-layer.ts')).createFaultLayer({ plan, context, signerFor })
+    const app = createServer(faults?.context ?? context, faults?.attach)
     undo.push(async () => {
       // A kept-alive connection that was busy when the closing began would otherwise hold it until its client leaves.
       const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
@@ -49,9 +54,13 @@ export async function runService(settings: ServiceSettings): Promise<RunningServ
   }
 }
 
-type OpenContext = ServiceContext & { listensAt: string }
+interface Opened {
+  readonly context: ServiceContext & { listensAt: string }
+  /** A signer of the folder's secret for addresses that live so long. */
+  readonly signerFor: (lifeSeconds: number) => Signer
+}
 
-async function openContext(settings: ServiceSettings, undo: (() => Promise<void>)[]): Promise<OpenContext> {
+async function openContext(settings: ServiceSettings, undo: (() => Promise<void>)[]): Promise<Opened> {
   const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
   if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
   else await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -66,16 +75,16 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
   const blobs = await db.selectFrom('objects').select('blob').execute()
   await store.sweep(new Set(blobs.map(({ blob }) => blob)))
   const secret = await signingSecret(join(folder, 'signing-key'))
-  const signer = createSigner({ secret, lifeSeconds: settings.addressLifeSeconds, now: settings.now })
-  const context: OpenContext = {
+  const signerFor = (lifeSeconds: number) => createSigner({ secret, lifeSeconds, now: settings.now })
+  const context: Opened['context'] = {
     settings,
     db,
     store,
-    signer,
+    signer: signerFor(settings.addressLifeSeconds),
     listensAt: '',
     publicUrl: () => settings.publicUrl ?? context.listensAt,
   }
-  return context
+  return { context, signerFor }
 }
 
 /** The folder's secret, made on first use, so that addresses outlive a restart. Only the owner may read it. */

@@ -16,8 +16,8 @@ import { videoRoutes } from './video-routes.ts'
 /** Ten thousand file names fit well. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024
 
-/** Builds the server; it does not listen yet. */
-export function createServer(context: ServiceContext): FastifyInstance {
+/** Builds the server; it does not listen yet. `lay` puts hooks on that every operation passes. */
+export function createServer(context: ServiceContext, lay?: (app: FastifyInstance) => void): FastifyInstance {
   const app = fastify({
     logger: loggerOptions(context),
     bodyLimit: MAX_JSON_BYTES,
@@ -46,6 +46,7 @@ export function createServer(context: ServiceContext): FastifyInstance {
     reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
   )
   allowOtherOrigins(app)
+  lay?.(app)
   app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
   guarded(app, context, 401, [videoRoutes])
   guarded(app, context, 403, [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes])

@@ -1,0 +1,69 @@
+// Refusals as real stores word them, by name, so that a rule need not spell them out.
+
+import { StorageRefusal, storageErrorXml } from '../replies.ts'
+
+export interface NamedBody {
+  /** Where the rule gives none. */
+  readonly status: number
+  readonly contentType: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** The names that `body` of a fault may be. */
+export const BODY_NAMES = [
+  's3-expired',
+  's3-slowdown',
+  's3-internal',
+  's3-timeout',
+  'gcs-expired',
+  'azure-expired',
+  'html',
+] as const
+export type BodyName = (typeof BODY_NAMES)[number]
+
+/** The body of this name at this moment, ms since 1970. */
+export function namedBody(name: BodyName, now: number): NamedBody {
+  switch (name) {
+    case 's3-expired':
+      return storage(403, 'AccessDenied', 'Request has expired', {
+        'X-Amz-Expires': 900,
+        Expires: isoSeconds(now - 1000),
+        ServerTime: isoSeconds(now),
+      })
+    case 's3-slowdown':
+      return storage(503, 'SlowDown', 'Please reduce your request rate.')
+    case 's3-internal':
+      return storage(500, 'InternalError', 'We encountered an internal error. Please try again.')
+    case 's3-timeout':
+      return storage(400, 'RequestTimeout', 'Nothing was read from your connection within the timeout period.')
+    case 'gcs-expired':
+      return storage(400, 'ExpiredToken', 'Invalid argument.', {
+        Details: `The provided token has expired. Request signature expired at: ${isoSeconds(now - 1000)}`,
+      })
+    case 'azure-expired': {
+      const facts = { AuthenticationErrorDetail: `Signed expiry time [${new Date(now - 1000).toUTCString()}] is over` }
+      const message = 'Server failed to authenticate the request.'
+      const body = storage(403, 'AuthenticationFailed', message, facts)
+      return { ...body, headers: { 'x-ms-error-code': 'AuthenticationFailed' } }
+    }
+    case 'html': {
+      const text = '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>Bad gateway</body></html>'
+      return { status: 502, contentType: 'text/html', headers: {}, text }
+    }
+  }
+}
+
+function storage(
+  status: number,
+  code: string,
+  message: string,
+  facts: Readonly<Record<string, string | number>> = {},
+): NamedBody {
+  const text = storageErrorXml(new StorageRefusal(status, code, message, { facts }))
+  return { status, contentType: 'application/xml', headers: {}, text }
+}
+
+function isoSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d{3}/, '')
+}

@@ -1,0 +1,98 @@
+// What a request is to a fault rule: which operation, which files, which part. Read from the route, the body and the
+// address; nothing is judged here, and what cannot be read matches no rule that asks for it.
+
+import type { FastifyRequest } from 'fastify'
+
+import type { Database } from '../database.ts'
+import { keyOfPath, type ObjectKey } from '../object-keys.ts'
+
+const BY_ROUTE = {
+  'POST /upload_videos': 'create',
+  'PATCH /upload_videos': 'confirm',
+  'DELETE /upload_videos/:id': 'cancel',
+  'POST /mocap_session': 'createCapture',
+  'POST /mocap_session_file': 'register',
+  'POST /player_group_segments': 'createSegment',
+  'PATCH /player_group_segments/:id': 'updateSegment',
+  'GET /requested_analyses': 'listAnalyses',
+  'POST /requested_analyses': 'createAnalysis',
+  'GET /requested_analyses/:id': 'getAnalysis',
+  'PATCH /requested_analyses/:id': 'updateAnalysis',
+  'PATCH /requested_analyses/:id/submit': 'submitAnalysis',
+  'GET /movement_types': 'listMovementTypes',
+  'GET /players': 'listPlayers',
+  'GET /sessions': 'listSessions',
+  'GET /mocap_types': 'listMocapTypes',
+  'GET /session_types': 'listSessionTypes',
+  'PUT /objects/*': 'put',
+  'GET /objects/*': 'get',
+} as const
+
+/** The name of an operation in a rule. */
+export type Operation = (typeof BY_ROUTE)[keyof typeof BY_ROUTE]
+
+/** All names, in the order of the table. */
+export const OPERATIONS = Object.values(BY_ROUTE)
+
+export interface FaultSubject {
+  readonly operation: Operation
+  /** Names that the request is about: one for a part or a confirmation, all that are announced in one call. */
+  readonly files: readonly string[]
+  /** Only where one part is stored; a capture file is part 1. */
+  readonly partNumber?: number
+}
+
+/** Undefined for what no rule can mean: an unknown path, /healthz and /stored. */
+export async function subjectOf(db: Database, request: FastifyRequest): Promise<FaultSubject | undefined> {
+  const route = `${request.method} ${request.routeOptions.url ?? ''}`
+  if (!Object.hasOwn(BY_ROUTE, route)) return undefined
+  const operation = BY_ROUTE[route as keyof typeof BY_ROUTE]
+  if (operation === 'put' || operation === 'get') {
+    const [path = '', query = ''] = (request.raw.url ?? '').split('?')
+    const partNumber = Number(new URLSearchParams(query).get('partNumber') ?? 1)
+    return { operation, files: await namesAt(db, keyOfPath(path)), ...(operation === 'put' ? { partNumber } : {}) }
+  }
+  return { operation, files: await namesIn(db, operation, request.body) }
+}
+
+async function namesIn(db: Database, operation: Operation, body: unknown): Promise<string[]> {
+  if (typeof body !== 'object' || body === null) return []
+  const fields = body as Record<string, unknown>
+  if (operation === 'register') return textsOf(fields['filenames'])
+  if (operation === 'create') return textsOf(listOf(fields['files']).map(rawFileName))
+  if (operation !== 'confirm') return []
+  const digits = String(fields['affected_file_id'])
+  const sessionId = String(fields['upload_session_id'])
+  return /^\d{1,9}$/.test(digits) ? namesAt(db, { flow: 'videos', sessionId, fileId: Number(digits) }) : []
+}
+
+async function namesAt(db: Database, key: ObjectKey | undefined): Promise<string[]> {
+  if (key === undefined) return []
+  const rows =
+    key.flow === 'captures'
+      ? await db
+          .selectFrom('mocap_session_files')
+          .select('name')
+          .where('id', '=', key.fileId)
+          .where('session_id', '=', key.sessionId)
+          .execute()
+      : await db
+          .selectFrom('video_files')
+          .select('raw_file_name as name')
+          .where('id', '=', key.fileId)
+          .where('session_id', '=', key.sessionId)
+          .execute()
+  return rows.map(({ name }) => name)
+}
+
+function rawFileName(entry: unknown): unknown {
+  return typeof entry === 'object' && entry !== null && 'raw_file_name' in entry ? entry.raw_file_name : undefined
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function textsOf(value: unknown): string[] {
+  return listOf(value).filter((item) => typeof item === 'string')
+}
