@@ -45,8 +45,8 @@ export interface EngineOptions {
 export interface Engine {
   /** Transfers a session's files. Settles as Transfer.done does; by then no attempt of the session runs. */
   run(job: TransferJob, signal: AbortSignal): Promise<TransferResult>
-  /** Parts in flight now and the cap. */
-  stats(): { readonly inFlight: number; readonly cap: number }
+  /** Slots taken now, the cap, and slots that wait to be taken: never more than the cap. */
+  stats(): { readonly inFlight: number; readonly cap: number; readonly waiting: number }
 }
 
 const MAX_CONCURRENCY = 64
@@ -120,7 +120,7 @@ export function createEngine(options: EngineOptions): Engine {
         pump()
       }
     },
-    stats: () => ({ inFlight: queue.pending, cap: controller.limit() }),
+    stats: () => ({ inFlight: queue.pending, cap: controller.limit(), waiting: queue.size }),
   }
 }
 

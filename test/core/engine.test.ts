@@ -74,10 +74,12 @@ describe('the cap', { timeout: 60_000 }, () => {
         const store = createObjectStore({ clock })
         let inFlight = 0
         let most = 0
+        let mostWaiting = 0
         const transport = {
           ...store,
           async send(request: Parameters<typeof store.send>[0]) {
             most = Math.max(most, (inFlight += 1))
+            mostWaiting = Math.max(mostWaiting, engine.stats().waiting)
             try {
               await scheduler.schedule(Promise.resolve())
               return await store.send(request)
@@ -97,6 +99,7 @@ describe('the cap', { timeout: 60_000 }, () => {
         const results = await scheduler.waitFor(Promise.all(jobs.map((job) => engine.run(apart(job), signal()))))
 
         expect(most).toBe(Math.min(cap, 3 * partCounts.reduce((sum, count) => sum + count, 0)))
+        expect(mostWaiting).toBeLessThanOrEqual(cap)
         expect(results.map(({ confirmedCount }) => confirmedCount)).toEqual([0, 1, 2].map(() => partCounts.length))
         expect(clock.pending).toBe(0)
       }),

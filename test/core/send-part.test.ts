@@ -218,6 +218,18 @@ describe('a part that is aborted', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('hears nothing of a signal that fires after its end', async () => {
+    const { send, transport, controller } = await setUp()
+    const result = send()
+    const request = await transport.next()
+    request.fail({ phase: 'send' })
+    await result
+
+    controller.abort(new Error('paused'))
+
+    expect(request.request.signal.aborted).toBe(false)
+  })
+
   it('is not begun under a signal that has fired, nor after it waited for windows', async () => {
     const before = await setUp({ isPoolFull: true })
     const waiting = before.send()

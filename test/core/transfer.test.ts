@@ -207,8 +207,8 @@ describe('a file that fails', () => {
       engine: { concurrency: 6 },
       fault: ({ fileIndex, partNumber }) => {
         if (fileIndex !== 0) return undefined
-        if (partNumber === 1) return { kind: 'status', status: 403, code: 'AccessDenied' }
-        return partNumber === 2 ? { kind: 'status', status: 500 } : { kind: 'silence', phase: 'answer' }
+        if (partNumber <= 2) return { kind: 'status', status: 403, code: 'AccessDenied' }
+        return partNumber === 3 ? { kind: 'status', status: 500 } : { kind: 'silence', phase: 'answer' }
       },
     })
     // Its failure is slow to become durable, so that the answer 500 comes while it is being written.
@@ -315,6 +315,23 @@ describe('addresses that are no longer taken', () => {
 
     expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
     expect([renewals, world.store.requests.length]).toEqual([1, 16])
+  })
+
+  it('are not renewed again for a part whose refusal comes after the new ones', async () => {
+    let renewals = 0
+    const world = createWorld({
+      windowMs: 20,
+      engine: { concurrency: 2, memoryBytes: 4 * 64 * 1024 },
+      fault: ({ generation }) =>
+        generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
+    })
+    // Two windows in the first part, one in the second: its refusal comes 20 ms earlier.
+    const sources = world.sources([131_073])
+    const job = world.job({ sources, partSizeBytes: 65_537, renew: () => ((renewals += 1), true) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect([renewals, world.store.requests.map(({ atMs }) => atMs)]).toEqual([1, [0, 0, 20, 40]])
   })
 
   it('are not renewed for ever', async () => {
