@@ -227,6 +227,15 @@ describe('a file that fails', () => {
     expect(world.clock.monotonicNow()).toBeLessThan(20_000)
   })
 
+  it('fails once when several of its parts are refused at the same time', async () => {
+    const world = createWorld({ fault: () => ({ kind: 'status', status: 403, code: 'AccessDenied' }) })
+    const job = world.job({ sources: world.sources([400]), partSizeBytes: 100 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(job.records.filter(({ type }) => type === 'file.failed')).toHaveLength(1)
+  })
+
   it('fails alone when its source changes midway', async () => {
     const world = createWorld({ windowMs: 100, engine: { concurrency: 2 } })
     const sources = world.sources([1_000, 1_000])
