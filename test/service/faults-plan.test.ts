@@ -1,9 +1,12 @@
 // The grammar of faults, its errors, and the choice: which request is struck, by rule, count, chance and seed.
 
+import { readdir, readFile } from 'node:fs/promises'
+
 import { describe, expect, it } from 'vitest'
 
 import { createFaultChoice } from '../../src/service/faults/fault-choice.ts'
 import { readFaultPlan, type FaultPlan } from '../../src/service/faults/fault-plan.ts'
+import { BODY_NAMES } from '../../src/service/faults/named-bodies.ts'
 import { NIGHTS } from '../../src/service/faults/nights.ts'
 import { OPERATIONS, type FaultSubject } from '../../src/service/faults/operations.ts'
 import { startService } from '../../src/service/index.ts'
@@ -122,4 +125,31 @@ describe('the choice', () => {
   it('has a name for every operation', () => {
     expect(new Set(OPERATIONS).size).toBe(19)
   })
+})
+
+describe('docs/faults.md', () => {
+  const page = readFile(new URL('../../docs/faults.md', import.meta.url), 'utf8')
+
+  it('names every operation, every night and every body', async () => {
+    const text = await page
+    const names = [...OPERATIONS, ...BODY_NAMES, ...Object.keys(NIGHTS).map((name) => `night:${name}`)]
+
+    expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('shows an example that obeys the grammar', async () => {
+    const [, json = ''] = /```json\n([\s\S]*?)```/.exec(await page) ?? []
+
+    expect(readFaultPlan(JSON.parse(json)).rules.map(({ operation }) => operation)).toEqual(['put', 'put', 'confirm'])
+  })
+})
+
+it('is loaded by no file of the service but on demand', async () => {
+  const folder = new URL('../../src/service/', import.meta.url)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'))
+  const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')))
+  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line.includes("from './faults/"))
+
+  expect(lines.filter((line) => !/^(?:import|export) type /.test(line))).toEqual([])
+  expect(texts.filter((text) => text.includes("import('./faults/"))).toHaveLength(2)
 })

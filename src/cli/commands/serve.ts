@@ -6,6 +6,7 @@ import { parseDuration, parseInteger } from '../option-values.ts'
 import { given, type CommandContext } from '../command-context.ts'
 import type { Environment } from '../credentials-from-options.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { faultsFromOption } from '../faults-from-option.ts'
 import { addOutputOptions } from '../options.ts'
 import { invalid } from '../../core/errors.ts'
 
@@ -14,6 +15,7 @@ interface ServeOptions {
   readonly host: string
   readonly data?: string
   readonly completeAfter?: string
+  readonly faults?: string
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -28,6 +30,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--host <address>', 'address to listen on; the default is this machine only', '127.0.0.1')
     .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
     .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
+    .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
     .addHelpText(
       'after',
       '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
@@ -48,6 +51,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     ...given('dataDir', options.data),
     ...given('credentials', credentials),
     ...given('analysisCompletesAfterMs', completeAfterMs),
+    ...given('faults', options.faults === undefined ? undefined : await faultsFromOption(options.faults)),
   }
   // Only here: whoever uploads needs none of the packages of the service.
   const { startService } = await import('../../service/index.ts')

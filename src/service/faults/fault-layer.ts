@@ -78,7 +78,11 @@ export function createFaultLayer({ plan, context, signerFor }: FaultLayerOptions
         }
         const meet = async () => {
           const strike = await strikeOn(request)
-          if (strike !== undefined) strikes.set(request, strike)
+          if (strike !== undefined) {
+            strikes.set(request, strike)
+            const { operation, partNumber } = strike.subject
+            request.log.info({ operation, partNumber, fault: Object.keys(strike.fault) }, 'a fault strikes')
+          }
           const isLeft = strike === undefined || (await isLeftToWork(strike, reply, holding, context.settings.now))
           if (isLeft) goOn(strike)
         }

@@ -53,12 +53,22 @@ export const NIGHTS = {
       { operation: 'confirm', nth: [1, 3], fault: { loseReply: 'reset' } },
     ],
   },
-  /** Every 90 s nothing gets through for 15 s; later in each turn a gateway answers with its own page for 4 s. */
+  /**
+   * Every 90 s the storage is out of reach for 15 s and the service asks to come back later; near the end of each turn
+   * a gateway answers everything with its own page for 2 s.
+   */
   'short-outages': {
     seed: 5,
     rules: [
-      { operation: '*', from: 30, to: 45, repeatEvery: 90, fault: { reset: { at: 'start' } } },
-      { operation: '*', from: 70, to: 74, repeatEvery: 90, fault: { body: 'html' } },
+      { operation: 'put', from: 30, to: 45, repeatEvery: 90, fault: { reset: { at: 'start' } } },
+      {
+        operation: '*',
+        from: 30,
+        to: 45,
+        repeatEvery: 90,
+        fault: { body: 'html', status: 503, headers: { 'retry-after': '5' } },
+      },
+      { operation: '*', from: 80, to: 82, repeatEvery: 90, fault: { body: 'html' } },
     ],
   },
 } as const
