@@ -32,6 +32,8 @@ export type {
 export type { CapturesInput } from './flows/captures.ts'
 export type { UploadPlan } from './flows/plan-upload.ts'
 export { DEFAULT_POLLING, type PollingOptions } from './flows/polling.ts'
+export type { RenewAddresses, SessionReplaced } from './flows/renewal.ts'
+export type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
 export { UploadFailedError } from './flows/upload.ts'
 export type {
   FileReport,
@@ -41,6 +43,7 @@ export type {
   UploadFileStatus,
   UploadProgress,
   UploadReport,
+  UploadSnapshot,
   UploadState,
 } from './flows/upload.ts'
 export type { VideosInput } from './flows/videos.ts'

@@ -1,8 +1,9 @@
 // The face for Node: the engine with files, streams, undici and a memory journal wired in.
 
-import { md5Hasher } from './adapters/node/md5-hasher.ts'
+import { fileSource } from './adapters/node/file-source.ts'
 import { proxyFromEnvironment } from './adapters/node/proxy.ts'
 import { undiciTransport, type UndiciTransportOptions } from './adapters/node/undici-transport.ts'
+import { sharedWindow, workerHasher } from './adapters/node/worker-hasher.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
 import { systemClock } from './adapters/web/system-clock.ts'
 import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
@@ -10,6 +11,9 @@ import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, 
 export * from './index-names.ts'
 export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from './adapters/node/directory.ts'
 export { fileSource, type FileSourceOptions } from './adapters/node/file-source.ts'
+export { diskJournal, type DiskJournalOptions } from './adapters/node/disk-journal.ts'
+export { stateFolder } from './adapters/node/state-folder.ts'
+export { sharedWindow, workerHasher, type WorkerHasherOptions } from './adapters/node/worker-hasher.ts'
 export { md5Hasher } from './adapters/node/md5-hasher.ts'
 export { proxyFromEnvironment, type ProxyOptions } from './adapters/node/proxy.ts'
 export { streamSource, type StreamSourceOptions } from './adapters/node/stream-source.ts'
@@ -38,16 +42,28 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hasher,
     ...own
   } = options
+  const { sourceAt, allocate, ...uplinkOptions } = own
   const transportOptions: UndiciTransportOptions = {
     maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
     ...(proxy === undefined || proxy === null ? {} : { proxy }),
   }
-  return createPortableUplink(own, {
+  const threads = hasher === undefined ? workerHasher() : undefined
+  const uplink = createPortableUplink(uplinkOptions, {
     transport: transport ?? undiciTransport(transportOptions),
     journal: journal ?? memoryJournal(),
     clock: clock ?? systemClock(),
     random: random ?? Math.random,
-    hasher: hasher ?? md5Hasher(),
+    sourceAt: sourceAt ?? (({ name, location }) => fileSource(location, { name })),
+    ...(hasher === undefined ? {} : { hasher }),
+    ...(threads === undefined ? {} : { hasher: threads }),
+    // Windows that threads can read where they are; a host's own transport may not take shared memory.
+    ...(allocate === undefined ? {} : { allocate }),
+    ...(allocate === undefined && transport === undefined && threads !== undefined ? { allocate: sharedWindow } : {}),
   })
+  const close = async (): Promise<void> => {
+    await uplink.close()
+    await threads?.close()
+  }
+  return { ...uplink, close }
 }

@@ -3,7 +3,7 @@
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
 import { createEngine, type EngineOptions } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
-import type { Clock, Hasher, Journal, Random, Transport } from './core/ports.ts'
+import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import {
   requestAnalysis,
   watchAnalysis,
@@ -13,7 +13,9 @@ import {
 } from './flows/analysis.ts'
 import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
-import type { Upload } from './flows/upload.ts'
+import { cancelSession, listSessions, resumeSession } from './flows/sessions.ts'
+import type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
+import type { Upload, UploadReport } from './flows/upload.ts'
 import { defineVideos, uploadVideos, type FlowContext, type VideosInput } from './flows/videos.ts'
 
 /** What a host chooses. Every option has a safe default but the first two. */
@@ -34,8 +36,11 @@ export interface UplinkOptions {
   readonly retries?: number
   /** How long a host may be out of reach, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
-  /** `md5` (default): each part's digest is compared with its ETag where that is one. `off`: nothing is hashed. */
-  readonly verify?: 'md5' | 'off'
+  /**
+   * `md5` (default): each part's digest is compared with its ETag where that is one. `full`: also, at resume, every part
+   * that was sent before is read again. `off`: nothing is hashed.
+   */
+  readonly verify?: 'md5' | 'full' | 'off'
   /** Memory for bodies on their way, bytes. Default 32 MiB. */
   readonly memoryBytes?: number
   /** How long an attempt may wait, ms. */
@@ -54,6 +59,10 @@ export interface UplinkPorts {
   readonly random: Random
   /** Absent: nothing can be verified. */
   readonly hasher?: Hasher
+  /** Finds the file of a resumed session again. Absent: the host gives the source to `resume`. */
+  readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
+  /** Makes the memory through which bodies pass; shared memory where the hasher works elsewhere. */
+  readonly allocate?: (bytes: number) => Uint8Array
 }
 
 export interface Uplink {
@@ -62,6 +71,12 @@ export interface Uplink {
   requestAnalysis(input: AnalysisInput): Analysis
   /** Waits for an analysis that was submitted before. */
   watchAnalysis(analysisId: string | number, options?: AnalysisOptions): Analysis
+  /** What the journal holds, oldest first. */
+  sessions(): Promise<readonly SessionSummary[]>
+  /** Takes a session up where its journal ends. Rejects with ERR_UPLOAD_JOURNAL when that cannot be. */
+  resume(key: string, options?: ResumeOptions): Promise<Upload>
+  /** Gives a session of the journal up. */
+  cancelSession(key: string): Promise<UploadReport>
   /** What an upload would do: files, parts, calls. Looks at the files; calls nobody. */
   planVideos(input: VideosInput): Promise<UploadPlan>
   planCaptures(input: CapturesInput): Promise<UploadPlan>
@@ -74,10 +89,10 @@ export interface Uplink {
 }
 
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
-  const { transport, journal, clock, random, hasher } = ports
+  const { transport, journal, clock, random, hasher, allocate } = ports
   const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, bytesPerSecond } = options
   // Hosts in plain JavaScript have no compiler to stop them.
-  if (!['md5', 'off'].includes(verify)) invalid(`verify must be md5 or off, not ${verify}.`)
+  if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const shared = {
     ...{ transport, clock, random },
     ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),
@@ -90,6 +105,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    ...(allocate === undefined ? {} : { allocate }),
   })
   const client = createServiceClient({
     ...shared,
@@ -98,13 +114,10 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...(options.callTimeoutMs === undefined ? {} : { timeoutMs: options.callTimeoutMs }),
   })
   const context: FlowContext = {
-    engine,
-    journal,
-    clock,
-    random,
-    client,
-    isHttpAllowed,
+    ...{ engine, journal, clock, random, client, isHttpAllowed, sourceAt: ports.sourceAt },
+    hasher: verify === 'off' ? undefined : hasher,
     partSizeBytes: options.partSizeBytes,
+    verifyDepth: verify === 'full' ? 'full' : 'sample',
   }
 
   return {
@@ -112,6 +125,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     uploadCaptures: (input) => uploadCaptures(context, input),
     requestAnalysis: (input) => requestAnalysis(context, input),
     watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(context, analysisId, analysisOptions),
+    sessions: () => listSessions(context),
+    resume: (key, resumeOptions = {}) => resumeSession(context, key, resumeOptions),
+    cancelSession: (key) => cancelSession(context, key),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,

@@ -28,6 +28,7 @@ export function tapJournal(journal: Journal = memoryJournal()): JournalTap {
           close: () => session.close(),
         }
       },
+      read: (key) => journal.read(key),
       list: () => journal.list(),
       remove: (key) => journal.remove(key),
     },

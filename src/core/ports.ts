@@ -220,6 +220,8 @@ export interface Protocol {
 /** Sessions under a key, each a list of records. Opening takes a lease: nobody else drives that session meanwhile. */
 export interface Journal {
   open(key: string): Promise<SessionJournal>
+  /** The records as they are now, without a lease: for looking, also while another process drives the session. */
+  read(key: string): Promise<readonly JournalRecord[]>
   /** Keys of all sessions, oldest first. */
   list(): Promise<readonly string[]>
   remove(key: string): Promise<void>

@@ -3,7 +3,7 @@
 import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
 import { checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
 import { invalid } from '../core/errors.ts'
-import type { Source } from '../core/ports.ts'
+import type { Protocol, Source } from '../core/ports.ts'
 import { captureSession } from '../protocols/capture-session.ts'
 import { checkFiles } from './prepare.ts'
 import { startUpload, type UploadDefinition } from './upload-session.ts'
@@ -69,19 +69,30 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
     input.kind,
   )
   const frameRate = frameRateOf(input, kind)
-  const options = {
+  const params: CaptureParams = {
     ...session,
     mocapTypeId,
     reprocess: input.reprocess ?? false,
     ...(frameRate === undefined ? {} : { frameRate }),
     ...(batchSize === undefined ? {} : { batchSize }),
   }
-  return {
-    flow: 'capture',
-    params: { ...options, kind },
-    files,
-    protocol: captureSession({ ...options, client: context.client, isHttpAllowed: context.isHttpAllowed }),
-  }
+  return { flow: 'capture', params: { ...params, kind }, files, protocol: captureProtocol(context, params) }
+}
+
+/** The fields of a session, as they are journalled. */
+export interface CaptureParams {
+  readonly sessionId?: string | number
+  readonly orgId?: string
+  readonly sessionTypeId?: number
+  readonly sessionDate?: string
+  readonly mocapTypeId: number
+  readonly reprocess: boolean
+  readonly frameRate?: number
+  readonly batchSize?: number
+}
+
+export function captureProtocol({ client, isHttpAllowed }: FlowContext, params: CaptureParams): Protocol {
+  return captureSession({ ...params, client, isHttpAllowed })
 }
 
 /** The registration takes one rate for all its files. */

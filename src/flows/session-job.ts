@@ -2,9 +2,10 @@
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
-import { fileAt, type LedgerFile } from '../core/ledger.ts'
-import type { AddressedFile, Protocol, Source } from '../core/ports.ts'
+import type { LedgerFile } from '../core/ledger.ts'
+import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer-job.ts'
+import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 
 export interface SessionJobOptions {
@@ -14,18 +15,20 @@ export interface SessionJobOptions {
   /** Files registered in an earlier life whose answer was never seen. */
   readonly registeredBefore: ReadonlySet<number>
   readonly report: (event: TransferEvent) => void
+  readonly clock: Clock
+  readonly isHttpAllowed?: boolean | undefined
+  /** A host's own way to sign again; see RenewAddresses. */
+  readonly renewAddresses?: RenewAddresses | undefined
+  /** The measured rate, 0 while unknown. */
+  readonly bytesPerSecond: () => number
+  readonly onReplaced: (event: SessionReplaced) => void
 }
 
 /** How often a file's address may be renewed before its refusal is believed. */
 const MAX_RENEWALS = 3
 
-export function createSessionJob({
-  record,
-  protocol,
-  source,
-  registeredBefore,
-  report,
-}: SessionJobOptions): TransferJob {
+export function createSessionJob(options: SessionJobOptions): TransferJob {
+  const { record, protocol, source, registeredBefore, report } = options
   const ledger = record.ledger()
   const renewals = new Map<number, number>()
   let registering: Promise<unknown> = Promise.resolve()
@@ -92,7 +95,12 @@ export function createSessionJob({
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
       try {
-        await protocol.confirm(record.sessionId(), file.serverFileId ?? fileIndex, receiptsOf(file), signal)
+        await protocol.confirm(
+          file.sessionId ?? record.sessionId(),
+          file.serverFileId ?? fileIndex,
+          receiptsOf(file),
+          signal,
+        )
       } catch (error) {
         const doubtful = doubtfulParts(file)
         if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_CONFIRM_REFUSED' || doubtful.length === 0) throw error
@@ -103,20 +111,22 @@ export function createSessionJob({
       await record.write({ type: 'file.confirmed', fileIndex })
       return []
     },
-    async renew(file, signal) {
-      if (protocol.register === undefined) return false
-      const { fileIndex } = file.plan
-      const count = (renewals.get(fileIndex) ?? 0) + 1
-      if (count > MAX_RENEWALS) return false
-      renewals.set(fileIndex, count)
-      try {
-        await register([fileAt(ledger, fileIndex)], true, signal)
-        return true
-      } catch (error) {
-        if (isFileRefusal(error)) return false
-        throw error
-      }
-    },
+    renew: createRenewal({
+      ...options,
+      async register(file, signal) {
+        const { fileIndex } = file.plan
+        const count = (renewals.get(fileIndex) ?? 0) + 1
+        if (count > MAX_RENEWALS) return false
+        renewals.set(fileIndex, count)
+        try {
+          await register([file], true, signal)
+          return true
+        } catch (error) {
+          if (isFileRefusal(error)) return false
+          throw error
+        }
+      },
+    }),
   }
 }
 

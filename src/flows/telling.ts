@@ -1,12 +1,14 @@
 // What an upload tells its host: takes the engine's events, keeps the two-number progress, and sends the host's own
 // events, few enough to draw.
 
+import { addressDeadlineMs } from '../core/address.ts'
 import type { Clock, Unit } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
 import { isReceived, type LedgerFile } from '../core/ledger.ts'
 import { summarize } from '../core/errors.ts'
 import type { TransferEvent } from '../core/transfer-job.ts'
 import type { Emitter } from './emitter.ts'
+import type { SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { UploadEvents, UploadFileStatus, UploadProgress } from './upload.ts'
 
@@ -18,6 +20,7 @@ export interface Telling {
   begin(): void
   take(event: TransferEvent): void
   warnOfOrphan(): void
+  tellReplaced(event: SessionReplaced): void
   /** Sends the last progress. */
   finish(): void
   progress(): UploadProgress
@@ -32,6 +35,9 @@ export function createTelling(options: {
   const { emitter, clock, record } = options
   let progress: Progress | undefined
   let toldAtMs = Number.NEGATIVE_INFINITY
+  let deadlineMs = Number.POSITIVE_INFINITY
+  let deadlineOf: string | number | undefined
+  let shortfallOf: string | number | undefined
 
   const now = (): number => clock.monotonicNow()
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
@@ -57,7 +63,20 @@ export function createTelling(options: {
   const tellProgress = (isDue: boolean): void => {
     if (!isDue && now() - toldAtMs < PROGRESS_EVERY_MS) return
     toldAtMs = now()
-    emitter.emit('progress', snapshot())
+    const shown = snapshot()
+    emitter.emit('progress', shown)
+    tellShortfall(shown)
+  }
+  /** Told once a session, as soon as the rate says that its addresses will not live long enough. */
+  const tellShortfall = ({ remainingMs, bytesPerSecond }: UploadProgress): void => {
+    const sessionId = record.folded()?.sessionId
+    if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf) return
+    deadlineMs = sessionId === deadlineOf ? deadlineMs : earliestDeadline(files())
+    deadlineOf = sessionId
+    const availableMs = deadlineMs - clock.wallNow()
+    if (remainingMs <= availableMs) return
+    shortfallOf = sessionId
+    emitter.emit('shortfall', { deadlineMs, neededMs: remainingMs, availableMs })
   }
   const statusOf = (file: LedgerFile): UploadFileStatus => {
     const { fileIndex, name, sizeBytes: bytes, partCount: parts } = file.plan
@@ -74,10 +93,11 @@ export function createTelling(options: {
     begin() {
       progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
       for (const file of files()) {
-        for (const part of file.parts) {
-          const unit = { fileIndex: file.plan.fileIndex, partNumber: part.partNumber, start: part.start, end: part.end }
-          if (isReceived(part)) progress.onReceived(unit, now())
-        }
+        const units = unitsOf(file)
+        file.parts.forEach((part, index) => {
+          const unit = units[index]
+          if (unit !== undefined && isReceived(part)) progress?.onReceived(unit, now())
+        })
       }
       tellProgress(true)
     },
@@ -124,10 +144,30 @@ export function createTelling(options: {
         message: 'An earlier try to create the session had no clear answer: the service may hold an unused session.',
       })
     },
+    tellReplaced(event) {
+      for (const file of files()) {
+        if (file.sessionId !== event.newSessionId) continue
+        for (const unit of unitsOf(file)) progress?.onVoided(unit, now())
+      }
+      emitter.emit('session.replaced', event)
+      tellProgress(true)
+    },
     finish: () => tellProgress(true),
     progress: snapshot,
     files: () => files().map(statusOf),
   }
+}
+
+/** When the first address of the unfinished files dies. Addresses that are given one batch at a time are renewed in passing. */
+function earliestDeadline(files: readonly LedgerFile[]): number {
+  const deadlines = files.map((file) =>
+    file.state === 'ready' && file.serverFileId !== undefined ? addressDeadlineMs(file.addresses[0] ?? '') : undefined,
+  )
+  return Math.min(Number.POSITIVE_INFINITY, ...deadlines.filter((deadline) => deadline !== undefined))
+}
+
+function unitsOf({ plan: { fileIndex }, parts }: LedgerFile): Unit[] {
+  return parts.map(({ partNumber, start, end }) => ({ fileIndex, partNumber, start, end }))
 }
 
 const NOTHING = { sentBytes: 0, confirmedBytes: 0, totalBytes: 0, bytesPerSecond: 0, remainingMs: undefined }

@@ -4,7 +4,7 @@ import type { FlowName } from '../core/journal.ts'
 import { isReceived, type LedgerFile } from '../core/ledger.ts'
 import type { UploadSessionOutput } from '../machines/session-data.ts'
 import type { SessionRecord } from './session-record.ts'
-import type { FileReport, UploadReport } from './upload.ts'
+import type { FileReport, UploadReport, UploadSnapshot } from './upload.ts'
 
 export interface ReportOptions {
   readonly flow: FlowName
@@ -14,16 +14,24 @@ export interface ReportOptions {
   readonly durationMs: number
 }
 
-export function buildReport({ flow, key, output, record, durationMs }: ReportOptions): UploadReport {
+/** What is known so far, at any time. */
+export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'output'>): UploadSnapshot {
   const folded = record.folded()
   const files = folded?.ledger.files ?? []
-  const error = output.error ?? output.journalError
   return {
-    ...{ flow, key, durationMs, status: output.status },
-    sessionId: output.sessionId ?? undefined,
+    ...{ flow, key, durationMs, sessionId: folded?.sessionId },
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
     hasPossibleOrphan: folded?.hasPossibleOrphan ?? false,
+  }
+}
+
+export function buildReport(options: ReportOptions): UploadReport {
+  const { output } = options
+  const error = output.error ?? output.journalError
+  return {
+    ...buildSnapshot(options),
+    status: output.status,
     ...(error === null ? {} : { error }),
     ...(output.isServiceTold === null ? {} : { isServiceTold: output.isServiceTold }),
   }

@@ -3,26 +3,21 @@
 
 import { createActor, fromPromise } from 'xstate'
 import type { Engine } from '../core/engine.ts'
-import { isUploadError, summarize, UploadError } from '../core/errors.ts'
-import { JOURNAL_VERSION, type FinalStatus, type FlowName } from '../core/journal.ts'
-import { countSettled } from '../core/ledger.ts'
-import type { Clock, Journal, PlannedFile, Protocol, Random } from '../core/ports.ts'
-import type { UploadSessionEvent } from '../machines/session-data.ts'
+import { isUploadError, summarize } from '../core/errors.ts'
+import type { ErrorSummary } from '../core/errors.ts'
+import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
+import type { DrainReason, UploadSessionEvent } from '../machines/session-data.ts'
+import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter, type Emitter } from './emitter.ts'
-import { prepareFiles } from './prepare.ts'
-import { createSessionJob } from './session-job.ts'
+import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
+import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
-import {
-  UploadFailedError,
-  type Upload,
-  type UploadEvents,
-  type UploadFile,
-  type UploadReport,
-  type UploadState,
-} from './upload.ts'
-import { buildReport } from './upload-report.ts'
+import { UploadFailedError, type Upload, type UploadEvents, type UploadFile, type UploadReport } from './upload.ts'
+import type { UploadState } from './upload.ts'
+import { buildReport, buildSnapshot } from './upload-report.ts'
 
 /** What every flow of an Uplink shares. */
 export interface FlowPorts {
@@ -30,6 +25,8 @@ export interface FlowPorts {
   readonly journal: Journal
   readonly clock: Clock
   readonly random: Random
+  /** Absent: sources of an earlier life are compared by size and time of change only. */
+  readonly hasher: Hasher | undefined
 }
 
 export interface UploadDefinition {
@@ -39,109 +36,45 @@ export interface UploadDefinition {
   readonly files: readonly UploadFile[]
   readonly protocol: Protocol
   readonly partSizeBytes?: number | undefined
+  readonly isHttpAllowed?: boolean | undefined
+  readonly renewAddresses?: RenewAddresses | undefined
+  /** How much of what was sent in an earlier life is read again. Default `sample`. */
+  readonly verifyDepth?: 'sample' | 'full' | undefined
 }
 
-/** How long a cancel waits for the service to be told, ms. */
-const CANCEL_WITHIN_MS = 60_000
-
+/** Starts a new session under a new key. */
 export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upload {
+  const key = makeKey(definition.flow, ports)
+  return driveSession(ports, definition, createSessionRecord(ports.journal, ports.clock, key))
+}
+
+/** Drives a session, from where its record is, to its end. */
+export function driveSession(ports: FlowPorts, definition: UploadDefinition, record: SessionRecord): Upload {
   const { clock } = ports
-  const { flow, files, protocol } = definition
-  const key = makeKey(flow, ports)
+  const { flow } = definition
+  const { key } = record
+  const folded = record.folded()
   const beganAtMs = clock.monotonicNow()
-  const record = createSessionRecord(ports.journal, clock, key)
   const emitter: Emitter<UploadEvents> = createEmitter((error) => {
-    emitter.emit('warning', {
-      code: 'ERR_UPLOAD_INTERNAL',
-      message: `A listener of this upload threw: ${summarize(error).message}`,
-    })
+    const message = `A listener of this upload threw: ${summarize(error).message}`
+    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
   })
-  let plans: readonly PlannedFile[] = []
-  let failure: unknown
-  let transferring: Promise<unknown> = Promise.resolve()
-  let lastState: UploadState = 'creating'
   const telling = createTelling({ emitter, clock, record })
-
-  const machine = uploadSessionMachine.provide({
-    actors: {
-      creatingSession: fromPromise(({ signal }) => keepFailure(() => create(signal))),
-      transferring: fromPromise(({ signal }) => {
-        const running = keepFailure(() => transfer(signal))
-        transferring = running.catch(() => undefined)
-        return running
-      }),
-      draining: fromPromise(async ({ input }) => {
-        await transferring
-        if (input.reason === 'cancel') await record.write({ type: 'session.cancelling' })
-      }),
-      cancellingSession: fromPromise(({ input }) => cancelSession(record, protocol, input.sessionId, clock)),
-      settling: fromPromise(async ({ input }) => {
-        try {
-          await settle(record, input.status)
-        } finally {
-          await Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
-        }
-      }),
-    },
+  if (folded !== undefined) telling.begin()
+  const steps = createSessionSteps(ports, definition, record, telling, (event) => {
+    const { type } = event
+    if (type === 'unreachable') send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
+    if (type === 'reachable') send({ type: 'host.reachable' })
+    telling.take(event)
   })
-  const create = async (signal: AbortSignal): Promise<{ sessionId: string | number }> => {
-    if (record.folded() === undefined) {
-      const { limits, partSizeBytes } = { limits: protocol.traits.units, partSizeBytes: definition.partSizeBytes }
-      plans = await prepareFiles(files, { limits, partSizeBytes, signal })
-      const locations = files.map((file) => file.source.location ?? file.source.name)
-      const { params } = definition
-      await record.write({
-        type: 'session.begun',
-        version: JOURNAL_VERSION,
-        key,
-        flow,
-        params,
-        files: plans,
-        locations,
-      })
-      telling.begin()
-    }
-    await record.write({ type: 'session.creating' })
-    const created = await protocol.create(plans, signal)
-    await record.write({ type: 'session.created', ...created })
-    if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
-    return { sessionId: created.sessionId }
-  }
-  const transfer = async (signal: AbortSignal) => {
-    // A copy: what is asked for in this transfer is no repetition of it.
-    const registeredBefore = new Set(record.folded()?.registeringIndexes)
-    const job = createSessionJob({
-      ...{ record, protocol, registeredBefore },
-      source: (fileIndex) => sourceAt(files, fileIndex),
-      report(event) {
-        if (event.type === 'unreachable')
-          send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
-        if (event.type === 'reachable') send({ type: 'host.reachable' })
-        telling.take(event)
-      },
-    })
-    try {
-      return await ports.engine.run(job, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
-      throw { ...countSettled(record.ledger()), error: summarize(error) }
-    }
-  }
-  /** Machines keep plain data; the error itself is kept here for the host. */
-  const keepFailure = async <T>(task: () => Promise<T>): Promise<T> => {
-    try {
-      return await task()
-    } catch (error) {
-      failure = error
-      throw error
-    }
-  }
-
-  const actor = createActor(machine, { input: { key, flow, place: 'new' } })
+  const actor = createActor(provideSteps(steps), {
+    input: { key, flow, place: folded?.place ?? 'new', sessionId: folded?.sessionId },
+  })
   const send = (event: UploadSessionEvent): void => {
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
+  const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
+  let lastState: UploadState = 'creating'
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
@@ -154,14 +87,14 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
       complete() {
         const { output } = actor.getSnapshot()
         if (output === undefined) return
-        resolve(buildReport({ flow, key, output, record, durationMs: clock.monotonicNow() - beganAtMs }))
+        resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
       },
     })
   })
-  const outcome = finished.then((report) => {
-    void record.close()
+  const outcome = finished.then(async (report) => {
+    await record.close()
     if (report.status === 'confirmed' || report.status === 'partial') return report
-    throw failureOf(report, failure)
+    throw failureOf(report, steps.failure())
   })
   outcome.catch(() => undefined)
   actor.start()
@@ -174,6 +107,7 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
     },
     on: emitter.on,
     off: emitter.off,
+    snapshot: () => buildSnapshot({ flow, key, record, durationMs: elapsedMs() }),
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,
@@ -186,33 +120,23 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
   }
 }
 
-async function cancelSession(
-  record: SessionRecord,
-  protocol: Protocol,
-  sessionId: string | number,
-  clock: Clock,
-): Promise<{ isServiceTold: boolean }> {
-  let isServiceTold = false
-  if (protocol.cancel !== undefined) {
-    const limit = new AbortController()
-    const timer = clock.setTimeout(() => {
-      limit.abort(
-        new UploadError('ERR_UPLOAD_TIMEOUT', 'The service was not reached in time to be told of the cancel.'),
-      )
-    }, CANCEL_WITHIN_MS)
-    isServiceTold = await protocol.cancel(sessionId, limit.signal).then(
-      () => true,
-      () => false,
-    )
-    clock.clearTimeout(timer)
-  }
-  await record.write({ type: 'session.cancelled', isServiceTold })
-  return { isServiceTold }
-}
-
-async function settle(record: SessionRecord, status: FinalStatus): Promise<void> {
-  if (record.folded() !== undefined) await record.write({ type: 'session.settled', status })
-  await record.close()
+function provideSteps(steps: SessionSteps) {
+  type Id = string | number
+  return uploadSessionMachine.provide({
+    actors: {
+      creatingSession: fromPromise<{ sessionId: Id }, { key: string; isRepeat: boolean }>(({ signal }) =>
+        steps.create(signal),
+      ),
+      transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ signal }) => steps.transfer(signal)),
+      draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ input }) => steps.drain(input.reason)),
+      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: Id }>(({ input }) =>
+        steps.cancel(input.sessionId),
+      ),
+      settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(({ input }) =>
+        steps.settle(input.status, input.error),
+      ),
+    },
+  })
 }
 
 /** The state that a host sees: the innermost word, where it says more. */
@@ -228,18 +152,8 @@ function failureOf(report: UploadReport, cause: unknown): UploadFailedError {
   }
   const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error
   const code = error?.code ?? 'ERR_UPLOAD_FAILED'
-  return new UploadFailedError(
-    code,
-    error?.message ?? 'No file was confirmed.',
-    report,
-    isUploadError(cause) ? cause : undefined,
-  )
-}
-
-function sourceAt(files: readonly UploadFile[], fileIndex: number) {
-  const file = files[fileIndex]
-  if (file === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'A file outside the session was asked for.')
-  return file.source
+  const message = error?.message ?? 'No file was confirmed.'
+  return new UploadFailedError(code, message, report, isUploadError(cause) ? cause : undefined)
 }
 
 /** `video-mhq3x0c4-7k2f9m1xqz`: sorts by time, and is easy to copy from a terminal. */

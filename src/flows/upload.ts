@@ -4,6 +4,7 @@ import { UploadError, type ErrorSummary, type UploadErrorCode } from '../core/er
 import type { FinalStatus, FlowName } from '../core/journal.ts'
 import type { Source } from '../core/ports.ts'
 import type { Events } from './emitter.ts'
+import type { SessionReplaced } from './renewal.ts'
 
 /** A source and what belongs to the flow beside it. */
 export interface UploadFile {
@@ -68,6 +69,10 @@ export interface UploadEvents {
   }
   /** The storage is out of reach; wall times, ms since 1970. */
   waiting: { readonly sinceMs: number; readonly untilMs: number }
+  /** The addresses died, and a new session took the unfinished files: the only event after which confirmed bytes fall. */
+  'session.replaced': SessionReplaced
+  /** At the present rate the addresses die before all is sent; told once a session. Wall time and durations in ms. */
+  shortfall: { readonly deadlineMs: number; readonly neededMs: number; readonly availableMs: number }
   /** Something a person should know that did not stop the upload. */
   warning: { readonly code: UploadErrorCode; readonly message: string }
 }
@@ -83,9 +88,9 @@ export interface FileReport {
   readonly error?: ErrorSummary
 }
 
-export interface UploadReport {
+/** What is known of an upload at any time. */
+export interface UploadSnapshot {
   readonly flow: FlowName
-  readonly status: FinalStatus
   /** What `resume` and `cancel` take. */
   readonly key: string
   readonly sessionId: string | number | undefined
@@ -93,12 +98,17 @@ export interface UploadReport {
   readonly bytes: number
   readonly durationMs: number
   readonly files: readonly FileReport[]
+  /** A create had no clear answer: the service may hold a session that nobody uses. */
+  readonly hasPossibleOrphan: boolean
+}
+
+/** How an upload ended. */
+export interface UploadReport extends UploadSnapshot {
+  readonly status: FinalStatus
   /** Why the session ended early, when it did. */
   readonly error?: ErrorSummary
   /** After a cancel: whether the service was told. Captures have no such call. */
   readonly isServiceTold?: boolean
-  /** A create had no clear answer: the service may hold a session that nobody uses. */
-  readonly hasPossibleOrphan: boolean
 }
 
 /** What `done()` rejects with: everything that is known is in `report`. */
@@ -117,6 +127,8 @@ export interface Upload extends Events<UploadEvents> {
   readonly key: string
   readonly state: UploadState
   progress(): UploadProgress
+  /** What a report would say now. */
+  snapshot(): UploadSnapshot
   /** Every file in the order given; empty until the sources have been looked at. */
   files(): readonly UploadFileStatus[]
   /**

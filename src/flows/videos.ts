@@ -4,8 +4,10 @@ import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/ch
 import type { ServiceClient } from '../client/service-client.ts'
 import type { HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
+import type { Protocol, Source } from '../core/ports.ts'
 import { videoSession } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
+import type { RenewAddresses } from './renewal.ts'
 import { startUpload, type FlowPorts, type UploadDefinition } from './upload-session.ts'
 import type { Upload, UploadFile } from './upload.ts'
 
@@ -24,6 +26,8 @@ export interface VideosInput {
   readonly etagForm?: EtagForm
   /** Whether a refused confirmation says that the file is confirmed already. Assumption, default: 409 saying so. */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
+  /** Signs dead addresses again. Default: a new session takes the unfinished files. */
+  readonly renewAddresses?: RenewAddresses
 }
 
 export interface FlowContext extends FlowPorts {
@@ -31,6 +35,9 @@ export interface FlowContext extends FlowPorts {
   readonly isHttpAllowed: boolean
   /** Default for uploads that name none. */
   readonly partSizeBytes: number | undefined
+  /** How the platform finds a file of an earlier life again; absent where it cannot. */
+  readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source) | undefined
+  readonly verifyDepth?: 'sample' | 'full' | undefined
 }
 
 export function uploadVideos(context: FlowContext, input: VideosInput): Upload {
@@ -45,20 +52,36 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     sessionDate: checkDate(input.sessionDate, 'sessionDate'),
     sessionTypeId: checkInteger(input.sessionTypeId, 'sessionTypeId'),
   }
-  const { frameRate, etagForm, isAlreadyConfirmed } = input
+  const { frameRate, etagForm, isAlreadyConfirmed, renewAddresses } = input
   if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
   checkFiles(input.files)
+  const params = { ...fields, ...(etagForm === undefined ? {} : { etagForm }) }
+  const protocol = videoProtocol(context, params, isAlreadyConfirmed)
   return {
-    flow: 'video',
-    params: { ...fields, ...(etagForm === undefined ? {} : { etagForm }) },
+    ...{ flow: 'video', params, protocol, renewAddresses, isHttpAllowed: context.isHttpAllowed },
     files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
-    protocol: videoSession({
-      ...fields,
-      client: context.client,
-      isHttpAllowed: context.isHttpAllowed,
-      ...(etagForm === undefined ? {} : { etagForm }),
-      ...(isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }),
-    }),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }
+}
+
+/** The fields of a session, as they are journalled. */
+export interface VideoParams {
+  readonly movementTypeId: number
+  readonly playerId: string
+  readonly sessionDate: string
+  readonly sessionTypeId: number
+  readonly etagForm?: EtagForm
+}
+
+export function videoProtocol(
+  { client, isHttpAllowed }: FlowContext,
+  params: VideoParams,
+  isAlreadyConfirmed?: (error: HttpStatusError) => boolean,
+): Protocol {
+  return videoSession({
+    ...params,
+    client,
+    isHttpAllowed,
+    ...(isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }),
+  })
 }

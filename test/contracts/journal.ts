@@ -43,6 +43,18 @@ export function journalContract(label: string, make: () => Promise<JournalSubjec
 
     afterEach(endAll)
 
+    describe('reading', () => {
+      it('shows the records of a session that is open elsewhere, and of none for an unknown key', async () => {
+        const { journal } = await begin()
+        const session = await open(journal, 'night-1')
+        await session.append([{ type: 'session.creating', at: 1 }])
+
+        expect(await journal.read('night-1')).toEqual([{ type: 'session.creating', at: 1 }])
+        expect(await journal.read('night-2')).toEqual([])
+        expect(await journal.list()).toEqual(['night-1'])
+      })
+    })
+
     describe('records', () => {
       it('opens a new key without records', async () => {
         const { journal } = await begin()

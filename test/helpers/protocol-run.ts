@@ -62,7 +62,9 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
   await record.write({ type: 'session.created', ...created })
   const events: TransferEvent[] = []
   const job = createSessionJob({
-    ...{ record, protocol, registeredBefore: new Set<number>() },
+    ...{ record, protocol, clock, registeredBefore: new Set<number>() },
+    bytesPerSecond: () => 0,
+    onReplaced: () => undefined,
     source: (fileIndex) => sources[fileIndex]!,
     report(event) {
       events.push(event)

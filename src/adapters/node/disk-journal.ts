@@ -14,7 +14,7 @@ import { systemClock } from '../web/system-clock.ts'
 import { makeFolder } from './durable-file.ts'
 import { errorCode } from './file-problem.ts'
 import { createGroupCommit, isDurable, type GroupCommit } from './group-commit.ts'
-import { openJournalFile, type JournalFile } from './journal-file.ts'
+import { openJournalFile, readJournalFile, type JournalFile } from './journal-file.ts'
 import { lockSession, type JournalLock } from './journal-lock.ts'
 import { explained } from './journal-problem.ts'
 import { forgetKey, keepKey, listSessions } from './session-listing.ts'
@@ -50,6 +50,7 @@ export function diskJournal({ folder, clock = systemClock() }: DiskJournalOption
         throw error
       }
     },
+    read: (key) => readJournalFile(join(root, folderOfKey(key))),
     list() {
       return explained(root, 'listed', () => listSessions(root))
     },

@@ -36,6 +36,12 @@ export function journalPath(folder: string): string {
   return join(folder, 'journal')
 }
 
+/** The records in `folder` now, without changing or locking anything; none when there is no journal. */
+export function readJournalFile(folder: string): Promise<readonly JournalRecord[]> {
+  const path = journalPath(folder)
+  return explained(path, 'read', async () => decodeJournal(await bytesOf(path), path).records)
+}
+
 /**
  * Opens the journal in `folder`; one that is not there is made with its first records, under the header that
  * `makeHeader` gives. Damage, another version and a header of another key reject with ERR_UPLOAD_JOURNAL, before

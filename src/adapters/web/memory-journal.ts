@@ -22,6 +22,7 @@ export function memoryJournal(): Journal {
         return openSession(key, sessions, () => leases.delete(key))
       })
     },
+    read: (key) => Promise.resolve(structuredClone(sessions.get(key) ?? [])),
     list() {
       return Promise.resolve([...sessions.keys()])
     },

@@ -1,0 +1,162 @@
+// What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
+// no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
+
+import { addressDeadlineMs, addressSignedAtMs, checkSecure } from '../core/address.ts'
+import { UploadError } from '../core/errors.ts'
+import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
+import { formatBytes } from '../core/plan.ts'
+import type { Clock, Protocol } from '../core/ports.ts'
+import { sleep } from '../core/sleep.ts'
+import type { SessionRecord } from './session-record.ts'
+
+/** A host's own way to sign again. Returns one address per part number asked for, in that order. */
+export type RenewAddresses = (request: {
+  readonly sessionId: string | number
+  readonly serverFileId: string | number | undefined
+  readonly fileName: string
+  readonly partNumbers: readonly number[]
+}) => Promise<readonly string[]>
+
+export interface SessionReplaced {
+  readonly oldSessionId: string | number
+  readonly newSessionId: string | number
+  /** Files that stay where they are: confirmed, or with all their receipts. */
+  readonly filesKept: number
+  readonly filesMoved: number
+  /** Confirmed bytes that are sent again. */
+  readonly bytesVoided: number
+}
+
+export interface RenewalOptions {
+  readonly record: SessionRecord
+  readonly protocol: Protocol
+  readonly clock: Clock
+  readonly renewAddresses?: RenewAddresses | undefined
+  readonly isHttpAllowed?: boolean | undefined
+  readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<boolean>
+  /** The measured rate; 0 while unknown. */
+  readonly bytesPerSecond: () => number
+  readonly onReplaced: (event: SessionReplaced) => void
+}
+
+/** A file that has been to so many sessions will not be finished by one more. */
+const MAX_MOVES = 20
+/** How long the old session's cancel may hold up the new one, ms. */
+const CANCEL_WITHIN_MS = 15_000
+
+/** Refusals in a row of addresses that should still live, before the storage is believed. */
+const MAX_CONTRADICTIONS = 3
+const CONTRADICTION_WAIT_MS = 1_000
+
+/** Resolves true when the file has addresses that live; rejects when it never will. */
+export function createRenewal(options: RenewalOptions): (file: LedgerFile, signal: AbortSignal) => Promise<boolean> {
+  const { record, protocol, renewAddresses, clock } = options
+  const contradictions = new Map<LedgerFile, { count: number; receivedCount: number }>()
+  let replacing: Promise<void> | undefined
+
+  /**
+   * A new session voids receipts, so a refusal that the address itself contradicts is not believed at once: while other
+   * parts of the file get through, or the first few times, the same address is tried again.
+   */
+  const isDoubted = async (file: LedgerFile, signal: AbortSignal): Promise<boolean> => {
+    const deadlineMs = addressDeadlineMs(file.addresses[0] ?? '')
+    if (deadlineMs !== undefined && deadlineMs <= clock.wallNow()) return false
+    const { receivedCount } = file
+    const before = contradictions.get(file)
+    const count = before !== undefined && before.receivedCount >= receivedCount ? before.count + 1 : 1
+    contradictions.set(file, { count, receivedCount })
+    if (count > MAX_CONTRADICTIONS) return false
+    await sleep(clock, CONTRADICTION_WAIT_MS * count, signal)
+    return true
+  }
+
+  return async (file, signal) => {
+    if (renewAddresses !== undefined) return askHost(options, renewAddresses, file)
+    if (protocol.register !== undefined) return options.register(file, signal)
+    if (protocol.traits.addressing !== 'session') return false
+    if (await isDoubted(file, signal)) return true
+    const { generation } = file
+    contradictions.delete(file)
+    checkLife(options, file)
+    // Many files find their addresses dead at once; one new session serves them all.
+    replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
+    await replacing
+    return fileAt(record.ledger(), file.plan.fileIndex).generation > generation
+  }
+}
+
+async function askHost(options: RenewalOptions, renewAddresses: RenewAddresses, file: LedgerFile): Promise<boolean> {
+  const { record } = options
+  const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
+  const sessionId = file.sessionId ?? record.sessionId()
+  const { serverFileId } = file
+  const given = await renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
+  if (given.length !== missing.length) {
+    throw new UploadError(
+      'ERR_UPLOAD_SERVICE_REPLY',
+      `renewAddresses gave ${String(given.length)} addresses for the ${String(missing.length)} parts asked for.`,
+    )
+  }
+  for (const address of given) checkSecure(address, options.isHttpAllowed ?? false)
+  const addresses = file.addresses.map((address, index) => given[missing.indexOf(index + 1)] ?? address)
+  const { fileIndex } = file.plan
+  const id = serverFileId === undefined ? {} : { serverFileId }
+  await record.write({ type: 'files.registered', files: [{ fileIndex, addresses, ...id }] })
+  return true
+}
+
+async function replaceSession(options: RenewalOptions, signal: AbortSignal): Promise<void> {
+  const { record, protocol } = options
+  const { files } = record.ledger()
+  const moved = files.filter((file) => file.state === 'ready')
+  const oldSessionId = record.sessionId()
+  const isOldEmpty = !files.some(
+    (file) => file.state !== 'ready' && file.state !== 'failed' && file.sessionId === oldSessionId,
+  )
+  const bytesVoided = moved
+    .flatMap((file) => file.parts)
+    .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
+  const created = await protocol.create(
+    moved.map((file) => file.plan),
+    signal,
+  )
+  const newSessionId = created.sessionId
+  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: created.files ?? [] })
+  const filesMoved = moved.length
+  options.onReplaced({ oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided })
+  // A session that holds something the service has accepted is never cancelled unasked.
+  if (isOldEmpty) await cancelOld(options, oldSessionId)
+}
+
+async function cancelOld({ protocol, clock }: RenewalOptions, sessionId: string | number): Promise<void> {
+  const limit = new AbortController()
+  const timer = clock.setTimeout(
+    () => limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The cancel took too long.')),
+    CANCEL_WITHIN_MS,
+  )
+  // Whether it is told or not changes nothing for the files: the old session is empty.
+  await protocol.cancel?.(sessionId, limit.signal).catch(() => undefined)
+  clock.clearTimeout(timer)
+}
+
+/** After one renewal, a file that cannot be sent within an address's life is told so instead of being sent for ever. */
+function checkLife({ bytesPerSecond }: RenewalOptions, file: LedgerFile): void {
+  if (file.generation === 0) return
+  const [address = ''] = file.addresses
+  const deadlineMs = addressDeadlineMs(address)
+  const signedAtMs = addressSignedAtMs(address) ?? file.addressedAtMs
+  const lifeMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - signedAtMs
+  const rate = bytesPerSecond()
+  const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
+  if (neededMs <= lifeMs && file.generation < MAX_MOVES) return
+  throw new UploadError(
+    'ERR_UPLOAD_ADDRESS_EXPIRED',
+    `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +
+      'Ask for addresses that live longer, or send it over a faster line.',
+    { details: { bytesPerSecond: rate, neededMs, lifeMs } },
+  )
+}
+
+function minutes(ms: number): string {
+  return ms < 90_000 ? `${String(Math.round(ms / 1_000))} s` : `${String(Math.round(ms / 60_000))} min`
+}

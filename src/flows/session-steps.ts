@@ -1,0 +1,181 @@
+// What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
+// writes its intent before the call and the result after it, and may run again in a later life.
+
+import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { JOURNAL_VERSION, type FinalStatus } from '../core/journal.ts'
+import { countSettled, isSettled, type LedgerFile } from '../core/ledger.ts'
+import type { PlannedFile } from '../core/ports.ts'
+import type { TransferEvent } from '../core/transfer-job.ts'
+import { prepareFiles } from './prepare.ts'
+import { createSessionJob } from './session-job.ts'
+import type { SessionRecord } from './session-record.ts'
+import type { Telling } from './telling.ts'
+import type { FlowPorts, UploadDefinition } from './upload-session.ts'
+import { verifySource } from './verify-source.ts'
+
+export interface SessionSteps {
+  create(signal: AbortSignal): Promise<{ sessionId: string | number }>
+  transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
+  drain(reason: 'pause' | 'cancel'): Promise<void>
+  cancel(sessionId: string | number): Promise<{ isServiceTold: boolean }>
+  settle(status: FinalStatus, error: ErrorSummary | null): Promise<void>
+  /** The last failure as it was thrown; machines keep plain data only. */
+  failure(): unknown
+}
+
+/** How long a cancel waits for the service to be told, ms. */
+const CANCEL_WITHIN_MS = 60_000
+
+export function createSessionSteps(
+  ports: FlowPorts,
+  definition: UploadDefinition,
+  record: SessionRecord,
+  telling: Telling,
+  onTransferEvent: (event: TransferEvent) => void,
+): SessionSteps {
+  const { clock, engine } = ports
+  const { protocol, files } = definition
+  /** A source that comes from an earlier life is proven once, before the first transfer of this one. */
+  let isProven = record.folded() === undefined
+  let failure: unknown
+  let transferring: Promise<unknown> = Promise.resolve()
+
+  const kept = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      return await task()
+    } catch (error) {
+      failure = error
+      throw error
+    }
+  }
+  const transfer = async (signal: AbortSignal) => {
+    if (!isProven) await proveSources(ports, definition, record, telling, signal)
+    isProven = true
+    const job = createSessionJob({
+      ...{
+        record,
+        protocol,
+        clock,
+        isHttpAllowed: definition.isHttpAllowed,
+        renewAddresses: definition.renewAddresses,
+      },
+      // A copy: what is asked for in this transfer is no repetition of it.
+      registeredBefore: new Set(record.folded()?.registeringIndexes),
+      source: (fileIndex) => sourceAt(definition, fileIndex),
+      report: onTransferEvent,
+      bytesPerSecond: () => telling.progress().bytesPerSecond,
+      onReplaced: (event) => telling.tellReplaced(event),
+    })
+    try {
+      return await engine.run(job, signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
+      throw { ...countSettled(record.ledger()), error: summarize(error) }
+    }
+  }
+
+  return {
+    failure: () => failure,
+    create: (signal) => kept(() => createSession(definition, record, telling, signal)),
+    transfer(signal) {
+      const running = kept(() => transfer(signal))
+      transferring = running.catch(() => undefined)
+      return running
+    },
+    async drain(reason) {
+      await transferring
+      if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
+    },
+    async cancel(sessionId) {
+      const isServiceTold = await tellService(ports, definition, sessionId)
+      await record.write({ type: 'session.cancelled', isServiceTold })
+      return { isServiceTold }
+    },
+    async settle(status, error) {
+      try {
+        // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
+        if (isOver(record, status))
+          await record.write({ type: 'session.settled', status, ...(error === null ? {} : { error }) })
+        await record.close()
+      } finally {
+        await Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
+      }
+    },
+  }
+}
+
+async function createSession(
+  { flow, params, files, protocol, partSizeBytes }: UploadDefinition,
+  record: SessionRecord,
+  telling: Telling,
+  signal: AbortSignal,
+): Promise<{ sessionId: string | number }> {
+  if (record.folded() === undefined) {
+    const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal })
+    const locations = files.map((file) => file.source.location ?? file.source.name)
+    const { key } = record
+    await record.write({ type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, files: plans, locations })
+    telling.begin()
+  }
+  await record.write({ type: 'session.creating' })
+  const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
+  const created = await protocol.create(plans, signal)
+  await record.write({ type: 'session.created', ...created })
+  if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
+  return { sessionId: created.sessionId }
+}
+
+/** Files whose source changed since the earlier life fail here, alone, before a byte is sent. */
+async function proveSources(
+  { hasher, random }: FlowPorts,
+  definition: UploadDefinition,
+  record: SessionRecord,
+  telling: Telling,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const file of record.ledger().files) {
+    if (hasher === undefined || isSettled(file) || file.receivedCount === 0) continue
+    const { fileIndex } = file.plan
+    try {
+      const depth = definition.verifyDepth ?? 'sample'
+      await verifySource(file, sourceAt(definition, fileIndex), { hasher, random, depth, signal })
+    } catch (error) {
+      if (signal.aborted || !isUploadError(error)) throw error
+      await record.write({ type: 'file.failed', fileIndex, error: summarize(error) })
+      telling.take({ type: 'fileState', file })
+    }
+  }
+}
+
+async function tellService(
+  { clock }: FlowPorts,
+  { protocol }: UploadDefinition,
+  sessionId: string | number,
+): Promise<boolean> {
+  if (protocol.cancel === undefined) return false
+  const limit = new AbortController()
+  const timer = clock.setTimeout(() => {
+    limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The service was not reached in time to be told of the cancel.'))
+  }, CANCEL_WITHIN_MS)
+  const isTold = await protocol.cancel(sessionId, limit.signal).then(
+    () => true,
+    () => false,
+  )
+  clock.clearTimeout(timer)
+  return isTold
+}
+
+function isOver(record: SessionRecord, status: FinalStatus): boolean {
+  const folded = record.folded()
+  if (folded === undefined) return false
+  return (
+    status === 'confirmed' || status === 'cancelled' || folded.ledger.files.every((file: LedgerFile) => isSettled(file))
+  )
+}
+
+function sourceAt({ files }: UploadDefinition, fileIndex: number) {
+  const file = files[fileIndex]
+  if (file === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'A file outside the session was asked for.')
+  return file.source
+}

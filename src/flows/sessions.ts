@@ -1,0 +1,152 @@
+// What the journal holds: lists its sessions, takes one up again where its journal ends, gives one up.
+
+import { invalid, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { foldJournal, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
+import { countSettled, isReceived } from '../core/ledger.ts'
+import type { Protocol, Source } from '../core/ports.ts'
+import { captureProtocol, type CaptureParams } from './captures.ts'
+import type { RenewAddresses } from './renewal.ts'
+import { createSessionRecord, type SessionRecord } from './session-record.ts'
+import { driveSession, type UploadDefinition } from './upload-session.ts'
+import type { Upload, UploadReport } from './upload.ts'
+import { videoProtocol, type FlowContext, type VideoParams } from './videos.ts'
+
+/** One session of the journal, as far as it is known without driving it. */
+export interface SessionSummary {
+  readonly key: string
+  readonly flow: FlowName | undefined
+  /** `open`: something is left to do, and `resume` does it. `cancelling`: the service has yet to be told. */
+  readonly status: 'open' | 'cancelling' | FinalStatus
+  readonly sessionId: string | number | undefined
+  readonly beganAtMs: number | undefined
+  readonly bytes: number
+  readonly confirmedBytes: number
+  readonly filesTotal: number
+  readonly filesConfirmed: number
+  readonly filesFailed: number
+  /** After a cancel: whether the service was told. */
+  readonly isServiceTold?: boolean
+  /** The journal of this session cannot be read. */
+  readonly error?: ErrorSummary
+}
+
+export interface ResumeOptions {
+  /** Finds a file again. Default: the platform's own, by the place where it was found first. */
+  readonly source?: (file: { readonly name: string; readonly location: string; readonly fileIndex: number }) => Source
+  /** `full` reads every part again that was sent before; default `sample`: the first, the last and three others. */
+  readonly verifyDepth?: 'sample' | 'full'
+  readonly renewAddresses?: RenewAddresses
+}
+
+/** Oldest first. Takes no lease: sessions that another process drives are listed too. */
+export async function listSessions(context: FlowContext): Promise<SessionSummary[]> {
+  const keys = await context.journal.list()
+  return Promise.all(keys.map((key) => summarizeSession(context, key)))
+}
+
+/**
+ * Takes a session up where its journal ends; files that had failed are tried once more. Rejects with ERR_UPLOAD_JOURNAL
+ * when it is unknown, damaged, driven by another process, or cannot go on.
+ */
+export async function resumeSession(context: FlowContext, key: string, options: ResumeOptions): Promise<Upload> {
+  const record = await openSession(context, key)
+  try {
+    const { place } = foldedOf(record)
+    if (place === 'cancelled' || place === 'cancelling') {
+      throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. Upload its files anew.`)
+    }
+    if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
+    return driveSession(context, definitionOf(context, foldedOf(record), options), record)
+  } catch (error) {
+    await record.close()
+    throw error
+  }
+}
+
+/** Gives a session up and tells the service where it has a call for that. Safe to repeat until the service was told. */
+export async function cancelSession(context: FlowContext, key: string): Promise<UploadReport> {
+  const record = await openSession(context, key)
+  try {
+    const { place } = foldedOf(record)
+    if (place === 'confirmed')
+      throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} is confirmed; there is nothing to cancel.`)
+    await record.write({ type: 'session.cancelling' })
+    const upload = driveSession(context, definitionOf(context, foldedOf(record), {}), record)
+    return await upload.cancel()
+  } catch (error) {
+    await record.close()
+    throw error
+  }
+}
+
+async function summarizeSession({ journal }: FlowContext, key: string): Promise<SessionSummary> {
+  try {
+    const folded = foldJournal(await journal.read(key))
+    const { files } = folded.ledger
+    const { confirmedCount: filesConfirmed, failedCount: filesFailed } = countSettled(folded.ledger)
+    const received = files.flatMap((file) => file.parts).filter(isReceived)
+    const { flow, sessionId, beganAt: beganAtMs, isServiceTold } = folded
+    return {
+      ...{ key, flow, sessionId, beganAtMs, filesConfirmed, filesFailed, filesTotal: files.length },
+      status: statusOf(folded),
+      bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
+      confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
+      ...(isServiceTold === undefined ? {} : { isServiceTold }),
+    }
+  } catch (error) {
+    const nothing = { bytes: 0, confirmedBytes: 0, filesTotal: 0, filesConfirmed: 0, filesFailed: 0 }
+    const unknown = { flow: undefined, sessionId: undefined, beganAtMs: undefined }
+    return { key, ...unknown, status: 'open', ...nothing, error: summarize(error) }
+  }
+}
+
+function statusOf({ place }: FoldedJournal): SessionSummary['status'] {
+  return place === 'new' || place === 'creating' || place === 'created' ? 'open' : place
+}
+
+async function openSession({ journal, clock }: FlowContext, key: string): Promise<SessionRecord> {
+  const session = await journal.open(key)
+  if (session.records.length === 0) {
+    await session.close()
+    throw new UploadError('ERR_UPLOAD_JOURNAL', `No session ${key} is in the journal.`)
+  }
+  try {
+    return createSessionRecord(journal, clock, key, session)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}
+
+function foldedOf(record: SessionRecord): FoldedJournal {
+  return record.folded() ?? invalid('The session has not begun.')
+}
+
+function definitionOf(context: FlowContext, folded: FoldedJournal, options: ResumeOptions): UploadDefinition {
+  const { flow, params, ledger, locations } = folded
+  const source = options.source ?? context.sourceAt
+  return {
+    ...{ flow, params, isHttpAllowed: context.isHttpAllowed, protocol: protocolOf(context, folded) },
+    ...{ renewAddresses: options.renewAddresses, verifyDepth: options.verifyDepth ?? context.verifyDepth },
+    files: ledger.files.map(({ plan: { fileIndex, name } }) => {
+      const location = locations[fileIndex] ?? name
+      return { source: source?.({ name, location, fileIndex }) ?? missingSource(name) }
+    }),
+  }
+}
+
+/** The journal is data from a disk: its fields are checked as a person's would be. */
+function protocolOf(context: FlowContext, { flow, params }: FoldedJournal): Protocol {
+  try {
+    if (flow === 'video') return videoProtocol(context, params as unknown as VideoParams)
+    return captureProtocol(context, params as unknown as CaptureParams)
+  } catch (error) {
+    throw isUploadError(error) ? new UploadError('ERR_UPLOAD_JOURNAL', error.message, { cause: error }) : error
+  }
+}
+
+function missingSource(name: string): Source {
+  const gone = (): Promise<never> =>
+    Promise.reject(new UploadError('ERR_UPLOAD_SOURCE_READ', `${name} has to be given again to go on.`))
+  return { name, describe: gone, open: gone }
+}
