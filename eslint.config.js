@@ -89,7 +89,7 @@ export default tseslint.config(
   {
     files: ['src/service/**'],
     rules: outside([
-      '^(\\.\\./)+(core|machines|protocols|flows|adapters|cli|element|client/(?!contract))',
+      '^(\\.\\./)+(core/|machines/|protocols/|flows/|adapters/|cli/|element/|client/(?!contract))',
       'The service is an independent witness: it knows the contract only.',
     ]),
   },

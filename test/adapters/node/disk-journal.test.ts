@@ -298,7 +298,7 @@ describe('durability', () => {
     const session = await diskJournal({ folder }).open('k')
     await session.append([begun(3)])
     const handles = await fileHandles()
-    const realWrite = handles.write as (...args: unknown[]) => Promise<unknown>
+    const realWrite = handles.write
     vi.spyOn(handles, 'write').mockImplementationOnce(async function (this: unknown, ...args: unknown[]) {
       await realWrite.apply(this, args)
       throw failure('ENOSPC')
