@@ -300,7 +300,7 @@ describe('durability', () => {
     const handles = await fileHandles()
     const realWrite = handles.write
     vi.spyOn(handles, 'write').mockImplementationOnce(async function (this: unknown, ...args: unknown[]) {
-      await realWrite.apply(this, args)
+      await Reflect.apply(realWrite, this, args)
       throw failure('ENOSPC')
     })
 
