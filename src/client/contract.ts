@@ -55,7 +55,8 @@ export const operations = {
     path: '/mocap_session_file',
     request: mocapSessionFileRequest,
     reply: mocapSessionFileReply,
-    kind: 'create',
+    // Names that were registered are registered again without an orphan; a refusal after a doubtful try says that it was.
+    kind: 'repeatable',
   },
   'playerGroupSegments.create': {
     method: 'POST',

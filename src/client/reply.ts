@@ -89,9 +89,11 @@ function smallJsonOf(reply: TransportReply): unknown {
   }
 }
 
+/** The body decides: many servers label every answer text/html, empty confirmations and JSON among them. */
 function isPage(reply: TransportReply): boolean {
-  if (/^\s*(?:text\/html|application\/xhtml)/i.test(reply.headers['content-type'] ?? '')) return true
-  return /^\s*<(?:!doctype|html)/i.test(textOf(reply.body.subarray(0, 256)))
+  const isLabelled = /^\s*(?:text\/html|application\/xhtml)/i.test(reply.headers['content-type'] ?? '')
+  const beginning = textOf(reply.body.subarray(0, 256)).trimStart()
+  return isLabelled ? beginning.startsWith('<') : /^<(?:!doctype|html)/i.test(beginning)
 }
 
 /** A text's beginning, never ending in half of a surrogate pair. */

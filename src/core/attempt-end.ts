@@ -84,7 +84,13 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
     await retry(file, rest, { error, isCounted: true })
   }
-  const settleRefused = async (file: LedgerFile, turn: Turn, start: AttemptStart, verdict: Refusal): Promise<void> => {
+  const settleRefused = async (
+    file: LedgerFile,
+    turn: Turn,
+    start: AttemptStart,
+    verdict: Refusal,
+    isDead = false,
+  ): Promise<void> => {
     if (verdict.kind === 'retry') {
       const { error, retryAfterMs } = verdict
       await retry(file, { ...turn, isFreshConnection: false }, { error, isCounted: true, retryAfterMs })
@@ -94,7 +100,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const reachedCount = turn.reachedCount + 1
     const mayRenew = verdict.kind === 'renew' && reachedCount < options.retries
     try {
-      if (mayRenew && (await renew(file, turn, start.address))) {
+      if (mayRenew && (await renew(file, turn, start.address, isDead))) {
         if (file.generation === start.generation) {
           schedule.putBack({ ...turn, attempt: turn.attempt + 1, reachedCount }, now())
         } else await options.onMoved()
@@ -109,7 +115,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { fileIndex, partNumber } = turn.unit
     const file = fileAt(job.ledger, fileIndex)
     if (result.kind === 'expired') {
-      if (!isSettled(file)) await settleRefused(file, turn, start, { kind: 'renew', error: result.error })
+      if (!isSettled(file)) await settleRefused(file, turn, start, { kind: 'renew', error: result.error }, true)
       return
     }
     if (result.kind === 'received' || result.kind === 'refused') host.answered()
@@ -161,13 +167,13 @@ function createRetry(options: AttemptEndOptions): (file: LedgerFile, turn: Turn,
 function createRenewal(
   job: TransferJob,
   signal: AbortSignal,
-): (file: LedgerFile, turn: Turn, address: string) => Promise<boolean> {
+): (file: LedgerFile, turn: Turn, address: string, isDead: boolean) => Promise<boolean> {
   const renewing = new Map<LedgerFile, Promise<boolean>>()
-  return async (file, turn, address) => {
+  return async (file, turn, address, isDead) => {
     if (addressOf(file, turn.unit) !== address) return true
     const known = renewing.get(file)
     if (known !== undefined) return known
-    const renewal = job.renew(file, signal)
+    const renewal = job.renew(file, { isDead, signal })
     renewing.set(file, renewal)
     try {
       return await renewal

@@ -13,6 +13,8 @@ export interface Turn {
   readonly reachedCount: number
   /** The attempt before failed on the network: its connection is not trusted again. */
   readonly isFreshConnection: boolean
+  /** How often its file had begun anew when it was given out. */
+  readonly epoch: number
 }
 
 export interface Schedule {
@@ -22,6 +24,8 @@ export interface Schedule {
   take(nowMs: number): Turn | undefined
   /** A taken unit will be tried again, not before `notBeforeMs`; of a dropped file it will not. */
   putBack(turn: Turn, notBeforeMs: number): void
+  /** The file begins anew with these units; what was given out of it before does not come back. */
+  restart(fileIndex: number, units: readonly Unit[]): void
   /** A taken unit is done with. */
   settle(unit: Unit): void
   /** Nothing more of this file is given out, now or later. */
@@ -44,6 +48,7 @@ interface Queued {
   isBusy: boolean
   /** Its place among the files, from its first units on. */
   readonly place: number
+  epoch: number
 }
 
 export function createSchedule({ order }: ScheduleOptions): Schedule {
@@ -76,7 +81,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       queued.cursor += 1
       queued.isBusy = true
     })
-    return { unit, attempt: 1, reachedCount: 0, isFreshConnection: false }
+    return { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: queued.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.first()
@@ -90,7 +95,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       const [first] = units
       if (first === undefined || dropped.has(first.fileIndex)) return
       const known = files.get(first.fileIndex)
-      const queued = known ?? { units: [], cursor: 0, isBusy: false, place: files.size }
+      const queued = known ?? { units: [], cursor: 0, isBusy: false, place: files.size, epoch: 0 }
       files.set(first.fileIndex, queued)
       change(queued, () => {
         queued.units = [...queued.units.slice(queued.cursor), ...units]
@@ -99,7 +104,20 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     },
     take: (nowMs) => takeWaiting(nowMs) ?? takeFresh(),
     putBack(turn, notBeforeMs) {
-      if (!dropped.has(turn.unit.fileIndex)) waiting.add({ turn, notBeforeMs })
+      const { fileIndex } = turn.unit
+      if (dropped.has(fileIndex) || files.get(fileIndex)?.epoch !== turn.epoch) return
+      waiting.add({ turn, notBeforeMs })
+    },
+    restart(fileIndex, units) {
+      waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
+      const queued = files.get(fileIndex)
+      if (queued === undefined) return
+      change(queued, () => {
+        queued.units = units
+        queued.cursor = 0
+        queued.isBusy = false
+        queued.epoch += 1
+      })
     },
     settle({ fileIndex }) {
       const queued = files.get(fileIndex)

@@ -29,6 +29,12 @@ export type TransferEvent =
   | { readonly type: 'unreachable'; readonly sinceMs: number; readonly untilMs: number }
   | { readonly type: 'reachable' }
 
+export interface RenewalReason {
+  /** By the storage's clock as we know it the addresses are dead; else it refused one that should live. */
+  readonly isDead: boolean
+  readonly signal: AbortSignal
+}
+
 export interface TransferJob {
   readonly ledger: Ledger
   readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
@@ -46,6 +52,6 @@ export interface TransferJob {
    * Asks for new addresses for a file whose addresses are no longer taken; false when there is no way. It may move this and
    * other files to a new session: their generation tells.
    */
-  renew(file: LedgerFile, signal: AbortSignal): Promise<boolean>
+  renew(file: LedgerFile, reason: RenewalReason): Promise<boolean>
   report(event: TransferEvent): void
 }

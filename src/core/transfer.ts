@@ -125,7 +125,7 @@ export function createTransfer(
     const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
     for (const file of moved) generations.set(file, file.generation)
     for (const file of moved) {
-      schedule.drop(file.plan.fileIndex)
+      schedule.restart(file.plan.fileIndex, [])
       attempts.abortFile(
         file.plan.fileIndex,
         new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'),
@@ -133,7 +133,7 @@ export function createTransfer(
     }
     for (const file of moved) {
       await attempts.idle(file.plan.fileIndex)
-      takeUp(file)
+      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file))
     }
   }
   const feeder = createFeeder(job, (file) => {

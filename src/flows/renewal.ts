@@ -7,6 +7,7 @@ import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
+import type { RenewalReason } from '../core/transfer-job.ts'
 import type { SessionRecord } from './session-record.ts'
 
 /** A host's own way to sign again. Returns one address per part number asked for, in that order. */
@@ -41,6 +42,8 @@ export interface RenewalOptions {
 
 /** A file that has been to so many sessions will not be finished by one more. */
 const MAX_MOVES = 20
+/** With less than this no part can begin: see the margin of core/address-clock. */
+const SHORTEST_LIFE_MS = 2_000
 /** How long the old session's cancel may hold up the new one, ms. */
 const CANCEL_WITHIN_MS = 15_000
 
@@ -49,7 +52,7 @@ const MAX_CONTRADICTIONS = 3
 const CONTRADICTION_WAIT_MS = 1_000
 
 /** Resolves true when the file has addresses that live; rejects when it never will. */
-export function createRenewal(options: RenewalOptions): (file: LedgerFile, signal: AbortSignal) => Promise<boolean> {
+export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
   const { record, protocol, renewAddresses, clock } = options
   const contradictions = new Map<LedgerFile, { count: number; receivedCount: number }>()
   let replacing: Promise<void> | undefined
@@ -59,8 +62,6 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, signa
    * parts of the file get through, or the first few times, the same address is tried again.
    */
   const isDoubted = async (file: LedgerFile, signal: AbortSignal): Promise<boolean> => {
-    const deadlineMs = addressDeadlineMs(file.addresses[0] ?? '')
-    if (deadlineMs !== undefined && deadlineMs <= clock.wallNow()) return false
     const { receivedCount } = file
     const before = contradictions.get(file)
     const count = before !== undefined && before.receivedCount >= receivedCount ? before.count + 1 : 1
@@ -70,11 +71,11 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, signa
     return true
   }
 
-  return async (file, signal) => {
+  return async (file, { isDead, signal }) => {
     if (renewAddresses !== undefined) return askHost(options, renewAddresses, file)
     if (protocol.register !== undefined) return options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
-    if (await isDoubted(file, signal)) return true
+    if (!isDead && (await isDoubted(file, signal))) return true
     const { generation } = file
     contradictions.delete(file)
     checkLife(options, file)
@@ -148,7 +149,14 @@ function checkLife({ bytesPerSecond }: RenewalOptions, file: LedgerFile): void {
   const lifeMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - signedAtMs
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
-  if (neededMs <= lifeMs && file.generation < MAX_MOVES) return
+  if (file.generation >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
+    throw new UploadError(
+      'ERR_UPLOAD_ADDRESS_EXPIRED',
+      `The service's addresses live ${minutes(lifeMs)}; after ${String(file.generation)} new sessions the file is still not sent. Ask for addresses that live longer.`,
+      { details: { lifeMs, sessions: file.generation + 1 } },
+    )
+  }
+  if (neededMs <= lifeMs) return
   throw new UploadError(
     'ERR_UPLOAD_ADDRESS_EXPIRED',
     `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +

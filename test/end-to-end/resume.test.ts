@@ -1,0 +1,219 @@
+// Sessions that go on: in a new life from their journal, and in a new session when their addresses have died.
+
+import { describe, expect, it } from 'vitest'
+import { bytesSource, createUplink, memoryJournal, type SessionReplaced, type Uplink } from '../../src/node.ts'
+import type { Fault } from '../helpers/independent-records.ts'
+import {
+  bytesOf,
+  CAPTURE,
+  expectStored,
+  hastyClock,
+  MIB,
+  sample,
+  startRig,
+  VIDEO,
+  type Rig,
+  type Sample,
+} from './rig.ts'
+
+const EXPIRED = {
+  status: 403,
+  body: '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>',
+} as const
+
+/** An Uplink of a second life over the same journal, which finds the samples again by their names. */
+function secondLife({ service }: Rig, journal: ReturnType<typeof memoryJournal>, files: readonly Sample[]): Uplink {
+  return createUplink({
+    ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey }, clock: hastyClock(), journal },
+    sourceAt: ({ name }) => files.find((file) => file.source.name === name)?.source ?? bytesSource(name, bytesOf(1, 0)),
+  })
+}
+
+describe('a new life', () => {
+  it('confirms what the first one could not, and sends no part that has a receipt again', async () => {
+    const journal = memoryJournal()
+    const rig = await startRig({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] }, { journal })
+    const files = [sample('a.mp4', 12 * MIB, 1)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' })
+
+    const second = secondLife(rig, journal, files)
+    expect(await second.sessions()).toMatchObject([
+      { key: first.key, status: 'open', confirmedBytes: 12 * MIB, filesConfirmed: 0 },
+    ])
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    expect(rig.service.requestsOf('create')).toHaveLength(1)
+    expect(rig.service.requestsOf('put')).toHaveLength(3)
+    expectStored(rig, files)
+    expect(await second.sessions()).toMatchObject([{ status: 'confirmed', filesConfirmed: 1 }])
+    await second.close()
+  })
+
+  it('tries files again that had failed, and leaves the confirmed ones alone', async () => {
+    const journal = memoryJournal()
+    const refused: Fault = { operation: 'put', nth: 1, fileName: 'b.mp4', action: { status: 411 } }
+    const rig = await startRig({ faults: [refused] }, { journal })
+    const files = [sample('a.mp4', 1_000, 1), sample('b.mp4', 2_000, 2)]
+    const first = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+    expect(first.status).toBe('partial')
+
+    const second = secondLife(rig, journal, files)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    expect(rig.service.requestsOf('put').map((put) => put.fileName)).toEqual(['a.mp4', 'b.mp4', 'b.mp4'])
+    expectStored(rig, files)
+    await second.close()
+  })
+
+  it('stops a file alone whose sent parts are no longer what they were', async () => {
+    const journal = memoryJournal()
+    const rig = await startRig(
+      { faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] },
+      { journal, concurrency: 1 },
+    )
+    const files = [sample('a.mp4', 1_000, 1), sample('b.mp4', 2_000, 2)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' })
+
+    const changed = [sample('a.mp4', 1_000, 99), sample('b.mp4', 2_000, 2)]
+    const second = secondLife(rig, journal, changed)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.files.map((file) => [file.name, file.status, file.error?.code])).toEqual([
+      ['a.mp4', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
+      ['b.mp4', 'confirmed', undefined],
+    ])
+    await second.close()
+  })
+
+  it('tells the service of a cancel that a later life asks for', async () => {
+    const journal = memoryJournal()
+    const rig = await startRig({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] }, { journal })
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 1_000, 1)] })
+    await first.done().catch(() => undefined)
+
+    const second = secondLife(rig, journal, [])
+    const report = await second.cancelSession(first.key)
+
+    expect([report.status, report.isServiceTold]).toEqual(['cancelled', true])
+    expect(rig.service.records.cancelledSessionIds).toEqual([String(first.snapshot().sessionId)])
+    await expect(second.resume(first.key)).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await second.close()
+  })
+
+  it('refuses a session that is unknown, and one that is being driven', async () => {
+    const rig = await startRig({}, { bytesPerSecond: 2 * MIB })
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 4 * MIB, 1)] })
+    await new Promise<void>((resolve) => upload.on('state', () => resolve()))
+
+    await expect(rig.uplink.resume('video-nobody')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await expect(rig.uplink.resume(upload.key)).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await upload.cancel()
+  })
+
+  it('registers captures again that it had registered, and nothing else with reprocess', async () => {
+    const journal = memoryJournal()
+    const faults: Fault[] = [2, 3].map((nth) => ({ operation: 'put', nth, action: { status: 411 } }))
+    const rig = await startRig({ faults }, { journal, concurrency: 1 })
+    const files = ['a', 'b', 'c'].map((name) => sample(`${name}.action`, 100))
+    const first = await rig.uplink.uploadCaptures({ ...CAPTURE, files }).done()
+    expect(first.files.map((file) => file.status)).toEqual(['confirmed', 'failed', 'failed'])
+
+    const second = secondLife(rig, journal, files)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    expectStored(rig, files)
+    expect(rig.service.requestsOf('register')).toHaveLength(1)
+    await second.close()
+  })
+})
+
+describe('addresses that died', () => {
+  it('are doubted while they should still live, so that no receipt is given up for one wrong answer', async () => {
+    const rig = await startRig(
+      { faults: [2, 3].map((nth) => ({ operation: 'put', nth, action: EXPIRED })) },
+      { concurrency: 1 },
+    )
+    const files = [sample('a.mp4', 30 * MIB, 1)]
+
+    const report = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+    expect(report.status).toBe('confirmed')
+    expect(rig.service.requestsOf('create')).toHaveLength(1)
+    expectStored(rig, files)
+  })
+
+  it('lead to a new session for the unfinished files alone, and one event says what that cost', async () => {
+    const faults: Fault[] = [3, 4, 5, 6].map((nth) => ({ operation: 'put', nth, action: EXPIRED }))
+    const rig = await startRig({ faults }, { concurrency: 1 })
+    const files = [sample('small.mp4', 1_000, 1), sample('big.mp4', 30 * MIB, 2)]
+    const replaced: SessionReplaced[] = []
+    const confirmed: number[] = []
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+    upload.on('session.replaced', (event) => replaced.push(event))
+    upload.on('progress', ({ confirmedBytes }) => confirmed.push(confirmedBytes))
+
+    const report = await upload.done()
+
+    expect(report.status).toBe('confirmed')
+    const [created] = rig.service
+      .requestsOf('create')
+      .map((call) => (call.answer as { upload_session_id: string }).upload_session_id)
+    expect(replaced).toEqual([
+      { oldSessionId: created, newSessionId: report.sessionId, filesKept: 1, filesMoved: 1, bytesVoided: 5 * MIB },
+    ])
+    // The old session holds a confirmed file: it is not cancelled unasked.
+    expect(rig.service.records.cancelledSessionIds).toEqual([])
+    expect(
+      rig.service
+        .storedFiles()
+        .filter((file) => file.isConfirmed)
+        .map((file) => [file.fileName, file.sha256]),
+    ).toEqual(files.map((file) => [file.source.name, file.sha256]))
+    expect(confirmed.at(-1)).toBe(30 * MIB + 1_000)
+  })
+
+  it('are signed again by the host where it can, and no receipt is lost', async () => {
+    const rig = await startRig({ faults: [{ operation: 'put', nth: 2, action: EXPIRED }] }, { concurrency: 1 })
+    const files = [sample('a.mp4', 15 * MIB, 1)]
+    const asked: unknown[] = []
+    const upload = rig.uplink.uploadVideos({
+      ...{ ...VIDEO, files },
+      renewAddresses(request) {
+        asked.push(request)
+        const [call] = rig.service.requestsOf('create')
+        const answer = call?.answer as { pre_signed_urls: { info: { url: string }[] }[] }
+        const addresses = answer.pre_signed_urls[0]?.info.map((part) => part.url) ?? []
+        return Promise.resolve(request.partNumbers.map((partNumber) => addresses[partNumber - 1] ?? ''))
+      },
+    })
+
+    const report = await upload.done()
+
+    expect(report.status).toBe('confirmed')
+    expect(asked).toMatchObject([{ sessionId: report.sessionId, fileName: 'a.mp4', partNumbers: [2, 3] }])
+    expect(rig.service.requestsOf('put').map((put) => put.partNumber)).toEqual([1, 2, 2, 3])
+    expectStored(rig, files)
+  })
+
+  it('that can never be long enough fail the file with the rate and the life it would need', async () => {
+    const rig = await startRig(
+      { addressLifetimeSeconds: 4 },
+      { concurrency: 1, bytesPerSecond: 4 * MIB, clock: undefined! },
+    )
+    const files = [sample('long.mp4', 40 * MIB, 1)]
+
+    const failure = rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+    await expect(failure).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
+      message: expect.stringMatching(
+        /^long\.mp4: At .*\/s the file needs .*, and the service's addresses live 4 s\./,
+      ) as string,
+    })
+  })
+})
