@@ -10,10 +10,14 @@ async function errorOf(reply: ScriptedReply, call: (client: ServiceClient) => Pr
   return failure
 }
 
-async function resultOf<TResult>(body: unknown, call: (client: ServiceClient) => Promise<TResult>): Promise<TResult> {
+async function resultOf<TResult>(
+  body: unknown,
+  call: (client: ServiceClient) => Promise<TResult>,
+  headers: Record<string, string> = {},
+): Promise<TResult> {
   const subject = clientUnderTest()
   const result = call(subject.client)
-  await answerNext(subject, { status: 200, body })
+  await answerNext(subject, { status: 200, body, headers })
   return result
 }
 
@@ -38,7 +42,8 @@ describe('a success that is none', () => {
   it.each([
     [{ status: 200 }, 'an empty body instead of JSON'],
     [{ status: 200, body: '{"id":' }, 'a body that is not JSON'],
-    [{ status: 200, body: '{"id":1}', headers: html }, 'a web page (HTML) instead of JSON'],
+    [{ status: 200, body: '\uFEFF <p>Log in</p>', headers: html }, 'a web page (HTML) instead of JSON'],
+    [{ status: 200, headers: html }, 'an empty body instead of JSON'],
     [{ status: 200, body: '\n<!DOCTYPE html><p>Log in' }, 'a web page (HTML) instead of JSON'],
     [{ status: 200, body: '{"id":1}', isBodyCut: true }, 'more than the 8 bytes that are read'],
   ])('%o', async (reply, what) => {
@@ -56,6 +61,13 @@ describe('a success that is none', () => {
 
   it.each([undefined, 'OK', {}, { done: true }, 'null'])('a confirmation may be answered with %j', async (body) => {
     await expect(resultOf(body, confirm)).resolves.toBeUndefined()
+    await expect(resultOf(body, confirm, html)).resolves.toBeUndefined()
+  })
+
+  it('is no page because a server labels its JSON so', async () => {
+    const body = { analysis_segment_id: 7 }
+    const segment = (client: ServiceClient) => client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'RHA' })
+    expect(await resultOf(body, segment, html)).toMatchObject({ analysisSegmentId: 7 })
   })
 
   it.each([undefined, 'OK'])('a submission may be answered with %j', async (body) => {
