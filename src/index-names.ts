@@ -33,6 +33,8 @@ export type { CapturesInput } from './flows/captures.ts'
 export type { UploadPlan } from './flows/plan-upload.ts'
 export { DEFAULT_POLLING, type PollingOptions } from './flows/polling.ts'
 export type { RenewAddresses, SessionReplaced } from './flows/renewal.ts'
+export { makeReceipt, RECEIPT_VERSION } from './flows/receipt.ts'
+export type { DeliveredFile, DeliveredPart, DeliveryReceipt } from './flows/receipt.ts'
 export type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
 export { UploadFailedError } from './flows/upload.ts'
 export type {

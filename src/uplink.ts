@@ -13,6 +13,7 @@ import {
 } from './flows/analysis.ts'
 import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
+import { makeReceipt, type DeliveryReceipt } from './flows/receipt.ts'
 import { cancelSession, listSessions, resumeSession } from './flows/sessions.ts'
 import type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
@@ -75,6 +76,8 @@ export interface Uplink {
   sessions(): Promise<readonly SessionSummary[]>
   /** Takes a session up where its journal ends. Rejects with ERR_UPLOAD_JOURNAL when that cannot be. */
   resume(key: string, options?: ResumeOptions): Promise<Upload>
+  /** What a session of the journal delivered, part by part; see DeliveryReceipt. Works also while it is being driven. */
+  receipt(key: string): Promise<DeliveryReceipt>
   /** Gives a session of the journal up. */
   cancelSession(key: string): Promise<UploadReport>
   /** What an upload would do: files, parts, calls. Looks at the files; calls nobody. */
@@ -127,6 +130,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(context, analysisId, analysisOptions),
     sessions: () => listSessions(context),
     resume: (key, resumeOptions = {}) => resumeSession(context, key, resumeOptions),
+    receipt: async (key) => makeReceipt(await journal.read(key)),
     cancelSession: (key) => cancelSession(context, key),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),

@@ -100,6 +100,10 @@ async function attemptOnce(
     if (body.readError() !== undefined) return sourceFailure(body.readError(), ending)
     if (signal.aborted) return { kind: 'aborted', ending }
     if (isTransportError(error)) return { kind: 'missing', ending, error }
+    // A hasher that lost its thread says so: the same part may well go through once more.
+    if (isUploadError(error) && error.isRetryable) {
+      return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
+    }
     if (isUploadError(error)) return { kind: 'source', ending, error }
     throw error
   } finally {
