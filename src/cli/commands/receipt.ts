@@ -1,0 +1,90 @@
+// `mocap-uplink receipt`: shows what a session delivered, and proves local files against such a receipt.
+
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import { makeReceipt } from '../../flows/receipt.ts'
+import { filesUnder } from '../../node.ts'
+import type { CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { keptSessions } from '../kept-sessions.ts'
+import { addOutputOptions, addStateOption, type SharedOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { proveFile, readReceipt, type FileProof } from '../receipt-check.ts'
+import { countOf } from '../wording.ts'
+import { knownSession } from './resume.ts'
+import { summariesOf } from './sessions.ts'
+
+type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { readonly output?: string }
+
+const CHECK_HELP = `
+Ends with 0 when every file that the receipt says is confirmed was given and is proven byte for byte, with 1 when one
+differs, is missing or cannot be proven.`
+
+export function addReceiptCommand(program: Command, context: CommandContext): void {
+  const receipt = program.command('receipt').description('what was delivered, and whether files are what was delivered')
+  const show = receipt
+    .command('show')
+    .description('print the receipt of a session: every file, part, ETag and digest; no address')
+    .argument('<key>', 'a session, as `mocap-uplink sessions` lists it')
+    .option('--output <file>', 'write it to a file instead')
+  addStateOption(show)
+  addOutputOptions(show).action(async (key: string, options: ReceiptOptions) => {
+    const output = context.begin('receipt', options)
+    const kept = keptSessions(options, context.env)
+    knownSession(await summariesOf(kept), key, kept.folder)
+    const made = makeReceipt(await kept.journal.read(key))
+    if (options.output === undefined) {
+      output.event('receipt', { receipt: made })
+      output.document(made)
+    } else {
+      await writeFile(options.output, `${JSON.stringify(made, undefined, 2)}\n`)
+      output.answer(`${options.output}: ${countOf(made.files.length, 'file')}`)
+    }
+    output.event('result', { flow: 'receipt', status: made.status, key })
+    context.exitWith(EXIT.done)
+  })
+  const check = receipt
+    .command('check')
+    .description('prove local files against a receipt')
+    .argument('<receipt>', 'a receipt file')
+    .argument('<path...>', 'the files, or folders of them')
+    .addHelpText('after', CHECK_HELP)
+  addOutputOptions(check).action(async (file: string, paths: string[], options: ReceiptOptions) => {
+    const output = context.begin('receipt', options)
+    const delivered = await readReceipt(file)
+    const { files } = await filesUnder(paths)
+    const proofs: FileProof[] = []
+    for (const entry of delivered.files) {
+      // The service knows a renamed capture by its folder's name in front; the file itself kept its own.
+      const found =
+        files.find(({ name }) => name === entry.name) ??
+        files.find(({ path }) => entry.name.endsWith(`_${basename(path)}`))
+      const proof = await proveFile(entry, found?.path)
+      proofs.push(proof)
+      tell(output, proof)
+    }
+    const isProven = proofs.every(({ outcome }) => outcome === 'proven' || outcome === 'notDelivered')
+    const count = proofs.filter(({ outcome }) => outcome === 'proven').length
+    output.answer(`${String(count)} of ${countOf(proofs.length, 'file')} proven`)
+    output.event('result', {
+      flow: 'receipt',
+      status: isProven ? 'confirmed' : 'failed',
+      key: delivered.key,
+      files: proofs,
+    })
+    context.exitWith(isProven && count > 0 ? EXIT.done : EXIT.failed)
+  })
+}
+
+const WORDS: Readonly<Record<FileProof['outcome'], string>> = {
+  proven: 'proven',
+  unproven: 'not proven',
+  differs: 'differs',
+  missing: 'missing',
+  notDelivered: 'was not delivered',
+}
+
+function tell(output: Output, { name, outcome, reason }: FileProof): void {
+  output.say(`${WORDS[outcome]} ${name}${reason === undefined ? '' : `: ${reason}`}`)
+}
