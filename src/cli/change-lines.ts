@@ -4,11 +4,13 @@ import { formatBytes } from '../core/plan.ts'
 import type { Upload } from '../flows/upload.ts'
 import type { Watching } from './json-lines.ts'
 import type { Output } from './output.ts'
-import { formatDuration } from './wording.ts'
+import { countOf, formatDuration, formatTime } from './wording.ts'
 
 /** Tells the upload's changes line by line. */
 export function tellAsLines(upload: Upload, output: Output): Watching {
-  let [confirmed, failed] = [0, 0]
+  // A resumed session has confirmed files already.
+  let confirmed = upload.files().filter((file) => file.state === 'confirmed').length
+  let failed = 0
   let total: number | undefined
   const place = () => `${confirmed + failed} of ${(total ??= upload.files().length)}`
   upload.on('state', ({ state }) => {
@@ -28,13 +30,25 @@ export function tellAsLines(upload: Upload, output: Output): Watching {
   return { end: () => undefined }
 }
 
-/** Retries, waiting and warnings, in words. */
+/** Retries, waiting, dying addresses and warnings, in words. */
 export function tellTroubles(upload: Upload, say: (text: string) => void, output: Output): void {
   upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) =>
     say(`retry ${name}, part ${partNumber}, after attempt ${attempt}, in ${formatDuration(delayMs)}: ${error.message}`),
   )
   upload.on('waiting', ({ sinceMs, untilMs }) =>
     say(`waiting: the storage is out of reach since ${localTime(sinceMs)}; giving up at ${localTime(untilMs)}`),
+  )
+  upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
+    say(
+      `session replaced, because its addresses died: session ${newSessionId} takes ${countOf(filesMoved, 'file')}, ` +
+        `of which ${formatBytes(bytesVoided)} are sent again; ${countOf(filesKept, 'file')} stay`,
+    ),
+  )
+  upload.on('shortfall', ({ deadlineMs, neededMs }) =>
+    say(
+      `shortfall: the addresses die at ${localTime(deadlineMs)}, and at this rate ${formatTime(neededMs)} are needed; ` +
+        'files that are then not confirmed start again in a new session',
+    ),
   )
   upload.on('warning', ({ message }) => output.complain(`warning: ${message}`))
 }

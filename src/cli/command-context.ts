@@ -7,7 +7,22 @@ import type { Output } from './output.ts'
 import type { Interruption } from './signals.ts'
 
 /** The flows of the contract, and the commands beside them. */
-export type CommandFlow = 'video' | 'capture' | 'analysis' | 'segment' | 'api' | 'serve' | 'demo'
+export const COMMAND_FLOWS = Object.freeze([
+  ...([
+    'video',
+    'capture',
+    'analysis',
+    'segment',
+    'sessions',
+    'resume',
+    'cancel',
+    'receipt',
+    'api',
+    'serve',
+    'demo',
+  ] as const),
+])
+export type CommandFlow = (typeof COMMAND_FLOWS)[number]
 
 export interface CommandContext {
   readonly env: Environment

@@ -30,6 +30,10 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
   upload.on('waiting', ({ sinceMs, untilMs }) =>
     output.event('waiting', { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() }),
   )
+  upload.on('session.replaced', (replaced) => output.event('session.replaced', { ...replaced }))
+  upload.on('shortfall', ({ deadlineMs, ...times }) =>
+    output.event('shortfall', { deadline: new Date(deadlineMs).toISOString(), ...times }),
+  )
   upload.on('warning', (warning) => output.event('warning', { ...warning }))
   return {
     end() {

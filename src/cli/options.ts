@@ -10,6 +10,7 @@ export interface SharedOptions {
   readonly apiKeyFile?: string
   readonly accessTokenFile?: string
   readonly bearerHeader?: 'Authorization' | 'Authentication'
+  readonly stateDir?: string
   readonly partSize?: string
   readonly concurrency?: string
   readonly limitRate?: string
@@ -30,7 +31,7 @@ export interface EngineChoices {
   readonly bytesPerSecond?: number
   readonly retries?: number
   readonly giveUpAfterMs: number
-  readonly verify: 'md5' | 'off'
+  readonly verify: 'md5' | 'full' | 'off'
 }
 
 const MAX_CONCURRENCY = 64
@@ -62,30 +63,44 @@ export function addServiceOptions(command: Command): Command {
   return command.option('--dry-run', 'show what would be done; make no call')
 }
 
-/** Everything of a command that uploads. */
+/** Where sessions are kept. */
+export function addStateOption(command: Command): Command {
+  return command.option(
+    '--state-dir <dir>',
+    "where sessions are kept, to be resumed (or MOCAP_STATE_DIR; default: the platform's own place)",
+  )
+}
+
+/** Everything of a command that begins an upload. */
 export function addUploadOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
     .option('--part-size <size>', 'bytes of a video part (default: a 64th of the file, 5 MiB to 16 MiB)')
+  return addTransferOptions(command)
+}
+
+/** Everything of a command that sends parts, of a new session or a known one. */
+export function addTransferOptions(command: Command): Command {
+  command
+    .optionsGroup('Upload:')
     .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, 'auto')
     .option('--limit-rate <size>', 'bytes a second over all parts, such as 2MB (default: no limit)')
     .option('--retries <n>', 'attempts of a part that reached the host, the first included (default: 8)')
     .addOption(
-      new Option('--verify <how>', "compare each part's MD5 with the storage's ETag, or hash nothing")
-        .choices(['md5', 'off', 'full'])
+      new Option(
+        '--verify <how>',
+        "md5: compare each part's MD5 with the storage's ETag; full: on resume also read all again that was sent; off: hash nothing",
+      )
+        .choices(['md5', 'full', 'off'])
         .default('md5'),
     )
+  addStateOption(command)
   return addServiceOptions(command)
 }
 
 /** Reads the engine's options. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
 export function engineChoices(options: SharedOptions): EngineChoices {
   const { partSize, concurrency, limitRate, retries, giveUpAfter = '12h', verify = 'md5' } = options
-  if (verify === 'full') {
-    return invalid(
-      '--verify full reads files again when an upload is resumed, which this version cannot: give md5 or off.',
-    )
-  }
   return {
     ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
     ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),

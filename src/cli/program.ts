@@ -5,10 +5,14 @@ import { version } from '../../package.json'
 import type { CommandContext } from './command-context.ts'
 import { addAnalysisCommand } from './commands/analysis.ts'
 import { addApiCommand } from './commands/api.ts'
+import { addCancelCommand } from './commands/cancel.ts'
 import { addCaptureCommand } from './commands/capture.ts'
 import { addDemoCommand } from './commands/demo.ts'
+import { addReceiptCommand } from './commands/receipt.ts'
+import { addResumeCommand } from './commands/resume.ts'
 import { addSegmentCommand } from './commands/segment.ts'
 import { addServeCommand } from './commands/serve.ts'
+import { addSessionsCommand } from './commands/sessions.ts'
 import { addVideoCommand } from './commands/video.ts'
 
 const EXIT_CODES = `
@@ -26,6 +30,10 @@ export function createProgram(context: CommandContext): Command {
     .configureOutput({ outputError: () => undefined })
   addVideoCommand(program, context)
   addCaptureCommand(program, context)
+  addSessionsCommand(program, context)
+  addResumeCommand(program, context)
+  addCancelCommand(program, context)
+  addReceiptCommand(program, context)
   addSegmentCommand(program, context)
   addAnalysisCommand(program, context)
   addApiCommand(program, context)

@@ -4,7 +4,7 @@
 import { CommanderError } from 'commander'
 import { redactText } from '../core/address.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
-import type { CommandContext, CommandFlow } from './command-context.ts'
+import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './credentials-from-options.ts'
 import { errorLine } from './error-line.ts'
 import { EXIT, SIGNAL_EXIT, exitCodeOfError } from './exit-codes.ts'
@@ -90,6 +90,5 @@ function hasFlag(args: readonly string[], flag: string): boolean {
 }
 
 function flowOf(name: string | undefined): CommandFlow | null {
-  const flows: readonly CommandFlow[] = ['video', 'capture', 'analysis', 'segment', 'api', 'serve', 'demo']
-  return flows.find((flow) => flow === name) ?? null
+  return COMMAND_FLOWS.find((flow) => flow === name) ?? null
 }

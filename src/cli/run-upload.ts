@@ -4,19 +4,15 @@ import { performance } from 'node:perf_hooks'
 import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
 import { tellAsLines } from './change-lines.ts'
 import { errorLine } from './error-line.ts'
-import type { StopSignal } from './exit-codes.ts'
-import type { JournalTap } from './journal-tap.ts'
 import { tellAsJson, type Watching } from './json-lines.ts'
 import type { Output } from './output.ts'
 import { tellOnTerminal } from './progress-view.ts'
 import type { Interruption } from './signals.ts'
-import { countOf } from './wording.ts'
 import { interruptedResult, resultOf, type UploadResult } from './upload-result.ts'
 
 export interface RunningUpload {
   readonly output: Output
   readonly interruption: Interruption
-  readonly tap: JournalTap
 }
 
 /** How long an interrupted upload may take to end its attempts, ms. */
@@ -27,8 +23,7 @@ const STOP_WITHIN_MS = 5_000
  * upload is a result.
  */
 export async function followUpload(upload: Upload, running: RunningUpload): Promise<UploadResult> {
-  const { output, interruption, tap } = running
-  const beganAtMs = performance.now()
+  const { output, interruption } = running
   const watching = watch(upload, output, interruption)
   const ended = reportOf(upload)
   try {
@@ -37,24 +32,10 @@ export async function followUpload(upload: Upload, running: RunningUpload): Prom
     output.say('Stopping: parts on their way are ended. Once more to stop at once.')
     const late = await stopCleanly(upload, ended)
     if (late !== undefined) return resultOf(late)
-    return interruptedResult(upload, tap.folded(upload.key), performance.now() - beganAtMs)
+    return interruptedResult(upload)
   } finally {
     watching.end()
   }
-}
-
-/** Tells a person what to do after an interruption; nothing here outlives the process, and that is said. */
-export function sayHowToGoOn(output: Output, result: UploadResult, signal: StopSignal | undefined): void {
-  if (result.status !== 'interrupted') return
-  const open = result.files.filter((file) => file.status !== 'confirmed').length
-  const files = result.files.length === 0 ? 'its files' : `the ${countOf(open, 'file')} named above`
-  const way =
-    result.flow === 'capture' && result.sessionId !== null
-      ? `run the command again for ${files} with --session ${result.sessionId} --reprocess`
-      : `run the command again for ${files}; they start in a session of their own`
-  output.complain(
-    `Interrupted by ${signal ?? 'a signal'}. Confirmed files are safe; parts of the others cannot be continued: ${way}.`,
-  )
 }
 
 function watch(upload: Upload, output: Output, interruption: Interruption): Watching {

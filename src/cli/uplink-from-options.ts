@@ -8,8 +8,8 @@ import { findCredentials, type Environment } from './credentials-from-options.ts
 import { readText } from './option-values.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
-/** Where a dry run would call if it called: a name that never resolves, in case it did. */
-const NOWHERE = 'https://dry-run.invalid'
+/** Where a command without calls would call if it called: a name that never resolves, in case it did. */
+export const NOWHERE = 'https://dry-run.invalid'
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. A dry run needs neither address nor credentials. */
 export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {

@@ -1,8 +1,7 @@
 // How an upload ended: the last line of `--json`, the words for a person, and the exit code.
 
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus, FlowName, FoldedJournal } from '../core/journal.ts'
-import { isReceived, type LedgerFile } from '../core/ledger.ts'
+import type { FinalStatus, FlowName } from '../core/journal.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { FileReport, Upload, UploadReport } from '../flows/upload.ts'
 import { EXIT, SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
@@ -10,7 +9,8 @@ import type { Output } from './output.ts'
 import { countOf, formatDuration, formatRate } from './wording.ts'
 
 export interface UploadResult {
-  readonly flow: FlowName
+  /** Null for a session whose journal cannot be read. */
+  readonly flow: FlowName | null
   readonly status: FinalStatus | 'interrupted'
   readonly key: string
   readonly sessionId: string | number | null
@@ -38,27 +38,15 @@ export function resultOf(report: UploadReport): UploadResult {
   }
 }
 
-/** The result of an upload that was stopped on the way, from what its journal says. */
-export function interruptedResult(
-  upload: Pick<Upload, 'flow' | 'key'>,
-  folded: FoldedJournal | undefined,
-  durationMs: number,
-): UploadResult {
-  const files = folded?.ledger.files.map(fileReport) ?? []
+/** The result of an upload that was stopped on the way. */
+export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state'>): UploadResult {
+  const { flow, key, sessionId = null, bytes, durationMs, files, hasPossibleOrphan } = upload.snapshot()
+  // A create that is still without its answer may have made a session that nobody will know of.
+  const isAsked = upload.state === 'creating' && files.length > 0
   return {
-    ...{ flow: upload.flow, status: 'interrupted', key: upload.key, sessionId: folded?.sessionId ?? null },
-    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    durationMs: Math.round(durationMs),
-    files,
-    ...(folded?.hasPossibleOrphan === true || folded?.place === 'creating' ? { hasPossibleOrphan: true } : {}),
+    ...{ flow, status: 'interrupted', key, sessionId, bytes, durationMs: Math.round(durationMs), files },
+    ...(hasPossibleOrphan || isAsked ? { hasPossibleOrphan: true } : {}),
   }
-}
-
-function fileReport(file: LedgerFile): FileReport {
-  const { name, sizeBytes: bytes, partCount: parts } = file.plan
-  const status = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
-  const verified = file.parts.every((part) => isReceived(part) && part.receipt?.isVerified === true)
-  return { name, bytes, parts, status, verified, ...(file.error === undefined ? {} : { error: file.error }) }
 }
 
 /** The exit code of a result; `signal` is what interrupted it. */
@@ -70,9 +58,23 @@ export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined)
   return codes.includes('ERR_UPLOAD_CREDENTIALS_REFUSED') ? EXIT.refused : EXIT.failed
 }
 
-/** Prints the result as the mode of the output asks. */
-export function printResult(output: Output, result: UploadResult): void {
-  output.event('result', { ...result })
+/** The worst first: a signal, refused credentials, a failure, some files without the others. */
+export function worstExitCode(codes: readonly number[]): number {
+  const signals: readonly number[] = Object.values(SIGNAL_EXIT)
+  const worst = [...signals, EXIT.refused, EXIT.failed, EXIT.partial].find((code) => codes.includes(code))
+  return worst ?? EXIT.done
+}
+
+/** What is said of several sessions together. */
+export function jointStatus(results: readonly UploadResult[]): UploadResult['status'] {
+  if (results.some(({ status }) => status === 'interrupted')) return 'interrupted'
+  if (results.every(({ status }) => status === 'confirmed')) return 'confirmed'
+  return results.some(({ files }) => files.some((file) => file.status === 'confirmed')) ? 'partial' : 'failed'
+}
+
+/** Prints the result as the mode of the output asks; `event` is its name in JSON. */
+export function printResult(output: Output, result: UploadResult, event: 'result' | 'ended' = 'result'): void {
+  output.event(event, { ...result })
   const { files, status } = result
   // When the session failed as a whole, its one error says more than the name of every file that was not begun.
   const isWhole = status === 'failed' || status === 'cancelled'

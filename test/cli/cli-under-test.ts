@@ -29,6 +29,8 @@ export interface CliProcess {
 export interface CliUnderTest {
   /** A folder for files of the tests. */
   readonly folder: string
+  /** Where sessions are kept unless a test says otherwise. */
+  readonly stateDir: string
   start(args: readonly string[], env?: Readonly<Record<string, string>>): CliProcess
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliEnd>
   remove(): Promise<void>
@@ -49,10 +51,14 @@ export async function buildCli(): Promise<CliUnderTest> {
   }
   await mkdir(join(folder, 'files'))
   const entry = join(folder, 'dist', 'cli.js')
+  const stateDir = join(folder, 'state')
 
   function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): CliProcess {
-    // Nothing of the machine's own settings: no proxy, no key, no colour.
-    const child = spawn(process.execPath, [entry, ...args], { cwd: join(folder, 'files'), env: { PATH: '', ...env } })
+    const child = spawn(process.execPath, [entry, ...args], {
+      cwd: join(folder, 'files'),
+      // Nothing of the machine's own settings: no proxy, no key, no colour, no sessions of its user.
+      env: { PATH: '', MOCAP_STATE_DIR: stateDir, ...env },
+    })
     let [stdout, stderr] = ['', '']
     let look = () => {}
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -79,6 +85,7 @@ export async function buildCli(): Promise<CliUnderTest> {
 
   return {
     folder: join(folder, 'files'),
+    stateDir,
     start,
     run: (args, env) => start(args, env).ended,
     remove,

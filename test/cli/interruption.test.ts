@@ -63,7 +63,8 @@ describe('a signal', () => {
       ],
     })
     expect(stderr).toContain('unfinished: big.mp4\n')
-    expect(stderr).toMatch(/run the command again for the 1 file named above/)
+    const { key } = lastLine(stdout)
+    expect(stderr).toContain(`\nMissing: 1 of 2 files, 12 MiB. To finish: mocap-uplink resume ${String(key)}\n`)
     expect(service.records.cancelledSessionIds).toEqual([])
   })
 
@@ -83,16 +84,21 @@ describe('a signal', () => {
     expect(stdout).not.toContain('interrupted:')
   })
 
-  it('tells how a capture session is added to', async () => {
+  it('tells how to finish a capture session, and how the service was reached', async () => {
     service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
-    const upload = cli.start(['capture', 'take.action', ...CAPTURE], environment())
+    const { MOCAP_BASE_URL = '', ...env } = environment()
+    const stateDir = join(cli.folder, "state of o'hara")
+    const given = ['--base-url', MOCAP_BASE_URL, '--state-dir', stateDir]
+    const upload = cli.start(['capture', 'take.action', ...CAPTURE, ...given], env)
     await expect.poll(() => service.requestsOf('put').length, { timeout: 10_000 }).toBe(1)
 
     upload.process.kill('SIGINT')
     const { code, stderr } = await upload.ended
 
     expect(code).toBe(130)
-    expect(stderr).toContain(`--session ${service.storedFiles()[0]!.sessionId} --reprocess`)
+    const folder = `'${join(cli.folder, "state of o'\\''hara")}'`
+    expect(stderr).toMatch(/To finish: mocap-uplink resume capture-\w+-\w+ --state-dir/)
+    expect(stderr).toContain(` --state-dir ${folder} --base-url ${MOCAP_BASE_URL}\n`)
   })
 
   it('ends a wait for an analysis, and leaves the analysis alone', async () => {

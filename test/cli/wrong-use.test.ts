@@ -91,7 +91,12 @@ describe.concurrent('wrong use', () => {
     ],
     ['a time without a unit', ['video', 'swing.mp4', ...VIDEO, '--give-up-after', '12'], /--give-up-after is "12"/],
     ['no attempt at all', ['video', 'swing.mp4', ...VIDEO, '--retries', '0'], /--retries is "0"/],
-    ['the verification of a later version', ['video', 'swing.mp4', ...VIDEO, '--verify', 'full'], /--verify full/],
+    ['a verification that is none', ['video', 'swing.mp4', ...VIDEO, '--verify', 'sha1'], /choices are md5, full, off/],
+    ['a state folder without a name', ['video', 'swing.mp4', ...VIDEO, '--state-dir', ''], /--state-dir is empty/],
+    ['a part size for parts that are fixed', ['resume', '--part-size', '8MiB'], /unknown option '--part-size'/],
+    ['a key that the journal does not have', ['resume', 'video-gone'], /No session "video-gone" is in .*state/],
+    ['a cancel of a key that the journal does not have', ['cancel', 'video-gone'], /No session "video-gone" is in/],
+    ['a cancel of everything', ['cancel'], /missing required argument 'key'/],
     [
       'plain HTTP off this machine',
       ['video', 'swing.mp4', ...VIDEO, '--base-url', 'http://example.com'],

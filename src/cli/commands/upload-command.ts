@@ -5,11 +5,12 @@ import type { UploadPlan } from '../../flows/plan-upload.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tapJournal } from '../journal-tap.ts'
+import { sayHowToGoOn } from '../how-to-go-on.ts'
+import { keptSessions } from '../kept-sessions.ts'
 import type { SharedOptions } from '../options.ts'
 import type { Output } from '../output.ts'
 import { printPlan } from '../plan-view.ts'
-import { followUpload, sayHowToGoOn } from '../run-upload.ts'
+import { followUpload } from '../run-upload.ts'
 import { uplinkFromOptions } from '../uplink-from-options.ts'
 import { exitCodeOf, printResult } from '../upload-result.ts'
 
@@ -27,8 +28,8 @@ export async function runUploadCommand(
   options: SharedOptions,
   request: UploadRequest,
 ): Promise<number> {
-  const tap = tapJournal()
-  const uplink = await uplinkFromOptions(options, context.env, tap.journal)
+  const kept = keptSessions(options, context.env)
+  const uplink = await uplinkFromOptions(options, context.env, kept.journal)
   // Planned first, so that whatever is wrong with a file is known, and is wrong use, before any call.
   const plan = await interruptible(request.plan(uplink), context.interruption)
   if (options.dryRun === true) {
@@ -37,9 +38,10 @@ export async function runUploadCommand(
   }
   const upload = request.start(uplink)
   output.event('start', { flow: request.flow, key: upload.key, files: plan.files.length, bytes: plan.bytes })
-  const result = await followUpload(upload, { output, interruption: context.interruption, tap })
+  const result = await followUpload(upload, { output, interruption: context.interruption })
   const stoppedBy = context.interruption.reason
   printResult(output, result)
-  sayHowToGoOn(output, result, stoppedBy)
+  sayHowToGoOn(output, result, options)
+  if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
 }

@@ -10,10 +10,9 @@ import type { Upload } from '../../flows/upload.ts'
 import { createUplink, fileSource } from '../../node.ts'
 import type { Uplink } from '../../uplink.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
-import { tapJournal, type JournalTap } from '../journal-tap.ts'
 import type { Output } from '../output.ts'
 import { followAnalysis } from '../run-analysis.ts'
-import { followUpload } from '../run-upload.ts'
+import { followUpload, type RunningUpload } from '../run-upload.ts'
 import type { Interruption } from '../signals.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf, formatDuration } from '../wording.ts'
@@ -83,14 +82,13 @@ async function play(
   undo.push(() => service.stop())
   output.event('listening', { url: service.url })
   output.say(`The service listens on ${service.url}`)
-  const tap = tapJournal()
   const uplink = createUplink({
-    ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey }, journal: tap.journal },
+    ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey } },
     // It is on this machine, whatever the environment says of proxies.
     proxy: null,
   })
 
-  const running = { output, interruption, tap }
+  const running = { output, interruption }
   const uploads: UploadResult[] = []
   for (const begin of [uploadCaptures, uploadVideos]) {
     if (isStopped()) return undefined
@@ -104,10 +102,7 @@ async function play(
   return { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
 }
 
-async function follow(
-  upload: Upload,
-  running: { readonly output: Output; readonly interruption: Interruption; readonly tap: JournalTap },
-): Promise<UploadResult> {
+async function follow(upload: Upload, running: RunningUpload): Promise<UploadResult> {
   const { output } = running
   output.say(upload.flow === 'capture' ? 'Uploading captures …' : 'Uploading videos …')
   output.event('start', { flow: upload.flow, key: upload.key })

@@ -37,7 +37,7 @@ export function printReport(output: Output, report: DemoReport): void {
     const parts = files.reduce((sum, file) => sum + file.parts, 0)
     const verified = files.filter((file) => file.verified).length
     const rate = formatRate((bytes / Math.max(1, tookMs)) * 1000)
-    output.answer(`${flow.padEnd(9)} ${status}: ${countOf(files.length, 'file')} in ${countOf(parts, 'part')}`)
+    output.answer(`${(flow ?? '').padEnd(9)} ${status}: ${countOf(files.length, 'file')} in ${countOf(parts, 'part')}`)
     output.answer(`          ${formatBytes(bytes)} in ${formatDuration(tookMs)} (${rate}), ${verified} verified`)
   }
   output.answer(

@@ -1,0 +1,95 @@
+// `mocap-uplink cancel`: gives a session of the journal up, and tells the service where it has a call for that.
+
+import type { Command } from 'commander'
+import type { SessionSummary } from '../../flows/sessions.ts'
+import type { UploadReport } from '../../flows/upload.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { commandLine } from '../how-to-go-on.ts'
+import { keptSessions } from '../kept-sessions.ts'
+import { addServiceOptions, addStateOption, type SharedOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { printCalls } from '../plan-view.ts'
+import { isToldLater } from '../sessions-view.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { resultOf } from '../upload-result.ts'
+import { countOf } from '../wording.ts'
+import { knownSession } from './resume.ts'
+import { summariesOf } from './sessions.ts'
+
+const HELP = `
+Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture session. Ends with 1
+when it could not be told; the same command tells it later.`
+
+export function addCancelCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('cancel')
+    .description('give a session up and tell the service')
+    .argument('<key>', 'a session, as `mocap-uplink sessions` lists it')
+    .addHelpText('after', HELP)
+  addStateOption(command)
+  addServiceOptions(command).action(async (key: string, options: SharedOptions) => {
+    const output = context.begin('cancel', options)
+    const kept = keptSessions(options, context.env)
+    const uplink = await uplinkFromOptions(options, context.env, kept.journal)
+    const session = knownSession(await summariesOf(kept), key, kept.folder)
+    if (options.dryRun === true) {
+      const { flow, sessionId } = session
+      printCalls(
+        output,
+        'cancel',
+        flow === 'video' && sessionId !== undefined ? [`cancel of session ${sessionId}`] : [],
+      )
+      return
+    }
+    if (session.status === 'cancelled' && !isToldLater(session)) {
+      context.exitWith(tellAgain(output, session))
+      return
+    }
+    try {
+      const report = await interruptible(uplink.cancelSession(key), context.interruption)
+      context.exitWith(tellCancelled(output, report, commandLine('cancel', key, options)))
+    } catch (error) {
+      if (context.interruption.reason !== undefined) {
+        output.complain(`The cancel is not known to be over. To repeat it: ${commandLine('cancel', key, options)}`)
+      }
+      throw error
+    }
+  })
+}
+
+function tellCancelled(output: Output, report: UploadReport, again: string): number {
+  const { flow, key, sessionId, files, isServiceTold = false } = report
+  const isNothingToTell = flow === 'capture' || sessionId === undefined
+  output.event('result', { ...resultOf(report), isServiceTold })
+  if (report.hasPossibleOrphan) {
+    output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
+  }
+  if (isServiceTold) {
+    output.answer(`cancelled: ${key}; the service was told to end session ${sessionId ?? ''}`)
+    return EXIT.done
+  }
+  if (isNothingToTell) {
+    const stored = files.filter((file) => file.status === 'confirmed').length
+    const left =
+      flow === 'capture'
+        ? `the service has no call that ends a capture session, and keeps the ${countOf(stored, 'file')} stored in it`
+        : 'the service has no session of it that is known here'
+    output.answer(`cancelled: ${key}; ${left}`)
+    return EXIT.done
+  }
+  if (report.error !== undefined) output.complain(`error: ${report.error.message} (${report.error.code})`)
+  output.complain(`The service could not be told. To tell it: ${again}`)
+  output.answer(`cancelled: ${key}; the service still holds session ${sessionId}`)
+  return EXIT.failed
+}
+
+/** Nothing is left to do; the service is not asked to end what it has ended. */
+function tellAgain(output: Output, { key, flow, sessionId, bytes, isServiceTold }: SessionSummary): number {
+  output.event('result', {
+    ...{ flow: flow ?? null, status: 'cancelled', key, sessionId: sessionId ?? null, bytes, durationMs: 0, files: [] },
+    isServiceTold: isServiceTold ?? false,
+  })
+  output.answer(`cancelled: ${key} was cancelled before`)
+  return EXIT.done
+}

@@ -1,0 +1,134 @@
+// `mocap-uplink resume`: finishes sessions of the journal, one after another.
+
+import type { Command } from 'commander'
+import { invalid } from '../../core/errors.ts'
+import { formatBytes } from '../../core/plan.ts'
+import type { SessionSummary } from '../../flows/sessions.ts'
+import type { Uplink } from '../../uplink.ts'
+import type { CommandContext } from '../command-context.ts'
+import { errorLine } from '../error-line.ts'
+import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { sayHowToGoOn } from '../how-to-go-on.ts'
+import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
+import { addTransferOptions, type SharedOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { followUpload } from '../run-upload.ts'
+import { isResumable } from '../sessions-view.ts'
+import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { exitCodeOf, jointStatus, printResult, worstExitCode, type UploadResult } from '../upload-result.ts'
+import { countOf } from '../wording.ts'
+import { summariesOf } from './sessions.ts'
+
+const HELP = `
+Without a key every session that is not confirmed or cancelled is taken up, one after another. Files that had failed are
+tried once more. With --json each of several sessions ends with an event 'ended', and the result has all their files.`
+
+export function addResumeCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('resume')
+    .description('finish uploads that were interrupted or failed')
+    .argument('[key...]', 'sessions, as `mocap-uplink sessions` lists them (default: all that are not finished)')
+    .addHelpText('after', HELP)
+  addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
+    const output = context.begin('resume', options)
+    const kept = keptSessions(options, context.env)
+    const uplink = await uplinkFromOptions(options, context.env, kept.journal)
+    const sessions = choose(await summariesOf(kept), keys, kept)
+    if (options.dryRun === true) {
+      printDryRun(output, sessions)
+      context.exitWith(EXIT.done)
+      return
+    }
+    const results = await resumeAll(context, output, { sessions, kept, uplink, options })
+    const { reason } = context.interruption
+    if (sessions.length !== 1) printJoint(output, results, kept.folder)
+    const isLeft = reason !== undefined && results.length < sessions.length
+    const codes = results.map((result) => exitCodeOf(result, reason))
+    context.exitWith(isLeft ? SIGNAL_EXIT[reason] : worstExitCode(codes))
+  })
+}
+
+/** The sessions that are meant, in the order given; a key that the journal does not have is wrong use. */
+function choose(
+  sessions: readonly SessionSummary[],
+  keys: readonly string[],
+  { folder }: KeptSessions,
+): readonly SessionSummary[] {
+  if (keys.length === 0) return sessions.filter(isResumable)
+  return [...new Set(keys)].map((key) => knownSession(sessions, key, folder))
+}
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT when the journal does not have the key. */
+export function knownSession(sessions: readonly SessionSummary[], key: string, folder: string): SessionSummary {
+  const known = sessions.find((session) => session.key === key)
+  return known ?? invalid(`No session "${key}" is in ${folder}. See mocap-uplink sessions.`)
+}
+
+interface Task {
+  readonly sessions: readonly SessionSummary[]
+  readonly kept: KeptSessions
+  readonly uplink: Uplink
+  readonly options: SharedOptions
+}
+
+async function resumeAll(context: CommandContext, output: Output, task: Task): Promise<UploadResult[]> {
+  const { sessions, kept, options } = task
+  const results: UploadResult[] = []
+  for (const session of sessions) {
+    if (context.interruption.reason !== undefined) break
+    if (sessions.length > 1) output.say(`Session ${session.key} (${results.length + 1} of ${sessions.length})`)
+    const result = await resumeOne(context, output, task, session)
+    results.push(result)
+    printResult(output, result, sessions.length > 1 ? 'ended' : 'result')
+    sayHowToGoOn(output, result, options)
+    if (result.status === 'interrupted') await kept.close()
+  }
+  return results
+}
+
+/** A session that cannot be taken up is a failed one, so that the others are tried too. */
+async function resumeOne(
+  { interruption }: CommandContext,
+  output: Output,
+  { uplink }: Task,
+  { key, flow, sessionId, bytes }: SessionSummary,
+): Promise<UploadResult> {
+  try {
+    const upload = await uplink.resume(key)
+    const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
+    output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
+    output.say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
+    return await followUpload(upload, { output, interruption })
+  } catch (error) {
+    const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
+    return { ...known, status: 'failed', key, durationMs: 0, files: [], error: errorLine(error) }
+  }
+}
+
+/** The last word about none or several sessions. */
+function printJoint(output: Output, results: readonly UploadResult[], folder: string): void {
+  const status = jointStatus(results)
+  const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)
+  output.event('result', {
+    ...{ flow: 'resume', status, key: null, sessionId: null, bytes: sum('bytes'), durationMs: sum('durationMs') },
+    files: results.flatMap((result) => result.files),
+    sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
+  })
+  if (results.length === 0) output.answer(`There is nothing to resume in ${folder}`)
+  else {
+    const confirmed = results.filter((result) => result.status === 'confirmed').length
+    output.answer(`${status}: ${confirmed} of ${countOf(results.length, 'session')} confirmed`)
+  }
+}
+
+function printDryRun(output: Output, sessions: readonly SessionSummary[]): void {
+  const plan = sessions.map(({ key, flow, status, bytes, confirmedBytes, filesTotal, filesConfirmed }) => ({
+    ...{ key, flow: flow ?? null, status, bytes, confirmedBytes, filesTotal, filesConfirmed },
+  }))
+  output.event('plan', { flow: 'resume', sessions: plan })
+  for (const { key, bytes, confirmedBytes, filesTotal, filesConfirmed } of plan) {
+    const files = `${filesTotal - filesConfirmed} of ${countOf(filesTotal, 'file')}`
+    output.answer(`dry run: ${key}: ${files} and ${formatBytes(bytes - confirmedBytes)} are missing`)
+  }
+  output.answer(`dry run: ${countOf(sessions.length, 'session')} to resume. Nothing was called.`)
+}

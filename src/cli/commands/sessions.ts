@@ -1,0 +1,69 @@
+// `mocap-uplink sessions`: what the journal holds, also of sessions that another process drives.
+
+import type { Command } from 'commander'
+import type { SessionSummary } from '../../flows/sessions.ts'
+import { createUplink } from '../../node.ts'
+import type { CommandContext } from '../command-context.ts'
+import { errorLine } from '../error-line.ts'
+import { EXIT } from '../exit-codes.ts'
+import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
+import { addOutputOptions, addStateOption, type SharedOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { isFinished, sessionLines } from '../sessions-view.ts'
+import { NOWHERE } from '../uplink-from-options.ts'
+import { countOf } from '../wording.ts'
+
+interface SessionsOptions extends Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> {
+  readonly prune?: boolean
+}
+
+export function addSessionsCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('sessions')
+    .description("list the sessions on this machine; with --json an event 'session' for each")
+    .option('--prune', 'remove the sessions that are confirmed, or cancelled with the service told')
+  addStateOption(command)
+  addOutputOptions(command).action(async (options: SessionsOptions) => {
+    const output = context.begin('sessions', options)
+    const kept = keptSessions(options, context.env)
+    const sessions = await summariesOf(kept)
+    const code = options.prune === true ? await prune(sessions, kept, output) : list(sessions, kept, output)
+    context.exitWith(code)
+  })
+}
+
+/** Every session of the journal, oldest first; makes no call. */
+export function summariesOf({ journal }: KeptSessions): Promise<readonly SessionSummary[]> {
+  return createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions()
+}
+
+function list(sessions: readonly SessionSummary[], { folder }: KeptSessions, output: Output): number {
+  for (const session of sessions) {
+    const { beganAtMs, sessionId, flow, ...rest } = session
+    const began = beganAtMs === undefined ? null : new Date(beganAtMs).toISOString()
+    output.event('session', { ...rest, flow: flow ?? null, sessionId: sessionId ?? null, began })
+  }
+  output.event('result', { flow: 'sessions', status: 'completed', sessions: sessions.length, removed: 0 })
+  if (sessions.length === 0) output.answer(`There is no session in ${folder}`)
+  else for (const line of sessionLines(sessions, Date.now())) output.answer(line)
+  for (const { error } of sessions) if (error !== undefined) output.complain(`warning: ${error.message}`)
+  return EXIT.done
+}
+
+async function prune(sessions: readonly SessionSummary[], { journal }: KeptSessions, output: Output): Promise<number> {
+  const finished = sessions.filter(isFinished)
+  let removed = 0
+  for (const { key } of finished) {
+    try {
+      await journal.remove(key)
+      removed += 1
+      output.event('removed', { key })
+    } catch (error) {
+      output.complain(`error: ${errorLine(error).message}`)
+    }
+  }
+  const status = removed === finished.length ? 'completed' : 'failed'
+  output.event('result', { flow: 'sessions', status, sessions: sessions.length - removed, removed })
+  output.answer(`removed ${countOf(removed, 'finished session')}, ${countOf(sessions.length - removed, 'other')} kept`)
+  return removed === finished.length ? EXIT.done : EXIT.failed
+}
