@@ -4,7 +4,7 @@ import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/ch
 import type { ServiceClient } from '../client/service-client.ts'
 import type { HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
-import type { Protocol, Source } from '../core/ports.ts'
+import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
 import { videoSession } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
@@ -22,6 +22,8 @@ export interface VideosInput {
   readonly frameRate?: number
   /** Bytes of a part. Default: a 64th of the file, at least 5 MiB, at most 16 MiB. */
   readonly partSizeBytes?: number
+  /** What a part may be. Assumption, the interface shows no limits; default: what every S3-compatible store takes. */
+  readonly unitLimits?: UnitLimits
   /** How ETags go back to the service. Assumption, default `asReceived`. */
   readonly etagForm?: EtagForm
   /** Whether a refused confirmation says that the file is confirmed already. Assumption, default: 409 saying so. */
@@ -52,11 +54,14 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     sessionDate: checkDate(input.sessionDate, 'sessionDate'),
     sessionTypeId: checkInteger(input.sessionTypeId, 'sessionTypeId'),
   }
-  const { frameRate, etagForm, isAlreadyConfirmed, renewAddresses } = input
+  const { frameRate, etagForm, isAlreadyConfirmed, renewAddresses, unitLimits } = input
   if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
   checkFiles(input.files)
   const params = { ...fields, ...(etagForm === undefined ? {} : { etagForm }) }
-  const protocol = videoProtocol(context, params, isAlreadyConfirmed)
+  const protocol = videoProtocol(context, params, {
+    ...(isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }),
+    ...(unitLimits === undefined ? {} : { unitLimits }),
+  })
   return {
     ...{ flow: 'video', params, protocol, renewAddresses, isHttpAllowed: context.isHttpAllowed },
     files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
@@ -76,12 +81,8 @@ export interface VideoParams {
 export function videoProtocol(
   { client, isHttpAllowed }: FlowContext,
   params: VideoParams,
-  isAlreadyConfirmed?: (error: HttpStatusError) => boolean,
+  /** What cannot be journalled. A resumed session has its plan, and needs no limits. */
+  own: Pick<VideosInput, 'isAlreadyConfirmed' | 'unitLimits'> = {},
 ): Protocol {
-  return videoSession({
-    ...params,
-    client,
-    isHttpAllowed,
-    ...(isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }),
-  })
+  return videoSession({ ...params, ...own, client, isHttpAllowed })
 }
