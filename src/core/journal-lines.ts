@@ -20,11 +20,15 @@ const MAGIC = 'mocap-uplink-journal '
 /** The text of a line that holds no record: written when a journal is closed, to say that all before it is kept. */
 export const KEPT_MARK = 'kept'
 
-const RECORD_TYPES: ReadonlySet<string> = new Set<JournalRecord['type']>([
-  ...(['session.begun', 'session.creating', 'session.created', 'session.cancelling', 'session.cancelled'] as const),
-  ...(['session.settled', 'files.registering', 'files.registered', 'part.doubtful', 'part.received'] as const),
-  ...(['parts.voided', 'file.confirming', 'file.confirmed', 'file.failed'] as const),
-])
+/** By name, so that the compiler asks for a type that is added: one that is missing here is refused when it is read. */
+const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
+  ...({ 'session.begun': true, 'session.creating': true, 'session.created': true, 'session.replaced': true } as const),
+  ...({ 'session.resumed': true, 'session.cancelling': true, 'session.cancelled': true } as const),
+  ...({ 'session.settled': true, 'files.registering': true, 'files.registered': true } as const),
+  ...({ 'part.doubtful': true, 'part.received': true, 'parts.voided': true } as const),
+  ...({ 'file.confirming': true, 'file.confirmed': true, 'file.failed': true } as const),
+}
+const RECORD_TYPES: ReadonlySet<string> = new Set(Object.keys(KNOWN_TYPES))
 
 export interface JournalHeader {
   readonly key: string

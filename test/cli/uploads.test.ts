@@ -246,7 +246,7 @@ describe('an upload that does not succeed', () => {
         { operation: 'put', nth: 1, action: 'resetMidBody' },
         { operation: 'put', nth: 2, action: 'html500' },
         { operation: 'confirm', nth: 1, action: { status: 503, headers: { 'retry-after': '0' } } },
-        { operation: 'put', nth: 'every', fileName: 'small.mov', action: { status: 403, body: '<Error/>' } },
+        { operation: 'put', nth: 'every', fileName: 'small.mov', action: { status: 400, body: '<Error/>' } },
       ],
     })
 

@@ -92,6 +92,16 @@ describe('the lines', () => {
     )
   })
 
+  it.each([
+    ...['session.begun', 'session.creating', 'session.created', 'session.replaced', 'session.resumed'],
+    ...['session.cancelling', 'session.cancelled', 'session.settled', 'files.registering', 'files.registered'],
+    ...['part.doubtful', 'part.received', 'parts.voided', 'file.confirming', 'file.confirmed', 'file.failed'],
+  ])('give back a record of the type %s', (type) => {
+    const record = { type, at: 1, ...(type === 'session.begun' ? { version: 1 } : {}) } as unknown as JournalRecord
+
+    expect(decode(journalOf([[record]])).records).toEqual([record])
+  })
+
   it('keep any key, half a surrogate pair and a very long one included', () => {
     for (const key of ['', '\ud800', '__proto__', 'x'.repeat(100_000), 'a\nb\u0000']) {
       const bytes = encodeHeader({ key, begunUs: 1 })

@@ -1,0 +1,291 @@
+// Sessions that outlive their process: listed, finished and given up by other processes, after a signal, a SIGKILL or a
+// refusal. What is sent again is counted at the service.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+import type { Fault } from '../helpers/independent-records.ts'
+import { startIndependentService } from '../helpers/independent-service.ts'
+import type { IndependentService } from '../helpers/independent-service.ts'
+import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import type { CliEnd, CliProcess, CliUnderTest, JsonLine } from './cli-under-test.ts'
+
+const MIB = 1024 * 1024
+const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
+const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
+/** The third part of big.mp4 is stored, and nobody says so, the first time. */
+const SILENT_THIRD: Fault = {
+  ...{ operation: 'put', nth: 1, fileName: 'big.mp4', partNumber: 3, action: { delayMs: 600_000 } },
+}
+
+let cli: CliUnderTest
+let service: IndependentService
+let stateDir: string
+const big = randomBytes(12 * MIB)
+
+beforeAll(async () => {
+  cli = await buildCli()
+  await writeFile(join(cli.folder, 'small.mp4'), 'content')
+  await writeFile(join(cli.folder, 'big.mp4'), big)
+  for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
+})
+afterAll(() => cli.remove())
+beforeEach(async () => {
+  stateDir = join(await mkdtemp(join(cli.folder, 'state-')), 'sessions')
+})
+afterEach(() => service.close())
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey, MOCAP_STATE_DIR: stateDir, ...more }
+}
+
+const run = (...args: string[]): Promise<CliEnd> => cli.run(args, environment())
+
+async function sessions(): Promise<JsonLine[]> {
+  const { stdout } = await run('sessions', '--json')
+  return jsonLines(stdout).filter(({ event }) => event === 'session')
+}
+
+interface Interrupted {
+  readonly upload: CliProcess
+  readonly key: string
+}
+
+/** An upload of small.mp4 and big.mp4 that has everything but the third part, and waits. */
+async function waitingUpload(...faults: Fault[]): Promise<Interrupted> {
+  service = await startIndependentService({ faults: [SILENT_THIRD, ...faults] })
+  const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, '--json'], environment())
+  // Another process may look at a session that is being driven.
+  const found = expect.poll(sessions, { timeout: 20_000 })
+  await found.toMatchObject([{ status: 'open', filesConfirmed: 1, confirmedBytes: 10 * MIB + 7 }])
+  const [session] = await sessions()
+  return { upload, key: String(session?.['key']) }
+}
+
+async function killedUpload(...faults: Fault[]): Promise<string> {
+  const { upload, key } = await waitingUpload(...faults)
+  upload.process.kill('SIGKILL')
+  await upload.ended
+  return key
+}
+
+function putsOf(fileName: string): (number | undefined)[] {
+  return service
+    .requestsOf('put')
+    .filter((put) => put.fileName === fileName)
+    .map((put) => put.partNumber)
+    .sort()
+}
+
+describe('an upload that was interrupted', () => {
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'by %s is finished, and no part with a receipt is sent again',
+    async (signal) => {
+      const { upload, key } = await waitingUpload()
+
+      upload.process.kill(signal)
+      const first = await upload.ended
+      const told = /To finish: mocap-uplink (.*)\n/.exec(first.stderr)?.[1]
+      const { code, stdout, stderr } = await run(...(told ?? `resume ${key}`).split(' '), '--json')
+
+      expect(told).toBe(signal === 'SIGINT' ? `resume ${key}` : undefined)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(jsonLines(stdout)[0]).toMatchObject({ event: 'start', flow: 'video', key, confirmedBytes: 10 * MIB + 7 })
+      expect(lastLine(stdout)).toMatchObject({
+        ...{ event: 'result', flow: 'video', status: 'confirmed', key, bytes: 12 * MIB + 7 },
+        sessionId: service.storedFiles()[0]?.sessionId,
+        files: [
+          { name: 'small.mp4', status: 'confirmed', verified: true },
+          { name: 'big.mp4', status: 'confirmed', verified: true },
+        ],
+      })
+      expect(putsOf('small.mp4')).toEqual([1])
+      expect(putsOf('big.mp4')).toEqual([1, 2, 3, 3])
+      expect(service.requestsOf('create')).toHaveLength(1)
+      expect(service.requestsOf('confirm')).toHaveLength(2)
+      expect(service.storedFiles()).toMatchObject([
+        { fileName: 'small.mp4', isConfirmed: true },
+        { fileName: 'big.mp4', isConfirmed: true, sha256: createHash('sha256').update(big).digest('hex') },
+      ])
+    },
+  )
+
+  it('keeps a folder that is its owner’s alone, and no credential in it', async () => {
+    await killedUpload()
+
+    const entries = await readdir(stateDir, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+    const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))
+    const modes = async (paths: string[]) =>
+      new Set(await Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o777)))
+
+    expect(files.length).toBeGreaterThanOrEqual(2)
+    expect(await modes([stateDir, ...folders])).toEqual(new Set([0o700]))
+    expect(await modes(files)).toEqual(new Set([0o600]))
+    for (const file of files) expect(await readFile(file, 'utf8')).not.toContain(service.apiKey)
+  })
+
+  it('stops the file alone whose bytes changed, although size and time did not', async () => {
+    const key = await killedUpload()
+    const path = join(cli.folder, 'big.mp4')
+    const { atime, mtime } = await stat(path)
+    await writeFile(path, randomBytes(12 * MIB))
+    await utimes(path, atime, mtime)
+
+    const { code, stdout, stderr } = await run('resume', key, '--json')
+    await writeFile(path, big)
+
+    expect(code).toBe(3)
+    expect(lastLine(stdout)).toMatchObject({
+      status: 'partial',
+      files: [
+        { name: 'small.mp4', status: 'confirmed' },
+        { name: 'big.mp4', status: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } },
+      ],
+    })
+    expect(stderr).toMatch(/\nMissing: 1 of 2 files, 12 MiB\. Upload the 1 file that changed as a new session\.\n$/)
+    expect(putsOf('big.mp4')).toEqual([1, 2, 3])
+  })
+
+  it('is driven by one process only, and by the next one when that is gone', async () => {
+    const { upload, key } = await waitingUpload()
+
+    const second = await run('resume', key, '--json')
+    const cancel = await run('cancel', key)
+    upload.process.kill('SIGKILL')
+    await upload.ended
+    const third = await run('resume', key)
+
+    expect(second.code).toBe(1)
+    expect(second.stderr).toMatch(new RegExp(`cannot be opened: process ${upload.process.pid ?? 0} is working on it`))
+    expect(lastLine(second.stdout)).toMatchObject({ flow: 'video', key, error: { code: 'ERR_UPLOAD_JOURNAL' } })
+    expect(cancel.code).toBe(1)
+    expect(third.code).toBe(0)
+    expect(third.stdout).toMatch(/^10 MiB of 12 MiB are there already\n/)
+    expect(service.records.cancelledSessionIds).toEqual([])
+  })
+
+  it('that failed for its credentials is finished with the right ones', async () => {
+    service = await startIndependentService()
+    const refused = await cli.run(['video', 'small.mp4', ...VIDEO], environment({ MOCAP_API_KEY: 'wrong-key-81' }))
+    const again = /To finish: mocap-uplink (resume \S+)\n/.exec(refused.stderr)?.[1] ?? ''
+
+    const { code, stdout } = await run(...again.split(' '), '--verify', 'full')
+
+    expect({ refused: refused.code, code }).toEqual({ refused: 4, code: 0 })
+    expect(stdout).toMatch(/\nconfirmed: 1 of 1 file confirmed, 1 verified/)
+  })
+})
+
+describe('cancel', () => {
+  it('tells the service after a kill, once, and leaves nothing to resume', async () => {
+    const key = await killedUpload()
+
+    const cancel = await run('cancel', key, '--json')
+    const again = await run('cancel', key)
+    const resume = await run('resume', key)
+
+    expect(cancel).toMatchObject({ code: 0, stderr: '' })
+    expect(lastLine(cancel.stdout)).toMatchObject({ flow: 'video', status: 'cancelled', key, isServiceTold: true })
+    expect(service.records.cancelledSessionIds).toHaveLength(1)
+    expect(again).toMatchObject({ code: 0, stdout: `cancelled: ${key} was cancelled before\n` })
+    expect(service.requestsOf('cancel')).toHaveLength(1)
+    expect(resume.code).toBe(1)
+    expect(resume.stderr).toMatch(/was cancelled and cannot be resumed/)
+  })
+
+  it('that the service did not hear of ends with 1 and the command that repeats it', async () => {
+    const key = await killedUpload()
+
+    const refused = await cli.run(['cancel', key], environment({ MOCAP_API_KEY: 'wrong-key-82' }))
+    const listed = await run('sessions')
+    const pruned = await run('sessions', '--prune')
+    const again = /To tell it: mocap-uplink (.*)\n/.exec(refused.stderr)?.[1] ?? ''
+    const told = await run(...again.split(' '))
+
+    expect(refused.code).toBe(1)
+    expect(listed.stdout).toMatch(new RegExp(`${key} +video +cancelled, service not told +1 of 2 +10 MiB of 12 MiB`))
+    expect(pruned.stdout).toBe('removed 0 finished sessions, 1 other kept\n')
+    expect(told.code).toBe(0)
+    expect(service.records.cancelledSessionIds).toHaveLength(1)
+  })
+
+  it('of a capture says that the service has no call for it', async () => {
+    service = await startIndependentService({
+      faults: [{ operation: 'put', nth: 'every', fileName: 'take-2.action', action: { status: 400 } }],
+    })
+    const upload = await run('capture', 'take-1.action', 'take-2.action', ...CAPTURE, '--json')
+    const key = String(lastLine(upload.stdout)['key'])
+
+    const { code, stdout } = await run('cancel', key)
+
+    expect({ upload: upload.code, code }).toEqual({ upload: 3, code: 0 })
+    expect(stdout).toBe(
+      `cancelled: ${key}; the service has no call that ends a capture session, and keeps the 1 file stored in it\n`,
+    )
+  })
+})
+
+describe('all sessions', () => {
+  it('are finished one after another, listed, and pruned', async () => {
+    const refused: Fault = { operation: 'put', nth: 1, fileName: 'take-2.action', action: { status: 400 } }
+    const killed = await killedUpload(refused)
+    const partial = await run('capture', 'take-1.action', 'take-2.action', ...CAPTURE)
+    const before = await run('sessions')
+    const plan = await run('resume', '--dry-run')
+
+    const { code, stdout, stderr } = await run('resume', '--json')
+    const nothing = await run('resume')
+    const after = await sessions()
+    const pruned = await run('sessions', '--prune')
+    const empty = await run('sessions')
+
+    expect(partial.code).toBe(3)
+    const table = before.stdout.split('\n')
+    expect(table[0]).toMatch(/^KEY +FLOW +STATUS +FILES +BYTES +AGE$/)
+    expect(table[1]).toMatch(new RegExp(`^${killed} +video +open +1 of 2 +10 MiB of 12 MiB +0:\\d\\d$`))
+    expect(table[2]).toMatch(/^capture-\S+ +capture +partial +1 of 2 +13 B of 26 B +0:\d\d$/)
+    expect(plan.stdout).toContain(`dry run: ${killed}: 1 of 2 files and 2 MiB are missing\n`)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(jsonLines(stdout).filter(({ event }) => event === 'ended')).toMatchObject([
+      { flow: 'video', status: 'confirmed', key: killed },
+      { flow: 'capture', status: 'confirmed' },
+    ])
+    expect(lastLine(stdout)).toMatchObject({
+      ...{ event: 'result', flow: 'resume', status: 'confirmed', key: null, bytes: 12 * MIB + 33 },
+      files: [{ name: 'small.mp4' }, { name: 'big.mp4' }, { name: 'take-1.action' }, { name: 'take-2.action' }],
+    })
+    expect(nothing.stderr).toBe('')
+    expect(nothing).toMatchObject({ code: 0, stdout: `There is nothing to resume in ${stateDir}\n` })
+    expect(after).toMatchObject([{ status: 'confirmed' }, { status: 'confirmed' }])
+    expect(pruned.stdout).toBe('removed 2 finished sessions, 0 others kept\n')
+    expect(empty.stdout).toBe(`There is no session in ${stateDir}\n`)
+  })
+
+  it.each([
+    ['is damaged', (text: string) => text.replace('session.created', 'session.crated'), /damage|checksum/i],
+    ['is of another version', (text: string) => text.replace(/\d+/, '987'), /version/i],
+  ])('are finished but the one whose journal %s, which is told', async (_what, change, words) => {
+    const sound = await killedUpload()
+    const refused = await cli.run(['capture', 'take-1.action', ...CAPTURE], environment({ MOCAP_API_KEY: 'wrong' }))
+    const captureKey = /resume (\S+)\n/.exec(refused.stderr)?.[1]
+    const journal = join(stateDir, `session-${sound}`, 'journal')
+    await writeFile(journal, change(await readFile(journal, 'utf8')))
+
+    const listed = await run('sessions')
+    const { code, stdout, stderr } = await run('resume', '--json')
+
+    expect(listed.stdout).toMatch(new RegExp(`${sound} .*unreadable`))
+    expect(listed.stderr).toMatch(words)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(words)
+    // When it began is not known any more, so its place in the list is not either.
+    const ended = jsonLines(stdout).filter(({ event }) => event === 'ended')
+    expect(ended.sort((one) => (one['key'] === sound ? -1 : 1))).toMatchObject([
+      { key: sound, status: 'failed', error: { code: 'ERR_UPLOAD_JOURNAL' } },
+      { key: captureKey, status: 'confirmed' },
+    ])
+  })
+})
