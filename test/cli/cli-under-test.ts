@@ -27,6 +27,8 @@ export interface CliProcess {
 }
 
 export interface CliUnderTest {
+  /** The built program. */
+  readonly entry: string
   /** A folder for files of the tests. */
   readonly folder: string
   /** Where sessions are kept unless a test says otherwise. */
@@ -84,6 +86,7 @@ export async function buildCli(): Promise<CliUnderTest> {
   }
 
   return {
+    entry,
     folder: join(folder, 'files'),
     stateDir,
     start,

@@ -1,0 +1,24 @@
+// A small torture: ten kills at random moments over several videos and captures. `npm run torture` runs a longer one.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { runTorture } from '../torture/torture.ts'
+import { buildCli } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+let cli: CliUnderTest
+
+beforeAll(async () => {
+  cli = await buildCli()
+})
+afterAll(() => cli.remove())
+
+it('keeps every promise over ten kills', { timeout: 120_000 }, async () => {
+  const seed = Number(process.env['FC_SEED'])
+  const lines: string[] = []
+
+  const report = await runTorture({ entry: cli.entry, kills: 10, seed, megabytes: 60, say: (line) => lines.push(line) })
+
+  expect(report).toMatchObject({ kills: 10, breaches: [], objects: 12 * report.rounds })
+  expect(report.sentBytes).toBeGreaterThanOrEqual(report.sourceBytes)
+})

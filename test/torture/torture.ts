@@ -1,0 +1,151 @@
+// Uploads by the command line, which is killed with SIGKILL at random moments and started again, until so many kills are
+// done and everything is confirmed. Then what was sent and what is stored is judged.
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { diskJournal } from '../../src/adapters/node/disk-journal.ts'
+import { foldJournal, type FoldedJournal } from '../../src/core/journal.ts'
+import { compareStored, createJudge, type Judge } from './judge.ts'
+import { startLife, startServiceChild } from './processes.ts'
+import { makeSampleFiles, type SampleFile } from './sample-files.ts'
+import { startWitness, type Witness } from './witness.ts'
+
+export interface TortureOptions {
+  /** The built command line. */
+  readonly entry: string
+  readonly kills: number
+  /** Fixes the files and the moments of the kills; what a kill hits depends on the machine. */
+  readonly seed: number
+  readonly megabytes: number
+  readonly say: (line: string) => void
+}
+
+export interface TortureReport {
+  readonly kills: number
+  readonly lives: number
+  /** How often all files were uploaded in new sessions. */
+  readonly rounds: number
+  readonly objects: number
+  readonly sourceBytes: number
+  readonly sentBytes: number
+  readonly twiceBytes: number
+  readonly inFlightBytes: number
+  /** Empty when every promise was kept. */
+  readonly breaches: readonly string[]
+}
+
+const MIB = 1024 ** 2
+/** Lives are killed this long after their start, ms: some before they have read their options, most in the middle. */
+const KILL_WITHIN_MS = 2_400
+/** A life that nobody kills and that does not end, ms. */
+const LIFE_AT_MOST_MS = 300_000
+const COMMANDS: Readonly<Record<'video' | 'capture', readonly string[]>> = {
+  video: ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2'],
+  capture: ['--org', 'org-1', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20'],
+}
+
+/** Runs it in a temporary folder. Rejects only when something of its own fails. */
+export async function runTorture(options: TortureOptions): Promise<TortureReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-torture-'))
+  const apiKey = randomBytes(18).toString('base64url')
+  const files = await mkdir(join(folder, 'files')).then(() =>
+    makeSampleFiles(join(folder, 'files'), options.megabytes, options.seed),
+  )
+  const service = await startServiceChild(options.entry, join(folder, 'service'), apiKey)
+  const witness = await startWitness(service.port)
+  const judge = createJudge(witness)
+  const serviceUrl = `http://127.0.0.1:${service.port}`
+  const env = { MOCAP_BASE_URL: serviceUrl, MOCAP_API_KEY: apiKey, HTTP_PROXY: witness.url }
+  try {
+    const stateDir = join(folder, 'state')
+    const driven = await drive(options, { files, stateDir, env, witness, judge })
+    const sourceBytes = driven.rounds * files.reduce((sum, file) => sum + file.sizeBytes, 0)
+    const sent = judge.sent(sourceBytes)
+    const stored = await compareStored(serviceUrl, apiKey, files, driven.rounds)
+    const breaches = [...judge.breaches, ...stored.breaches]
+    return {
+      ...{ ...driven, sourceBytes, ...sent, objects: stored.objects, breaches },
+      inFlightBytes: judge.inFlightBytes(),
+    }
+  } finally {
+    await witness.close()
+    await service.stop()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+interface Scene {
+  readonly files: readonly SampleFile[]
+  readonly stateDir: string
+  readonly env: Readonly<Record<string, string>>
+  readonly witness: Witness
+  readonly judge: Judge
+}
+
+/** One life after another until all is done. */
+async function drive(
+  { entry, kills, seed, megabytes, say }: TortureOptions,
+  { files, stateDir, env, witness, judge }: Scene,
+): Promise<Pick<TortureReport, 'kills' | 'lives' | 'rounds'>> {
+  const chance = createChance(seed)
+  // So fast that the kills are spread over the bytes, and fast enough for a part to get through between two of them.
+  const rate = Math.round(Math.min(64, Math.max(10, (2 * megabytes) / Math.max(1, kills))) * MIB)
+  const choices = ['--state-dir', stateDir, '--limit-rate', String(rate), '--concurrency', '2', '--json']
+  let [killed, life, rounds] = [0, 0, 1]
+  for (; ; life += 1) {
+    const journals = await journalsIn(stateDir)
+    const command = nextCommand(journals, files, rounds)
+    if (command === undefined && killed >= kills) break
+    if (command === undefined) {
+      rounds += 1
+      continue
+    }
+    witness.begin(life)
+    const process = startLife(entry, [...command, ...choices], env)
+    const isLast = killed >= kills
+    const timer = setTimeout(() => process.kill(), isLast ? LIFE_AT_MOST_MS : chance() * KILL_WITHIN_MS)
+    const { code, stderr } = await process.ended
+    clearTimeout(timer)
+    const isKilled = code === null
+    judge.lifeOver(life, isKilled ? performance.now() : undefined, await journalsIn(stateDir))
+    if (isKilled && isLast) judge.breaches.push(`life ${life} did not end by itself`)
+    else if (isKilled) killed += 1
+    else if (code !== 0) judge.breaches.push(`life ${life} (${command[0] ?? ''}) ended with ${code}: ${stderr.trim()}`)
+    if (judge.breaches.length > 0) break
+    if (isKilled && killed % 10 === 0) say(`${killed} of ${kills} kills, round ${rounds}`)
+  }
+  return { kills: killed, lives: life, rounds }
+}
+
+/** What is to be done next; nothing when every session of this round is confirmed. */
+function nextCommand(
+  journals: readonly FoldedJournal[],
+  files: readonly SampleFile[],
+  rounds: number,
+): readonly string[] | undefined {
+  for (const kind of ['video', 'capture'] as const) {
+    if (journals.filter(({ flow }) => flow === kind).length >= rounds) continue
+    const paths = files.filter((file) => file.kind === kind).map((file) => file.path)
+    return [kind, ...paths, ...COMMANDS[kind]]
+  }
+  return journals.some(({ place }) => place !== 'confirmed') ? ['resume'] : undefined
+}
+
+async function journalsIn(folder: string): Promise<FoldedJournal[]> {
+  const journal = diskJournal({ folder })
+  const keys = await journal.list()
+  return Promise.all(keys.map(async (key) => foldJournal(await journal.read(key))))
+}
+
+/** A number in [0, 1) at each call; small and good enough to spread kills. */
+function createChance(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
