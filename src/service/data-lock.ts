@@ -72,8 +72,11 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   }
   // The id lives, but may have been given to another process since. Where the start cannot be read, it counts as alive.
   const found = await startOf(pid)
-  return found === undefined || start === 'unknown' || found === start
+  return found !== ENDED && (found === undefined || start === 'unknown' || found === start)
 }
+
+/** A killed process whose parent has not asked after it: it keeps its id, in some containers for ever. */
+const ENDED = 'ended'
 
 /** When a process started, in the kernel's ticks under the boot's id; undefined off Linux or when it is gone. */
 async function startOf(pid: number): Promise<string | undefined> {
@@ -81,7 +84,9 @@ async function startOf(pid: number): Promise<string | undefined> {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim().slice(0, 8)
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
     // The name of the program is in parentheses and may hold spaces and parentheses itself.
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return ENDED
+    const ticks = fields[19]
     return ticks === undefined ? undefined : `${boot}-${ticks}`
   } catch {
     return undefined

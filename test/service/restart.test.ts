@@ -1,8 +1,8 @@
 // A data folder over time: what survives a stop and a kill, and that one process at a time has it open.
 
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -252,6 +252,27 @@ describe('the lock', () => {
     expect(await readdir(join(dataDir, 'lock'))).toHaveLength(1)
     await lock.release()
     expect(await readdir(join(dataDir, 'lock'))).toEqual([])
+  })
+
+  it.skipIf(process.platform !== 'linux')('of a dead process that nobody has asked after is taken over', async () => {
+    await (await lockDataFolder(dataDir)).release()
+    // The shell becomes a sleep, which asks after no child: the child that it has already ends and keeps its id.
+    const parent = spawn('sh', ['-c', '{ read _ <&3; } 3<&0 & echo $!; exec sleep 60'], { stdio: 'pipe' })
+    children.push(parent)
+    const [said] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(said.toString())
+    const stat = (id = pid) => readFile(`/proc/${id}/stat`, 'utf8')
+    await vi.waitFor(async () => expect(await stat(parent.pid)).toContain('(sleep)'), { timeout: 10_000 })
+    parent.stdin.end()
+    await vi.waitFor(async () => expect(await stat()).toContain(') Z '), { timeout: 10_000 })
+    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8)
+    const ticks = (await stat()).split(') ')[1]!.split(' ')[19]!
+    await writeFile(join(dataDir, 'lock', `${pid}-${boot}-${ticks}`), '')
+
+    const lock = await lockDataFolder(dataDir)
+
+    expect(await readdir(join(dataDir, 'lock'))).toHaveLength(1)
+    await lock.release()
   })
 
   it('is never held by two of several processes that find a dead one at once', async () => {
