@@ -92,59 +92,19 @@ export function redactAddress(url: string): string {
   return `${origin}${parsed.pathname}${parsed.search === '' ? '' : '?…'}`
 }
 
-const SECRET_NAMES = [
-  'x-(?:amz|goog|ms)-(?:signature|credential|security-token|copy-source-authorization)',
-  '(?:aws|google)access(?:keyid|id)',
-  '(?:aws_?)?secret[-_]?(?:access[-_]?)?key',
-  'key-pair-id',
-  'signature',
-  'sig',
-  'policy',
-  '(?:access|refresh|id|session|security|auth)[-_]?token',
-  'token',
-  '(?:x[-_])?api[-_]?key',
-  'client[-_]?secret',
-  'password',
-].join('|')
-// A value runs to its closing quote, or to the next blank. Too much may go, never too little.
-const VALUE = `(?:"(?:[^"\\\\]|\\\\.)*"?|'(?:[^'\\\\]|\\\\.)*'?|\\S+)`
-// A URL in a text, from its :// on. One match takes the whole run, so that a long text is walked once.
-const URL_RUN = /:\/\/[^\s"<>]*/g
-const HIDDEN: readonly (readonly [RegExp, string])[] = [
-  // Credentials in headers take the rest of the line: a scheme, a blank, and the secret.
-  [/((?:authorization|authentication|cookie)["']?\s*(?:[:=]|%3d)\s*)[^\r\n]+/gi, '$1…'],
-  [/\b(bearer)\s+\S+/gi, '$1 …'],
-  [/\b(basic)\s+[a-z0-9+/=_-]{6,}/gi, '$1 …'],
-  // Everything that reads like a query, outside URLs too.
-  [/[?&][^\s"<>=&?]*=[^\s"<>]*/g, '?…'],
-  [new RegExp(`((?<![a-z])(?:${SECRET_NAMES})["']?\\s*(?:[:=]|%3d)\\s*)${VALUE}`, 'gi'), '$1…'],
-]
-
-/**
- * Free text that may be shown: the query of every URL in it, and whatever follows the name of a credential
- * (`X-Amz-Signature=`, `sig=`, `x-api-key:`, `Bearer`), becomes `…`. For messages of others that come through us; our
- * own are written without secrets.
- */
-export function redactText(text: string): string {
-  let shown = text.replace(URL_RUN, redactRun)
-  for (const [pattern, replacement] of HIDDEN) shown = shown.replace(pattern, replacement)
-  return shown
-}
-
-/** Drops the user and the password, and whatever is behind the path. */
-function redactRun(run: string): string {
-  const [, authority = '', path = '', rest = ''] = /^:\/\/([^/?#]*)([^?#]*)(.*)$/s.exec(run) ?? []
-  return `://${authority.slice(authority.lastIndexOf('@') + 1)}${path}${rest === '' ? '' : '?…'}`
-}
+export { redactText } from './redact.ts'
 
 // ---- Hosts -------------------------------------------------------------------------------------------------------
 
 /**
  * Throws unless a request may go to this URL: ERR_UPLOAD_INSECURE_URL for `http:` to any host but this machine, unless
- * it is allowed; ERR_UPLOAD_INVALID_ARGUMENT for what is no absolute http or https URL.
+ * it is allowed; ERR_UPLOAD_INVALID_ARGUMENT for what is no absolute http or https URL, or has a user or a control
+ * character in it.
  */
 export function checkSecure(url: string, isHttpAllowed: boolean): void {
   const parsed = parseHttp(url)
+  if (/\p{Cc}/u.test(url)) invalid('An address has a control character in it.')
+  if (parsed.username !== '' || parsed.password !== '') invalid('An address has a user or a password in it.')
   if (parsed.protocol === 'https:' || isHttpAllowed || isLoopback(parsed.hostname)) return
   throw new UploadError(
     'ERR_UPLOAD_INSECURE_URL',

@@ -1,5 +1,8 @@
 // Every failure of the engine is an UploadError with a code from one closed list. Match on `code`: it survives JSON,
-// realms and two copies of the package. No message holds a signed query, a credential, a body or a header value.
+// realms and two copies of the package. No message holds a signed query, a credential, a body or a header value, and
+// each is one line, because file names stand in it.
+
+import { foreignWords, onOneLine } from './redact.ts'
 
 /** The closed list of codes. `docs/errors.md` says for each what happened and what to do. */
 export type UploadErrorCode =
@@ -43,7 +46,7 @@ export class UploadError extends Error {
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: UploadErrorCode, message: string, options: UploadErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(onOneLine(message), options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'UploadError'
     this.code = code
     this.isRetryable = options.isRetryable ?? false
@@ -112,10 +115,10 @@ export interface ErrorSummary {
   readonly message: string
 }
 
-/** Makes the plain form; a foreign error becomes ERR_UPLOAD_INTERNAL under its own message. */
+/** Makes the plain form; a foreign error becomes ERR_UPLOAD_INTERNAL under its own words, redacted and on one line. */
 export function summarize(error: unknown): ErrorSummary {
   if (isUploadError(error)) return { code: error.code, message: error.message }
-  return { code: 'ERR_UPLOAD_INTERNAL', message: error instanceof Error ? error.message : String(error) }
+  return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(error) }
 }
 
 /** Throws for bad input, before any call is made. The message says what is wrong, where, and what to do. */

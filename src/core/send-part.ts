@@ -7,6 +7,7 @@ import { isUploadError, UploadError, type AttemptEnding, type TransportError } f
 import { md5FromEtag } from './etag.ts'
 import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply, TransportRequest } from './ports.ts'
 import type { Unit, Verdict } from './ports.ts'
+import { foreignWords } from './redact.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
 import type { WindowPool } from './windows.ts'
 
@@ -232,7 +233,7 @@ function sourceFailure(error: unknown, ending: AttemptEnding): SendPartResult {
 /** What a source rejected with: foreign errors become ERR_UPLOAD_SOURCE_READ. */
 export function asSourceError(error: unknown): UploadError {
   if (isUploadError(error)) return error
-  const message = `It could not be read: ${error instanceof Error ? error.message : String(error)}`
+  const message = `It could not be read: ${foreignWords(error)}`
   return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { cause: error })
 }
 

@@ -4,7 +4,7 @@ import { createActor, fromPromise } from 'xstate'
 import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../client/checks.ts'
 import type { DomHand, RequestedAnalysis } from '../client/contract.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import { invalid, isUploadError, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invalid, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import {
   analysisMachine,
@@ -110,7 +110,7 @@ function startAnalysis(
   const idOf = options.idOf ?? ((record: RequestedAnalysis) => record.id)
   let failure: unknown
   const emitter = createEmitter<AnalysisEvents>((error) => {
-    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message: `A listener threw: ${String(error)}` })
+    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message: `A listener threw: ${summarize(error).message}` })
   })
   const kept = async <T>(task: Promise<T>): Promise<T> =>
     task.catch((error: unknown) => {
