@@ -5,6 +5,7 @@ import { redactText } from '../core/address.ts'
 import { UploadError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
 import { isWireObject, ownField } from './contract/fields.ts'
+import { isJsonBounded } from './json-bounds.ts'
 
 /** The service's words in a message: at most this many characters. */
 const MAX_WORDS_LENGTH = 300
@@ -27,6 +28,7 @@ export function readJson(reply: TransportReply, operation: string, isBodyNeeded:
   }
   if (reply.isBodyCut) return refuse(`more than the ${reply.body.length} bytes that are read`)
   if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
+  if (!isJsonBounded(reply.body)) return refuse('JSON that is too deep or has too many values')
   const text = textOf(reply.body).trim()
   if (text === '') return isBodyNeeded ? refuse('an empty body instead of JSON') : undefined
   try {
