@@ -15,11 +15,12 @@ export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts
  * connections to an HTTP/1 host and queues the rest unseen.
  */
 export function createUplink(options: BrowserUplinkOptions): Uplink {
-  const { transport, journal, clock, random, hasher, ...own } = options
+  const { transport, storageTransport, journal, clock, random, hasher, ...own } = options
   return createPortableUplink(
     { concurrency: 5, ...own },
     {
       transport: transport ?? fetchTransport(),
+      ...(storageTransport === undefined ? {} : { storageTransport }),
       journal: journal ?? memoryJournal(),
       clock: clock ?? systemClock(),
       random: random ?? Math.random,

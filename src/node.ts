@@ -36,6 +36,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     caPem,
     proxy = proxyFromEnvironment(process.env),
     transport,
+    storageTransport,
     journal,
     clock,
     random,
@@ -51,6 +52,11 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
   const threads = hasher === undefined ? workerHasher() : undefined
   const uplink = createPortableUplink(uplinkOptions, {
     transport: transport ?? undiciTransport(transportOptions),
+    ...(storageTransport === undefined ? {} : { storageTransport }),
+    // Connections of its own: the service may live on a private host although the storage must not.
+    ...(storageTransport === undefined && transport === undefined && options.addressPolicy === 'public'
+      ? { storageTransport: undiciTransport({ ...transportOptions, addressPolicy: 'public' }) }
+      : {}),
     journal: journal ?? memoryJournal(),
     clock: clock ?? systemClock(),
     random: random ?? Math.random,
@@ -59,7 +65,9 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...(threads === undefined ? {} : { hasher: threads }),
     // Windows that threads can read where they are; a host's own transport may not take shared memory.
     ...(allocate === undefined ? {} : { allocate }),
-    ...(allocate === undefined && transport === undefined && threads !== undefined ? { allocate: sharedWindow } : {}),
+    ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
+      ? { allocate: sharedWindow }
+      : {}),
   })
   const close = async (): Promise<void> => {
     await uplink.close()

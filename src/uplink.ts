@@ -1,6 +1,7 @@
 // Constructs: one engine, one client and the flows become one Uplink. Nothing else happens here.
 
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
+import { checkAddressPolicy, type AddressPolicy } from './core/address-policy.ts'
 import { createEngine, type EngineOptions } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
@@ -50,11 +51,19 @@ export interface UplinkOptions {
   readonly callTimeoutMs?: number
   /** Plain HTTP off this machine, addresses and credentials included. Default false. */
   readonly isHttpAllowed?: boolean
+  /**
+   * Which hosts the storage addresses that the service hands out may name: `any` (default), `public`, or a function of
+   * the host. For servers that embed the engine; `public` also judges, in Node, what a name stands for when connecting.
+   * The base URL is yours and is not judged.
+   */
+  readonly addressPolicy?: AddressPolicy
 }
 
 /** What the world gives; the faces wire their platform's own. */
 export interface UplinkPorts {
   readonly transport: Transport
+  /** Sends parts to the storage. Default: `transport`. */
+  readonly storageTransport?: Transport
   readonly journal: Journal
   readonly clock: Clock
   readonly random: Random
@@ -92,8 +101,9 @@ export interface Uplink {
 }
 
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
-  const { transport, journal, clock, random, hasher, allocate } = ports
+  const { transport, storageTransport = transport, journal, clock, random, hasher, allocate } = ports
   const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, bytesPerSecond } = options
+  const addressPolicy = checkAddressPolicy(options.addressPolicy ?? 'any')
   // Hosts in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const shared = {
@@ -102,6 +112,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   }
   const engine = createEngine({
     ...shared,
+    transport: storageTransport,
     ...(verify === 'off' || hasher === undefined ? {} : { hasher }),
     ...(retries === undefined ? {} : { retries }),
     ...(bytesPerSecond === undefined ? {} : { bytesPerSecond }),
@@ -117,7 +128,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...(options.callTimeoutMs === undefined ? {} : { timeoutMs: options.callTimeoutMs }),
   })
   const context: FlowContext = {
-    ...{ engine, journal, clock, random, client, isHttpAllowed, sourceAt: ports.sourceAt },
+    ...{ engine, journal, clock, random, client, isHttpAllowed, addressPolicy, sourceAt: ports.sourceAt },
     hasher: verify === 'off' ? undefined : hasher,
     partSizeBytes: options.partSizeBytes,
     verifyDepth: verify === 'full' ? 'full' : 'sample',
@@ -136,6 +147,8 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,
     stats: () => engine.stats(),
-    close: () => transport.close(),
+    async close() {
+      await Promise.all([...new Set([transport, storageTransport])].map((each) => each.close()))
+    },
   }
 }

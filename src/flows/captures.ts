@@ -91,8 +91,11 @@ export interface CaptureParams {
   readonly batchSize?: number
 }
 
-export function captureProtocol({ client, isHttpAllowed }: FlowContext, params: CaptureParams): Protocol {
-  return captureSession({ ...params, client, isHttpAllowed })
+export function captureProtocol(
+  { client, isHttpAllowed, addressPolicy }: FlowContext,
+  params: CaptureParams,
+): Protocol {
+  return captureSession({ ...params, client, isHttpAllowed, addressPolicy })
 }
 
 /** The registration takes one rate for all its files. */

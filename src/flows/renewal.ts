@@ -1,7 +1,8 @@
 // What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
-import { addressDeadlineMs, addressSignedAtMs, checkSecure } from '../core/address.ts'
+import { addressDeadlineMs, addressSignedAtMs } from '../core/address.ts'
+import { checkAddress, type AddressRules } from '../core/address-policy.ts'
 import { UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
@@ -28,12 +29,11 @@ export interface SessionReplaced {
   readonly bytesVoided: number
 }
 
-export interface RenewalOptions {
+export interface RenewalOptions extends AddressRules {
   readonly record: SessionRecord
   readonly protocol: Protocol
   readonly clock: Clock
   readonly renewAddresses?: RenewAddresses | undefined
-  readonly isHttpAllowed?: boolean | undefined
   readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<boolean>
   /** The measured rate; 0 while unknown. */
   readonly bytesPerSecond: () => number
@@ -79,10 +79,14 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     const { generation } = file
     contradictions.delete(file)
     checkLife(options, file)
-    // Many files find their addresses dead at once; one new session serves them all.
-    replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
-    await replacing
-    return fileAt(record.ledger(), file.plan.fileIndex).generation > generation
+    const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
+    // Many files find their addresses dead at once; one new session serves them all. One that was being made already
+    // may have been asked for without this file.
+    for (let tries = 0; tries < 2 && !isMoved(); tries += 1) {
+      replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
+      await replacing
+    }
+    return isMoved()
   }
 }
 
@@ -98,7 +102,7 @@ async function askHost(options: RenewalOptions, renewAddresses: RenewAddresses, 
       `renewAddresses gave ${String(given.length)} addresses for the ${String(missing.length)} parts asked for.`,
     )
   }
-  for (const address of given) checkSecure(address, options.isHttpAllowed ?? false)
+  for (const address of given) checkAddress(address, options)
   const addresses = file.addresses.map((address, index) => given[missing.indexOf(index + 1)] ?? address)
   const { fileIndex } = file.plan
   const id = serverFileId === undefined ? {} : { serverFileId }
@@ -109,22 +113,23 @@ async function askHost(options: RenewalOptions, renewAddresses: RenewAddresses, 
 async function replaceSession(options: RenewalOptions, signal: AbortSignal): Promise<void> {
   const { record, protocol } = options
   const { files } = record.ledger()
-  const moved = files.filter((file) => file.state === 'ready')
   const oldSessionId = record.sessionId()
-  const isOldEmpty = !files.some(
-    (file) => file.state !== 'ready' && file.state !== 'failed' && file.sessionId === oldSessionId,
-  )
-  const bytesVoided = moved
-    .flatMap((file) => file.parts)
-    .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
+  const asked = files.filter((file) => file.state === 'ready')
   const created = await protocol.create(
-    moved.map((file) => file.plan),
+    asked.map((file) => file.plan),
     signal,
   )
+  // Meanwhile answers came: a file that has all its receipts by now, or has failed, stays where it is.
+  const moving = asked.filter((file) => file.state === 'ready')
+  const bytesVoided = moving
+    .flatMap((file) => file.parts)
+    .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
+  const moved = (created.files ?? []).filter(({ fileIndex }) => fileAt(record.ledger(), fileIndex).state === 'ready')
   const newSessionId = created.sessionId
-  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: created.files ?? [] })
-  const filesMoved = moved.length
+  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved })
+  const filesMoved = files.filter((file) => file.sessionId === newSessionId).length
   options.onReplaced({ oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided })
+  const isOldEmpty = !files.some((file) => file.state !== 'failed' && file.sessionId === oldSessionId)
   // A session that holds something the service has accepted is never cancelled unasked.
   if (isOldEmpty) await cancelOld(options, oldSessionId)
 }

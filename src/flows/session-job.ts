@@ -1,14 +1,17 @@
 // The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, renews
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
+import type { AddressRules } from '../core/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
 import type { LedgerFile } from '../core/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
+import { onOneLine } from '../core/redact.ts'
+import { sleep } from '../core/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer-job.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 
-export interface SessionJobOptions {
+export interface SessionJobOptions extends AddressRules {
   readonly record: SessionRecord
   readonly protocol: Protocol
   readonly source: (fileIndex: number) => Source
@@ -16,7 +19,6 @@ export interface SessionJobOptions {
   readonly registeredBefore: ReadonlySet<number>
   readonly report: (event: TransferEvent) => void
   readonly clock: Clock
-  readonly isHttpAllowed?: boolean | undefined
   /** A host's own way to sign again; see RenewAddresses. */
   readonly renewAddresses?: RenewAddresses | undefined
   /** The measured rate, 0 while unknown. */
@@ -26,11 +28,15 @@ export interface SessionJobOptions {
 
 /** How often a file's address may be renewed before its refusal is believed. */
 const MAX_RENEWALS = 3
+/** How often a confirmation may be refused while parts are doubtful, before the refusal is believed. */
+const MAX_CONFIRM_REFUSALS = 6
+const CONFIRM_WAIT_MS = 1_000
 
 export function createSessionJob(options: SessionJobOptions): TransferJob {
-  const { record, protocol, source, registeredBefore, report } = options
+  const { record, protocol, source, registeredBefore, report, clock } = options
   const ledger = record.ledger()
   const renewals = new Map<number, number>()
+  const confirmRefusals = new Map<number, number>()
   let registering: Promise<unknown> = Promise.resolve()
 
   /** Strictly one after another: the order of registration is the order of capture. */
@@ -49,7 +55,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   }
   const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {
     const { code, message } = summarize(error)
-    const text = `${file.plan.name}: ${message}`
+    const text = onOneLine(`${file.plan.name}: ${message}`)
     await record.write({ type: 'file.failed', fileIndex: file.plan.fileIndex, error: { code, message: text } })
   }
   /** A refusal of many names says nothing of each: they are asked for one by one, so that only the culprits fail. */
@@ -103,8 +109,13 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
         )
       } catch (error) {
         const doubtful = doubtfulParts(file)
-        if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_CONFIRM_REFUSED' || doubtful.length === 0) throw error
-        // A late arrival of a doubtful attempt may have replaced a part after its receipt: exactly those go again.
+        const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
+        const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
+        if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS) throw error
+        confirmRefusals.set(fileIndex, refusals)
+        // A late arrival of a doubtful attempt may have replaced a part after its receipt: exactly those go again. After
+        // the first time more may still be on their way, and are given time to arrive.
+        if (refusals > 1) await sleep(clock, CONFIRM_WAIT_MS * 2 ** (refusals - 2), signal)
         await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
         return doubtful
       }

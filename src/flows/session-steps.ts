@@ -1,7 +1,7 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
-import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { HttpStatusError, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/ledger.ts'
 import type { PlannedFile } from '../core/ports.ts'
@@ -57,6 +57,7 @@ export function createSessionSteps(
         protocol,
         clock,
         isHttpAllowed: definition.isHttpAllowed,
+        addressPolicy: definition.addressPolicy,
         renewAddresses: definition.renewAddresses,
       },
       // A copy: what is asked for in this transfer is no repetition of it.
@@ -150,7 +151,7 @@ async function proveSources(
 
 async function tellService(
   { clock }: FlowPorts,
-  { protocol }: UploadDefinition,
+  { protocol, wasCancelAsked = false }: UploadDefinition,
   sessionId: string | number,
 ): Promise<boolean> {
   if (protocol.cancel === undefined) return false
@@ -160,10 +161,15 @@ async function tellService(
   }, CANCEL_WITHIN_MS)
   const isTold = await protocol.cancel(sessionId, limit.signal).then(
     () => true,
-    () => false,
+    // Whoever finds the session gone after such a try has cancelled it; without one, the address may be wrong.
+    (error: unknown) => wasCancelAsked && isGone(error),
   )
   clock.clearTimeout(timer)
   return isTold
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)
 }
 
 function isOver(record: SessionRecord, status: FinalStatus): boolean {

@@ -1,5 +1,6 @@
 // What the journal holds: lists its sessions, takes one up again where its journal ends, gives one up.
 
+import { checkAddress } from '../core/address-policy.ts'
 import { invalid, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { foldJournal, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
 import { countSettled, isReceived } from '../core/ledger.ts'
@@ -55,6 +56,7 @@ export async function resumeSession(context: FlowContext, key: string, options: 
     if (place === 'cancelled' || place === 'cancelling') {
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. Upload its files anew.`)
     }
+    checkKeptAddresses(context, foldedOf(record))
     if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
     return driveSession(context, definitionOf(context, foldedOf(record), options), record)
   } catch (error) {
@@ -71,8 +73,9 @@ export async function cancelSession(context: FlowContext, key: string): Promise<
     if (place === 'confirmed')
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} is confirmed; there is nothing to cancel.`)
     await record.write({ type: 'session.cancelling' })
-    const upload = driveSession(context, definitionOf(context, foldedOf(record), {}), record)
-    return await upload.cancel()
+    const wasCancelAsked = place === 'cancelling' || place === 'cancelled'
+    const definition = { ...definitionOf(context, foldedOf(record), {}), wasCancelAsked }
+    return await driveSession(context, definition, record).cancel()
   } catch (error) {
     await record.close()
     throw error
@@ -126,12 +129,21 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
   const { flow, params, ledger, locations } = folded
   const source = options.source ?? context.sourceAt
   return {
-    ...{ flow, params, isHttpAllowed: context.isHttpAllowed, protocol: protocolOf(context, folded) },
+    ...{ flow, params, protocol: protocolOf(context, folded) },
+    ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
     ...{ renewAddresses: options.renewAddresses, verifyDepth: options.verifyDepth ?? context.verifyDepth },
     files: ledger.files.map(({ plan: { fileIndex, name } }) => {
       const location = locations[fileIndex] ?? name
       return { source: source?.({ name, location, fileIndex }) ?? missingSource(name) }
     }),
+  }
+}
+
+/** Addresses of an earlier life go by the rules of this one. */
+function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): void {
+  for (const file of ledger.files) {
+    if (file.state === 'confirmed') continue
+    for (const address of file.addresses) checkAddress(address, context)
   }
 }
 

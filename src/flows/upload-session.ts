@@ -2,6 +2,7 @@
 // the protocol, and the engine. The flows call it with what differs between them.
 
 import { createActor, fromPromise } from 'xstate'
+import type { AddressRules } from '../core/address-policy.ts'
 import type { Engine } from '../core/engine.ts'
 import { isUploadError, summarize } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
@@ -29,17 +30,18 @@ export interface FlowPorts {
   readonly hasher: Hasher | undefined
 }
 
-export interface UploadDefinition {
+export interface UploadDefinition extends AddressRules {
   readonly flow: FlowName
   /** Plain data from which the protocol can be made again; journalled, so never a credential. */
   readonly params: Readonly<Record<string, unknown>>
   readonly files: readonly UploadFile[]
   readonly protocol: Protocol
   readonly partSizeBytes?: number | undefined
-  readonly isHttpAllowed?: boolean | undefined
   readonly renewAddresses?: RenewAddresses | undefined
   /** How much of what was sent in an earlier life is read again. Default `sample`. */
   readonly verifyDepth?: 'sample' | 'full' | undefined
+  /** An earlier life began to cancel, and may have told the service without hearing its answer. Default false. */
+  readonly wasCancelAsked?: boolean
 }
 
 /** Starts a new session under a new key. */

@@ -2,6 +2,7 @@
 
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/service-client.ts'
+import type { AddressPolicy } from '../core/address-policy.ts'
 import type { HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
 import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
@@ -35,6 +36,8 @@ export interface VideosInput {
 export interface FlowContext extends FlowPorts {
   readonly client: ServiceClient
   readonly isHttpAllowed: boolean
+  /** Which hosts a storage address may name. Default `any`. */
+  readonly addressPolicy?: AddressPolicy | undefined
   /** Default for uploads that name none. */
   readonly partSizeBytes: number | undefined
   /** How the platform finds a file of an earlier life again; absent where it cannot. */
@@ -63,7 +66,8 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     ...(unitLimits === undefined ? {} : { unitLimits }),
   })
   return {
-    ...{ flow: 'video', params, protocol, renewAddresses, isHttpAllowed: context.isHttpAllowed },
+    ...{ flow: 'video', params, protocol, renewAddresses },
+    ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
     files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }
@@ -79,10 +83,10 @@ export interface VideoParams {
 }
 
 export function videoProtocol(
-  { client, isHttpAllowed }: FlowContext,
+  { client, isHttpAllowed, addressPolicy }: FlowContext,
   params: VideoParams,
   /** What cannot be journalled. A resumed session has its plan, and needs no limits. */
   own: Pick<VideosInput, 'isAlreadyConfirmed' | 'unitLimits'> = {},
 ): Protocol {
-  return videoSession({ ...params, ...own, client, isHttpAllowed })
+  return videoSession({ ...params, ...own, client, isHttpAllowed, addressPolicy })
 }

@@ -1,7 +1,7 @@
 // Motion capture: one session, names registered in batches in capture order, one streamed PUT per file whose 2xx is the
 // receipt. There is nothing to confirm and no call to cancel.
 
-import { checkSecure } from '../core/address.ts'
+import { checkAddress, type AddressPolicy } from '../core/address-policy.ts'
 import { isUploadError } from '../core/errors.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
@@ -33,12 +33,14 @@ export interface CaptureSessionOptions {
   /** Names in one registration. The interface shows no limit. Default 100. */
   readonly batchSize?: number
   readonly isHttpAllowed?: boolean
+  /** Which hosts an address may name. Default `any`. */
+  readonly addressPolicy?: AddressPolicy | undefined
 }
 
 export const DEFAULT_BATCH_SIZE = 100
 
 export function captureSession(options: CaptureSessionOptions): Protocol {
-  const { client, reprocess = false, batchSize = DEFAULT_BATCH_SIZE, isHttpAllowed = false, frameRate } = options
+  const { client, reprocess = false, batchSize = DEFAULT_BATCH_SIZE, frameRate } = options
 
   const registerNames = async (
     sessionId: string | number,
@@ -57,7 +59,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     )
     return files.map(({ fileIndex, name }) => {
       const address = addresses.get(name) ?? ''
-      checkSecure(address, isHttpAllowed)
+      checkAddress(address, options)
       return { fileIndex, addresses: [address] }
     })
   }

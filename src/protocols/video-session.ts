@@ -1,7 +1,7 @@
 // Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
 // one confirmation per file, one cancel for the whole.
 
-import { checkSecure } from '../core/address.ts'
+import { checkAddress, type AddressPolicy } from '../core/address-policy.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
@@ -24,10 +24,12 @@ export interface VideoSessionOptions {
   /** Whether a refused confirmation means that the file is confirmed already. Assumption; default: status 409 saying "already". */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
   readonly isHttpAllowed?: boolean
+  /** Which hosts an address may name. Default `any`. */
+  readonly addressPolicy?: AddressPolicy | undefined
 }
 
 export function videoSession(options: VideoSessionOptions): Protocol {
-  const { client, etagForm = 'asReceived', isAlreadyConfirmed = saysAlready, isHttpAllowed = false } = options
+  const { client, etagForm = 'asReceived', isAlreadyConfirmed = saysAlready } = options
 
   return {
     traits: {
@@ -45,7 +47,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
         { signal },
       )
       const addressed = matchAddresses(files, upload)
-      for (const file of addressed) for (const address of file.addresses) checkSecure(address, isHttpAllowed)
+      for (const file of addressed) for (const address of file.addresses) checkAddress(address, options)
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
       return { sessionId, files: addressed, hasPossibleOrphan }
     },

@@ -3,7 +3,9 @@
 
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
+import { forbiddenHost, isPublicIp } from '../../core/address-policy.ts'
 import { createProxyChoice, openTunnel, type ProxyOptions } from './proxy.ts'
+import { createPublicLookup } from './public-lookup.ts'
 import { createWire, type Wire } from './wire.ts'
 
 /** How connections are made. */
@@ -11,6 +13,11 @@ export interface ConnectorOptions {
   /** Certificates in PEM, trusted in addition to the system's. */
   readonly caPem?: string | readonly string[]
   readonly proxy?: ProxyOptions
+  /**
+   * `public`: connects to addresses of the public internet only, judged after a name was resolved; the rest is
+   * ERR_UPLOAD_INSECURE_URL. Behind a proxy it is the proxy that resolves, and only IP addresses are judged. Default `any`.
+   */
+  readonly addressPolicy?: 'any' | 'public'
 }
 
 /** Opens a connection to the origin of `target`. Rejects with the signal's reason when aborted, else with Node's error. */
@@ -22,7 +29,8 @@ const TCP_KEEP_ALIVE_MS = 60_000
 const MAX_SESSIONS = 64
 
 /** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for a proxy that is none, and Node's error for a broken PEM. */
-export function createConnector({ caPem, proxy }: ConnectorOptions): Connector {
+export function createConnector({ caPem, proxy, addressPolicy = 'any' }: ConnectorOptions): Connector {
+  const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined
   const secureContext = createContext(caPem)
   const proxyFor = createProxyChoice(proxy)
   const sessions = createSessionCache()
@@ -45,6 +53,9 @@ export function createConnector({ caPem, proxy }: ConnectorOptions): Connector {
   return async (target, signal) => {
     signal.throwIfAborted()
     const through = proxyFor(target)
+    const host = hostnameOf(target)
+    // Node does not look an IP address up.
+    if (lookup !== undefined && net.isIP(host) !== 0 && !isPublicIp(host)) throw forbiddenHost(host)
     const first = through ?? target
     const tcp = net.connect({
       host: hostnameOf(first),
@@ -53,6 +64,7 @@ export function createConnector({ caPem, proxy }: ConnectorOptions): Connector {
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+      ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
     // Errors reach us through the promises below and later through the HTTP client; a socket without a listener would
     // end the process.

@@ -1,7 +1,7 @@
 // The Transport of Node, on undici 7: windows go straight to the socket, and an attempt that ends without an answer has
 // its connection reset, so that the far end cannot complete it from what the kernel still holds.
 
-import { invalid, UploadError, type AttemptEnding } from '../../core/errors.ts'
+import { invalid, isUploadError, UploadError, type AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { createConnectionPool, type Connection } from './connection-pool.ts'
 import { createConnector, type ConnectorOptions } from './connector.ts'
@@ -28,6 +28,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
     invalid('maxConnectionsPerHost must be a whole number of at least 1')
   }
   if (!(keepAliveMs > 0)) invalid('keepAliveMs must be more than 0')
+  if (!['any', 'public'].includes(options.addressPolicy ?? 'any')) invalid('addressPolicy must be any or public')
   const pool = createConnectionPool({ connect: createConnector(options), maxConnectionsPerHost, keepAliveMs })
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
 
@@ -36,6 +37,8 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
       return await pool.acquire(target, { isFresh, signal: request.signal })
     } catch (error) {
       request.signal.throwIfAborted()
+      // A host that may not be reached is no failure of the network: another attempt would end in the same way.
+      if (isUploadError(error)) throw error
       throw networkFailure(error, { target, phase: 'connect', ending: 'neverWhole' })
     }
   }

@@ -191,7 +191,15 @@ function groupByForm(names: readonly string[]): Map<string, string[]> {
   return groups
 }
 
-/** True for an absolute web address. Whether plain HTTP is allowed is asked where it is used. */
+/** Longer than any signed address is; servers take no more than half of it. */
+const LONGEST_ADDRESS = 16_384
+
+/**
+ * True for an absolute web address without control characters or a user in it: a parser drops or hides these, and what
+ * is sent to would not be what was read. Whether plain HTTP is allowed is asked where it is used.
+ */
 export function isAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text)
+  if (text.length > LONGEST_ADDRESS || !/^https?:\/\/[^/\\]/i.test(text) || /\p{Cc}/u.test(text)) return false
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && url.username === '' && url.password === ''
 }
