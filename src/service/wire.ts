@@ -42,6 +42,7 @@ export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body:
 /** Valibot's own message quotes what was received; what was expected is enough and quotes nothing. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return 'is missing'
+  if (issue.type === 'non_empty') return 'must not be empty'
   if (issue.expected !== null) return `expected ${issue.expected}`
   return issue.type === 'check' ? issue.message : `breaks the rule ${issue.type}`
 }
