@@ -18,7 +18,7 @@ export interface LedgerPart {
   readonly end: number
   /** The newest receipt; it covers the part only when its `acceptedEnd` is `end`. */
   receipt: Receipt | undefined
-  /** An attempt handed its whole body over and got no answer since the part was last voided. */
+  /** An attempt handed its whole body over and got no answer: it may still arrive, whatever was received since. */
   isDoubtful: boolean
 }
 
@@ -93,7 +93,10 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       for (const addressed of record.files) moveFile(ledger, addressed, record)
       break
     case 'session.resumed':
-      for (const file of ledger.files) if (file.state === 'failed') takeUpAgain(file)
+      for (const file of ledger.files) {
+        if (file.state === 'failed') takeUpAgain(file)
+        if (file.state === 'ready') doubtMissing(file)
+      }
       break
     case 'files.registered':
       for (const addressed of record.files) takeAddresses(ledger, addressed, record.at)
@@ -114,9 +117,13 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
     case 'file.confirming':
       fileAt(ledger, record.fileIndex).state = 'confirming'
       break
-    case 'file.confirmed':
-      fileAt(ledger, record.fileIndex).state = 'confirmed'
+    case 'file.confirmed': {
+      const file = fileAt(ledger, record.fileIndex)
+      file.state = 'confirmed'
+      // What still arrives can no longer make a difference.
+      for (const part of file.parts) part.isDoubtful = false
       break
+    }
     case 'file.failed': {
       const file = fileAt(ledger, record.fileIndex)
       invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
@@ -156,7 +163,8 @@ function moveFile(
   { sessionId, at }: { readonly sessionId: string | number; readonly at: number },
 ): void {
   const file = fileAt(ledger, addressed.fileIndex)
-  invariant(file.state !== 'confirmed', 'a confirmed file stays where it is')
+  // Its last receipt, or its failure, came while the new session was being made: it stays where its receipts are.
+  if (file.state !== 'ready') return
   for (const part of file.parts) {
     part.receipt = undefined
     part.isDoubtful = false
@@ -174,6 +182,11 @@ function takeUpAgain(file: LedgerFile): void {
   else file.state = file.receivedCount === file.parts.length ? 'received' : 'ready'
 }
 
+/** The earlier life may have died with a part on its way: nobody noted it, and it may still arrive. */
+function doubtMissing(file: LedgerFile): void {
+  for (const part of file.parts) if (!isReceived(part)) part.isDoubtful = true
+}
+
 function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): void {
   const part = partAt(file, partNumber)
   const wasReceived = isReceived(part)
@@ -184,12 +197,12 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
   if (!isComplete && file.state === 'received') file.state = 'ready'
 }
 
+/** Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)
     if (isReceived(part)) file.receivedCount -= 1
     part.receipt = undefined
-    part.isDoubtful = false
   }
   // With nothing voided there is nothing to send again, and the file must not fall back to waiting for it.
   const isIncomplete = file.receivedCount < file.parts.length

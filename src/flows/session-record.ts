@@ -13,7 +13,7 @@ export interface SessionRecord {
   folded(): FoldedJournal | undefined
   ledger(): Ledger
   sessionId(): string | number
-  /** Makes a record durable, then applies it. */
+  /** Makes a record durable, then applies it, in the order of the calls: the live ledger is the fold of the journal. */
   write(body: RecordBody): Promise<void>
   close(): Promise<void>
 }
@@ -30,8 +30,19 @@ export function createSessionRecord(
 ): SessionRecord {
   let opened = resumed === undefined ? undefined : Promise.resolve(resumed)
   let folded = resumed === undefined ? undefined : foldJournal(resumed.records)
+  /** Some records settle before others that were appended earlier: those that need not wait for the disk. */
+  let applied: Promise<unknown> = Promise.resolve()
 
   const open = (): Promise<SessionJournal> => (opened ??= journal.open(key))
+  const apply = async (record: JournalRecord, appended: Promise<void>, before: Promise<unknown>): Promise<void> => {
+    try {
+      await appended
+    } finally {
+      await before
+    }
+    if (record.type === 'session.begun') folded = beginFold(record)
+    else if (folded !== undefined) advanceFold(folded, record)
+  }
   return {
     key,
     folded: () => folded,
@@ -45,9 +56,10 @@ export function createSessionRecord(
     },
     async write(body) {
       const record = { ...body, at: clock.wallNow() } as JournalRecord
-      await (await open()).append([record])
-      if (record.type === 'session.begun') folded = beginFold(record)
-      else if (folded !== undefined) advanceFold(folded, record)
+      const appended = (await open()).append([record])
+      const turn = apply(record, appended, applied)
+      applied = turn.catch(() => undefined)
+      await turn
     },
     async close() {
       const session = await opened?.catch(() => undefined)

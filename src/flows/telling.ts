@@ -112,9 +112,6 @@ export function createTelling(options: {
         case 'attemptEnded':
           progress?.onAttemptEnded(event.unit, now())
           break
-        case 'voided':
-          for (const unit of event.units) progress?.onVoided(unit, now())
-          break
         case 'fileState':
           emitter.emit('file', statusOf(event.file))
           break
@@ -134,6 +131,8 @@ export function createTelling(options: {
         case 'unreachable':
           emitter.emit('waiting', { sinceMs: event.sinceMs, untilMs: event.untilMs })
           break
+        // Sent once more only to be sure: what was confirmed falls with the session alone.
+        case 'voided':
         case 'reachable':
       }
       tellProgress(false)

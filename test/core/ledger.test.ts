@@ -43,7 +43,7 @@ describe('a ledger', () => {
     expect(fileAt(ledger, 0).receivedCount).toBe(1)
   })
 
-  it('sends a file back when parts are voided, and forgets that they were doubtful', () => {
+  it('sends a file back when parts are voided, and keeps their doubt', () => {
     const ledger = ledgerWith(created(), ...allReceived())
     apply(ledger, { type: 'part.doubtful', fileIndex: 0, partNumber: 2 })
     apply(ledger, { type: 'file.confirming', fileIndex: 0 })
@@ -55,7 +55,7 @@ describe('a ledger', () => {
       'ready',
       2,
       undefined,
-      false,
+      true,
     ])
   })
 
