@@ -1,0 +1,113 @@
+// Resuming when more than the process was lost: addresses that have died meanwhile, and a disk without room.
+
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, openAsBlob, rmdirSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+
+import { startService } from '../../src/service/index.ts'
+import { startIndependentService } from '../helpers/independent-service.ts'
+import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+const MIB = 1024 * 1024
+const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
+const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
+const ADDRESS_LIFE_MS = 5_000
+
+let cli: CliUnderTest
+
+beforeAll(async () => {
+  cli = await buildCli()
+})
+afterAll(() => cli.remove())
+
+it('moves unfinished files to a new session when their addresses died while nobody ran', async () => {
+  const service = await startService({
+    ...{ port: 0, preparedDatabase: await openAsBlob(inject('preparedDatabase')), addressLifeMs: ADDRESS_LIFE_MS },
+    credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
+  })
+  onTestFinished(() => service.close())
+  const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test' }
+  const big = randomBytes(11 * MIB)
+  await writeFile(join(cli.folder, 'small.mp4'), 'content')
+  await writeFile(join(cli.folder, 'big.mp4'), big)
+  const slow = ['--concurrency', '1', '--limit-rate', '5MiB']
+  const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, ...slow], env)
+  const session = async () => jsonLines((await cli.run(['sessions', '--json'], env)).stdout)[0]
+  const hasPart = expect.poll(async () => Number((await session())?.['confirmedBytes']), { timeout: 20_000 })
+  await hasPart.toBeGreaterThanOrEqual(5 * MIB)
+  upload.process.kill('SIGKILL')
+  await upload.ended
+  const before = await session()
+  const deadAt = Date.now() + ADDRESS_LIFE_MS
+  await expect.poll(() => Date.now(), { timeout: 2 * ADDRESS_LIFE_MS }).toBeGreaterThan(deadAt)
+
+  const { code, stdout } = await cli.run(['resume', '--json'], env)
+
+  expect(code).toBe(0)
+  const result = lastLine(stdout)
+  expect(result).toMatchObject({ flow: 'video', status: 'confirmed', key: before?.['key'], bytes: 11 * MIB + 7 })
+  expect(result['sessionId']).not.toBe(before?.['sessionId'])
+  expect(jsonLines(stdout).filter(({ event }) => event === 'session.replaced')).toMatchObject([
+    {
+      ...{ oldSessionId: before?.['sessionId'], newSessionId: result['sessionId'], filesKept: 1, filesMoved: 1 },
+      bytesVoided: Number(before?.['confirmedBytes']) - 7,
+    },
+  ])
+  const reply = await fetch(`${service.url}/stored`, { headers: { 'x-api-key': 'key-of-this-test' } })
+  const { items } = (await reply.json()) as { items: { file_name: string; url: string }[] }
+  const digests = items.map(async ({ file_name, url }) => {
+    const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer())
+    return [file_name, createHash('sha256').update(bytes).digest('hex')]
+  })
+  expect(await Promise.all(digests)).toEqual([
+    ['small.mp4', createHash('sha256').update('content').digest('hex')],
+    ['big.mp4', createHash('sha256').update(big).digest('hex')],
+  ])
+})
+
+/** As root in a container without the right to mount, too, it cannot be tried. */
+function canMount(): boolean {
+  const probe = mkdtempSync(join(tmpdir(), 'mocap-uplink-mount-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', probe], { stdio: 'pipe' })
+    execFileSync('umount', [probe])
+    return true
+  } catch {
+    return false
+  } finally {
+    rmdirSync(probe)
+  }
+}
+
+it.skipIf(!canMount())('says that the disk is full, and finishes when it no longer is', async () => {
+  const disk = join(cli.folder, 'small-disk')
+  await mkdir(disk)
+  const mount = (...args: string[]) => execFileSync('mount', args, { stdio: 'pipe' })
+  mount('-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', disk)
+  onTestFinished(() => void execFileSync('umount', [disk]))
+  const service = await startIndependentService()
+  onTestFinished(() => service.close())
+  const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey }
+  await mkdir(join(cli.folder, 'game'))
+  for (let index = 0; index < 300; index += 1) {
+    await writeFile(join(cli.folder, 'game', `take-${index}.action`), `movement ${index}`)
+  }
+
+  const full = await cli.run(['capture', 'game', ...CAPTURE, '--state-dir', disk], env)
+  const again = /To finish: mocap-uplink (.*)\n/.exec(full.stderr)?.[1] ?? ''
+  mount('-o', 'remount,size=4m', disk)
+  const resumed = await cli.run([...again.split(' '), '--json'], env)
+
+  expect(again).toMatch(/^resume capture-\S+ --state-dir \//)
+  expect([1, 3]).toContain(full.code)
+  expect(full.stderr).toMatch(
+    /error: The journal "[^"]+" cannot be written: the disk is full\. .* \(ERR_UPLOAD_JOURNAL\)/,
+  )
+  expect(resumed).toMatchObject({ code: 0, stderr: '' })
+  expect(service.storedFiles().filter((file) => file.sizeBytes > 0)).toHaveLength(300)
+})
