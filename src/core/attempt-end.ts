@@ -11,7 +11,7 @@ import type { Clock, Random, Receipt, Verdict } from './ports.ts'
 import { decideRetry } from './retry.ts'
 import type { Schedule, Turn } from './schedule.ts'
 import type { SendPartResult } from './send-part.ts'
-import type { TransferJob } from './transfer-job.ts'
+import type { RenewalReason, TransferJob } from './transfer-job.ts'
 
 /** The retries that all files share. */
 export interface RetryAccount {
@@ -100,7 +100,13 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const reachedCount = turn.reachedCount + 1
     const mayRenew = verdict.kind === 'renew' && reachedCount < options.retries
     try {
-      if (mayRenew && (await renew(file, turn, start.address, isDead))) {
+      if (
+        mayRenew &&
+        (await renew(file, turn, start.address, {
+          isDead,
+          isExpired: verdict.error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED',
+        }))
+      ) {
         if (file.generation === start.generation) {
           schedule.putBack({ ...turn, attempt: turn.attempt + 1, reachedCount }, now())
         } else await options.onMoved()
@@ -167,13 +173,13 @@ function createRetry(options: AttemptEndOptions): (file: LedgerFile, turn: Turn,
 function createRenewal(
   job: TransferJob,
   signal: AbortSignal,
-): (file: LedgerFile, turn: Turn, address: string, isDead: boolean) => Promise<boolean> {
+): (file: LedgerFile, turn: Turn, address: string, why: Omit<RenewalReason, 'signal'>) => Promise<boolean> {
   const renewing = new Map<LedgerFile, Promise<boolean>>()
-  return async (file, turn, address, isDead) => {
+  return async (file, turn, address, why) => {
     if (addressOf(file, turn.unit) !== address) return true
     const known = renewing.get(file)
     if (known !== undefined) return known
-    const renewal = job.renew(file, { isDead, signal })
+    const renewal = job.renew(file, { ...why, signal })
     renewing.set(file, renewal)
     try {
       return await renewal

@@ -32,6 +32,8 @@ export type TransferEvent =
 export interface RenewalReason {
   /** By the storage's clock as we know it the addresses are dead; else it refused one that should live. */
   readonly isDead: boolean
+  /** The storage's own words: the addresses have expired. Else it gave no reason. */
+  readonly isExpired: boolean
   readonly signal: AbortSignal
 }
 

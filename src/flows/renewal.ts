@@ -55,6 +55,8 @@ const CONTRADICTION_WAIT_MS = 1_000
 export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
   const { record, protocol, renewAddresses, clock } = options
   const contradictions = new Map<LedgerFile, { count: number; receivedCount: number }>()
+  /** A person who asks again gets new tries: only sessions of this transfer count. */
+  const generationsBefore = new Map(record.ledger().files.map((file) => [file, file.generation]))
   let replacing: Promise<void> | undefined
 
   /**
@@ -71,14 +73,16 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     return true
   }
 
-  return async (file, { isDead, signal }) => {
+  return async (file, { isDead, isExpired, signal }) => {
     if (renewAddresses !== undefined) return askHost(options, renewAddresses, file)
     if (protocol.register !== undefined) return options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
+    // New addresses, refused without a word of expiry, and not one part taken: one more session would fare the same.
+    if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     contradictions.delete(file)
-    checkLife(options, file)
+    checkLife(options, file, generation - (generationsBefore.get(file) ?? 0))
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
     // Many files find their addresses dead at once; one new session serves them all. One that was being made already
     // may have been asked for without this file.
@@ -146,19 +150,22 @@ async function cancelOld({ protocol, clock }: RenewalOptions, sessionId: string 
 }
 
 /** After one renewal, a file that cannot be sent within an address's life is told so instead of being sent for ever. */
-function checkLife({ bytesPerSecond }: RenewalOptions, file: LedgerFile): void {
-  if (file.generation === 0) return
+function checkLife({ bytesPerSecond }: RenewalOptions, file: LedgerFile, moves: number): void {
+  if (moves === 0) return
   const [address = ''] = file.addresses
   const deadlineMs = addressDeadlineMs(address)
   const signedAtMs = addressSignedAtMs(address) ?? file.addressedAtMs
   const lifeMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - signedAtMs
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
-  if (file.generation >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
+  if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
     throw new UploadError(
       'ERR_UPLOAD_ADDRESS_EXPIRED',
-      `The service's addresses live ${minutes(lifeMs)}; after ${String(file.generation)} new sessions the file is still not sent. Ask for addresses that live longer.`,
-      { details: { lifeMs, sessions: file.generation + 1 } },
+      `After ${String(moves)} new sessions the file is still not sent: ` +
+        (Number.isFinite(lifeMs)
+          ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
+          : 'the storage took none of their addresses for long enough, and these do not say how long they live.'),
+      { details: { lifeMs, sessions: moves + 1 } },
     )
   }
   if (neededMs <= lifeMs) return

@@ -1,0 +1,74 @@
+// When a storage refuses addresses that should live: how often it is doubted, when the file moves, when it is believed.
+
+import { expect, it } from 'vitest'
+
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal.ts'
+import { fileAt } from '../../src/core/ledger.ts'
+import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
+import { createRenewal } from '../../src/flows/renewal.ts'
+import { createSessionRecord } from '../../src/flows/session-record.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+
+const PLAN: PlannedFile = {
+  fileIndex: 0,
+  name: 'a.mp4',
+  sizeBytes: 6,
+  partSizeBytes: 3,
+  partCount: 2,
+}
+const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
+
+/** A session of one file; what its storage's refusals lead to. */
+async function refused() {
+  const clock = createSimulatedClock()
+  const record = createSessionRecord(memoryJournal(), clock, 'k')
+  let sessions = 0
+  const addressed = (): AddressedFile[] => [
+    { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?sig=x`) },
+  ]
+  const protocol = {
+    traits: { addressing: 'session' },
+    create: () => Promise.resolve({ sessionId: `s${++sessions}`, files: addressed() }),
+  } as unknown as Protocol
+  const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
+  await record.write({ type: 'session.begun', ...begun })
+  await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
+  const renew = createRenewal({
+    ...{ record, protocol, clock, register: () => Promise.resolve(false) },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined },
+  })
+
+  /** Refuses the file's addresses so often; whether they were taken for renewed each time. */
+  async function refuse(times: number, isExpired = false): Promise<boolean[]> {
+    const answers: boolean[] = []
+    for (let time = 0; time < times; time += 1) {
+      const signal = new AbortController().signal
+      const answer = renew(fileAt(record.ledger(), 0), { isDead: false, isExpired, signal })
+      await clock.advance(10_000)
+      answers.push(await answer)
+    }
+    return answers
+  }
+  return { record, refuse, sessions: () => sessions }
+}
+
+it('believes a storage that gives no reason and takes no part under new addresses either', async () => {
+  const { refuse, sessions } = await refused()
+
+  expect(await refuse(4)).toEqual([true, true, true, true])
+  expect(sessions()).toBe(2)
+  expect(await refuse(4)).toEqual([true, true, true, false])
+  expect(sessions()).toBe(2)
+})
+
+it('moves the file once more where a part got through, or where the storage speaks of expiry', async () => {
+  const { record, refuse, sessions } = await refused()
+  await refuse(4)
+  await record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, receipt: RECEIPT, generation: 1 })
+
+  expect(await refuse(4)).toEqual([true, true, true, true])
+  expect(sessions()).toBe(3)
+  expect(await refuse(4, true)).toEqual([true, true, true, true])
+  expect(sessions()).toBe(4)
+})
