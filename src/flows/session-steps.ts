@@ -89,8 +89,10 @@ export function createSessionSteps(
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
     },
     async cancel(sessionId) {
-      const isServiceTold = await tellService(ports, definition, sessionId)
+      const { isServiceTold, failure: reason } = await tellService(ports, definition, sessionId)
       await record.write({ type: 'session.cancelled', isServiceTold })
+      // The session is cancelled all the same; the machine keeps why nobody was told.
+      if (reason !== undefined) throw reason
       return { isServiceTold }
     },
     async settle(status, error) {
@@ -153,19 +155,22 @@ async function tellService(
   { clock }: FlowPorts,
   { protocol, wasCancelAsked = false }: UploadDefinition,
   sessionId: string | number,
-): Promise<boolean> {
-  if (protocol.cancel === undefined) return false
+): Promise<{ readonly isServiceTold: boolean; readonly failure?: Error }> {
+  if (protocol.cancel === undefined) return { isServiceTold: false }
   const limit = new AbortController()
   const timer = clock.setTimeout(() => {
     limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The service was not reached in time to be told of the cancel.'))
   }, CANCEL_WITHIN_MS)
-  const isTold = await protocol.cancel(sessionId, limit.signal).then(
-    () => true,
+  try {
+    await protocol.cancel(sessionId, limit.signal)
+    return { isServiceTold: true }
+  } catch (error) {
     // Whoever finds the session gone after such a try has cancelled it; without one, the address may be wrong.
-    (error: unknown) => wasCancelAsked && isGone(error),
-  )
-  clock.clearTimeout(timer)
-  return isTold
+    if (wasCancelAsked && isGone(error)) return { isServiceTold: true }
+    return { isServiceTold: false, failure: error instanceof Error ? error : new Error(String(error)) }
+  } finally {
+    clock.clearTimeout(timer)
+  }
 }
 
 function isGone(error: unknown): boolean {

@@ -206,6 +206,7 @@ describe('cancel', () => {
     const told = await run(...again.split(' '))
 
     expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(/^error: .* \(ERR_UPLOAD_CREDENTIALS_REFUSED\)\nThe service could not be told\. /)
     expect(listed.stdout).toMatch(new RegExp(`${key} +video +cancelled, service not told +1 of 2 +10 MiB of 12 MiB`))
     expect(pruned.stdout).toBe('removed 0 finished sessions, 1 other kept\n')
     expect(told.code).toBe(0)
