@@ -1,6 +1,6 @@
 // The package as it is published: packed, installed into an empty project, loaded by import and by require.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +56,22 @@ describe('the packed package', () => {
       catch (error) { console.log(error instanceof a.UploadError, error.code) }`
 
     expect(run(file, code)).toBe('true ERR_UPLOAD_INVALID_ARGUMENT')
+  })
+
+  it("has types under which the README's first example compiles strictly", () => {
+    const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+    expect(example).toContain("from 'mocap-uplink/node'")
+    writeFileSync(join(project, 'shortest.ts'), example)
+    const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
+    const compiler = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '--strict', ...types]
+    const options = ['--module', 'nodenext', '--target', 'es2022', '--exactOptionalPropertyTypes', 'shortest.ts']
+
+    const { stdout, status } = spawnSync(process.execPath, [...compiler, ...options], {
+      cwd: project,
+      encoding: 'utf8',
+    })
+
+    expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
   })
 
   it('has a file for every export and every export type', () => {
