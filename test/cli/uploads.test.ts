@@ -196,7 +196,7 @@ describe('an upload that does not succeed', () => {
         { name: 'small.mov', status: 'failed', error: { code: expect.stringMatching(/^ERR_UPLOAD_/) as string } },
       ],
     })
-    expect(stderr).toMatch(/^failed: small\.mov: .*400/)
+    expect(stderr).toMatch(/^failed: small\.mov: The storage refused part 1 \(400/)
   })
 
   it('ends with 1 when no file is confirmed', async () => {

@@ -25,7 +25,7 @@ function journalWith(parts: readonly number[], isConfirmed = false): FoldedJourn
 }
 
 const put = (life: number, part: number, answeredAtMs?: number): PutSeen => ({
-  ...{ life, unit: `/a ${part}`, lengthBytes: 10, forwardedBytes: 10 },
+  ...{ life, unit: `/a ${part}`, forwardedBytes: 10 },
   answer: answeredAtMs === undefined ? undefined : { status: 200, atMs: answeredAtMs },
 })
 

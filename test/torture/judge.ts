@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FoldedJournal } from '../../src/core/journal.ts'
 import { isReceived } from '../../src/core/ledger.ts'
 import type { SampleFile } from './sample-files.ts'
-import { unitOf, type Witness } from './witness.ts'
+import { unitOf, type PutSeen, type Witness } from './witness.ts'
 
 /** A receipt that was on its way to the journal when the process died, ms. */
 const JOURNAL_WITHIN_MS = 1_000
@@ -14,7 +14,7 @@ export interface Judge {
   /** A process is over, killed at `killedAtMs` or by itself; the journals are as it left them. */
   lifeOver(life: number, killedAtMs: number | undefined, journals: readonly FoldedJournal[]): void
   readonly breaches: string[]
-  /** Bytes of parts in flight at the kills: those may be sent again. */
+  /** What was sent of parts in flight at the kills: that may be sent again. */
   inFlightBytes(): number
   /** Everything is confirmed: what was sent in all, and how much of it more than once. */
   sent(sourceBytes: number): { readonly sentBytes: number; readonly twiceBytes: number }
@@ -23,19 +23,22 @@ export interface Judge {
 export function createJudge(witness: Witness): Judge {
   const breaches: string[] = []
   const confirmedBefore = new Set<string>()
-  let inFlightBytes = 0
+  const inFlight: PutSeen[] = []
+  // Summed at the end: what the dead process had handed to the system still arrives for a moment.
+  const inFlightBytes = () => inFlight.reduce((sum, put) => sum + put.forwardedBytes, 0)
   return {
     breaches,
-    inFlightBytes: () => inFlightBytes,
+    inFlightBytes,
     lifeOver(life, killedAtMs, journals) {
       const again = witness.confirms.filter((confirm) => confirm.life === life && confirmedBefore.has(confirm.fileId))
       for (const { fileId } of again) breaches.push(`life ${life} confirmed file ${fileId} again`)
       for (const id of journals.flatMap(confirmedIds)) confirmedBefore.add(id)
       const received = new Set(journals.flatMap(receivedUnits))
-      for (const { unit, lengthBytes, answer } of witness.puts.filter((put) => put.life === life)) {
+      for (const put of witness.puts.filter(({ life: of }) => of === life)) {
+        const { unit, answer } = put
         if (received.has(unit)) continue
         const ageMs = answer === undefined || killedAtMs === undefined ? 0 : killedAtMs - answer.atMs
-        if (killedAtMs !== undefined && ageMs < JOURNAL_WITHIN_MS) inFlightBytes += lengthBytes
+        if (killedAtMs !== undefined && ageMs < JOURNAL_WITHIN_MS) inFlight.push(put)
         // Whatever else was answered well must be in the journal.
         else if (answer?.status === 200) breaches.push(`life ${life} lost the receipt of ${unit}`)
       }
@@ -43,7 +46,7 @@ export function createJudge(witness: Witness): Judge {
     sent(sourceBytes) {
       const sentBytes = witness.puts.reduce((sum, put) => sum + put.forwardedBytes, 0)
       const twiceBytes = sentBytes - sourceBytes
-      const most = Math.floor(TWICE_AT_MOST * sourceBytes) + inFlightBytes
+      const most = Math.floor(TWICE_AT_MOST * sourceBytes) + inFlightBytes()
       if (twiceBytes < 0) breaches.push(`only ${sentBytes} of ${sourceBytes} bytes were seen`)
       if (twiceBytes > most) breaches.push(`${twiceBytes} bytes were sent twice; at most ${most} may be`)
       return { sentBytes, twiceBytes }

@@ -14,17 +14,21 @@ export interface SampleFile {
 
 const MIB = 1024 ** 2
 const VIDEO_COUNT = 4
-const CAPTURE_COUNT = 8
+const CAPTURES_AT_LEAST = 8
+/** A capture goes in one PUT, which must get through between two kills. */
+const CAPTURE_BYTES_AT_MOST = 6 * MIB
 /** Of all bytes; the rest are captures. */
 const VIDEO_SHARE = 0.75
 
-/** Writes four videos and eight captures of together so many bytes, give or take what makes sizes odd. */
+/** Writes four videos and eight or more captures of together so many bytes, give or take what makes sizes odd. */
 export async function makeSampleFiles(folder: string, megabytes: number, seed: number): Promise<SampleFile[]> {
   const total = megabytes * MIB
   const videoBytes = Math.floor((total * VIDEO_SHARE) / VIDEO_COUNT)
-  const captureBytes = Math.floor((total * (1 - VIDEO_SHARE)) / CAPTURE_COUNT)
+  const allCaptures = total * (1 - VIDEO_SHARE)
+  const captureCount = Math.max(CAPTURES_AT_LEAST, Math.ceil(allCaptures / CAPTURE_BYTES_AT_MOST))
+  const captureBytes = Math.floor(allCaptures / captureCount)
   const made: SampleFile[] = []
-  for (let index = 0; index < VIDEO_COUNT + CAPTURE_COUNT; index += 1) {
+  for (let index = 0; index < VIDEO_COUNT + captureCount; index += 1) {
     const kind = index < VIDEO_COUNT ? 'video' : 'capture'
     const name = kind === 'video' ? `swing-${index}.mp4` : `take-${index - VIDEO_COUNT}.action`
     const sizeBytes = (kind === 'video' ? videoBytes : captureBytes) + index * 977

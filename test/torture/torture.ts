@@ -27,6 +27,9 @@ export interface TortureReport {
   readonly lives: number
   /** How often all files were uploaded in new sessions. */
   readonly rounds: number
+  /** Files of a round. */
+  readonly files: number
+  /** Objects that the service holds at the end. */
   readonly objects: number
   readonly sourceBytes: number
   readonly sentBytes: number
@@ -66,7 +69,7 @@ export async function runTorture(options: TortureOptions): Promise<TortureReport
     const stored = await compareStored(serviceUrl, apiKey, files, driven.rounds)
     const breaches = [...judge.breaches, ...stored.breaches]
     return {
-      ...{ ...driven, sourceBytes, ...sent, objects: stored.objects, breaches },
+      ...{ ...driven, sourceBytes, ...sent, files: files.length, objects: stored.objects, breaches },
       inFlightBytes: judge.inFlightBytes(),
     }
   } finally {

@@ -10,7 +10,6 @@ export interface PutSeen {
   readonly life: number
   /** See `unitOf`. */
   readonly unit: string
-  readonly lengthBytes: number
   forwardedBytes: number
   /** As it was passed back, at `performance.now()`; undefined when it never was. */
   answer: { readonly status: number; readonly atMs: number } | undefined
@@ -46,10 +45,9 @@ export async function startWitness(servicePort: number): Promise<Witness> {
   let life = 0
 
   function note(incoming: IncomingMessage): PutSeen | undefined {
-    const { method, url = '', headers } = incoming
+    const { method, url = '' } = incoming
     if (method === 'PUT') {
-      const lengthBytes = Number(headers['content-length'])
-      const put: PutSeen = { life, unit: unitOf(url), lengthBytes, forwardedBytes: 0, answer: undefined }
+      const put: PutSeen = { life, unit: unitOf(url), forwardedBytes: 0, answer: undefined }
       puts.push(put)
       incoming.on('data', (piece: Buffer) => (put.forwardedBytes += piece.length))
       return put
