@@ -81,7 +81,7 @@ export function printResult(output: Output, result: UploadResult, event: 'result
   const others = files.filter((file) => file.status === 'failed' || (file.status === 'unfinished' && !isWhole))
   const most = status === 'interrupted' ? NAMED_AT_MOST_UNFINISHED : NAMED_AT_MOST
   for (const file of others.slice(0, most)) {
-    output.complain(`${file.status}: ${file.name}${file.error === undefined ? '' : `: ${file.error.message}`}`)
+    output.complain(`${file.status}: ${namedReason(file)}`)
   }
   if (others.length > most) output.complain(`and ${countOf(others.length - most, 'more file')}`)
   const isSaid = others.some((file) => file.error?.message === result.error?.message)
@@ -90,6 +90,12 @@ export function printResult(output: Output, result: UploadResult, event: 'result
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
   }
   output.answer(summaryLine(result, status))
+}
+
+/** The file's name and why it failed; most errors of a file begin with its name already. */
+function namedReason({ name, error }: FileReport): string {
+  if (error === undefined) return name
+  return error.message.startsWith(`${name}: `) ? error.message : `${name}: ${error.message}`
 }
 
 function summaryLine(result: UploadResult, status: string): string {
