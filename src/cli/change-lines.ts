@@ -41,7 +41,7 @@ export function tellTroubles(upload: Upload, say: (text: string) => void, output
   upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
     say(
       `session replaced, because its addresses died: session ${newSessionId} takes ${countOf(filesMoved, 'file')}, ` +
-        `of which ${formatBytes(bytesVoided)} are sent again; ${countOf(filesKept, 'file')} stay`,
+        `of which ${formatBytes(bytesVoided)} are sent again; ${countOf(filesKept, 'file')} kept`,
     ),
   )
   upload.on('shortfall', ({ deadlineMs, neededMs }) =>

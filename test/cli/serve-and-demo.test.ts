@@ -53,7 +53,6 @@ it('demo confirms and completes everything, finds every object identical, and cl
   })
   const samples = jsonLines(stdout).find(({ event }) => event === 'samples')
   expect(samples).toMatchObject({ captures: 40, videos: 5 })
-  expect(result['durationMs']).toBeLessThan(60_000)
   expect(await readdir(temporary)).toEqual([])
 })
 

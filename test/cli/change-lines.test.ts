@@ -1,0 +1,55 @@
+// Dying addresses, as a line for people and as an event of --json.
+
+import { PassThrough } from 'node:stream'
+import { expect, it } from 'vitest'
+
+import { tellAsLines } from '../../src/cli/change-lines.ts'
+import { tellAsJson } from '../../src/cli/json-lines.ts'
+import { createOutput } from '../../src/cli/output.ts'
+import { createEmitter } from '../../src/flows/emitter.ts'
+import type { Upload, UploadEvents } from '../../src/flows/upload.ts'
+
+function stage(isJson: boolean) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const streams = { stdout, stderr } as unknown as { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
+  const output = createOutput({ isJson, isQuiet: false, ...streams, env: {} })
+  const emitter = createEmitter<UploadEvents>((error) => {
+    throw error
+  })
+  const upload = { on: emitter.on, off: emitter.off, state: 'uploading', files: () => [] } as unknown as Upload
+  return { output, emitter, upload, said: () => String(stdout.read()) }
+}
+
+const replaced = { oldSessionId: 's-1', newSessionId: 's-2', filesKept: 1, filesMoved: 3, bytesVoided: 5_242_880 }
+const shortfall = { deadlineMs: Date.UTC(2026, 10, 20, 2), neededMs: 5_400_000, availableMs: 600_000 }
+
+it('people are told what is sent again, and that a shortfall is coming', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+
+  emitter.emit('session.replaced', replaced)
+  emitter.emit('shortfall', shortfall)
+
+  const [first, second] = said().split('\n')
+  expect(first).toBe(
+    'session replaced, because its addresses died: session s-2 takes 3 files, of which 5 MiB are sent again; 1 file kept',
+  )
+  expect(second).toMatch(
+    /^shortfall: the addresses die at 2026-11-\d\d [\d:]{8}, and at this rate 1:30:00 are needed; /,
+  )
+})
+
+it('scripts are told both as events', () => {
+  const { output, emitter, upload, said } = stage(true)
+  tellAsJson(upload, output, () => 0)
+
+  emitter.emit('session.replaced', replaced)
+  emitter.emit('shortfall', shortfall)
+
+  const lines = said().trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: 'state', state: 'uploading' },
+    { event: 'session.replaced', ...replaced },
+    { event: 'shortfall', deadline: '2026-11-20T02:00:00.000Z', neededMs: 5_400_000, availableMs: 600_000 },
+  ])
+})
