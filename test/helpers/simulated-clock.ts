@@ -9,6 +9,8 @@ export interface SimulatedClock extends Clock {
    * callback throws. `advance(0)` only lets promise jobs run and fires what is due now. One call at a time.
    */
   advance(ms: number): Promise<void>
+  /** Advances to the next timer and fires it alone, which is quicker than to ask for its time first. */
+  step(): Promise<void>
   /** The machine sleeps: `ms` pass and nothing fires. What fell due meanwhile fires late, at the next advance. */
   suspend(ms: number): void
   /** Somebody sets the wall clock; the monotonic one and the timers do not notice. */
@@ -70,6 +72,13 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
       if (timers[place] === timer) timers.splice(place, 1)
     },
     advance,
+    async step() {
+      const next = timers.pop()
+      if (next === undefined) return
+      now = Math.max(now, next.dueAt)
+      next.callback()
+      await runPromiseJobs()
+    },
     suspend(ms) {
       now += ms
     },

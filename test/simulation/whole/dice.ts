@@ -1,0 +1,25 @@
+// The dice of one simulated session: everything that chance decides in it comes from one seed.
+
+import type { Random } from '../../../src/core/ports.ts'
+import { seededRandom } from '../world.ts'
+
+export interface Dice {
+  readonly random: Random
+  /** A whole number, both ends included. */
+  between(low: number, high: number): number
+  chance(share: number): boolean
+  pick<T>(items: readonly T[]): T
+  /** Dice of their own: how often these are thrown changes nothing for the others. */
+  apart(): Dice
+}
+
+export function createDice(seed: number): Dice {
+  const random = seededRandom(seed)
+  return {
+    random,
+    between: (low, high) => low + Math.floor(random() * (high - low + 1)),
+    chance: (share) => random() < share,
+    pick: (items) => items[Math.floor(random() * items.length)]!,
+    apart: () => createDice(Math.floor(random() * 2 ** 32)),
+  }
+}

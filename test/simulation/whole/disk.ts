@@ -1,0 +1,135 @@
+// The disk that outlives every life, and the Journal over it: records are written in groups that share a sync, as the
+// journal on a real disk does, and a power cut takes any number of the last records that were not brought to it.
+
+import { UploadError } from '../../../src/core/errors.ts'
+import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { Journal, SessionJournal } from '../../../src/core/ports.ts'
+import { isDurable } from '../../../src/adapters/node/group-commit.ts'
+import type { Dice } from './dice.ts'
+import { never, type Life } from './life.ts'
+
+interface Stored {
+  records: JournalRecord[]
+  /** How many of them are known to be on the disk. */
+  keptCount: number
+}
+
+export interface Disk {
+  /** The journal as one life sees it; when that dies by a power cut, what was not kept may be lost. */
+  journal(life: Life, plan: { readonly isPowerCut: boolean; readonly fullDiskAt: number | undefined }): Journal
+  records(key: string): readonly JournalRecord[]
+  keys(): readonly string[]
+}
+
+export interface DiskOptions {
+  readonly dice: Dice
+  readonly syncMs: number
+  /** A record is on the disk: its append is about to settle, or it was found there. Told once of each. */
+  readonly onSettled: (key: string, record: JournalRecord) => void
+}
+
+interface Waiting {
+  readonly records: readonly JournalRecord[]
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
+  const sessions = new Map<string, Stored>()
+  const told = new WeakSet<JournalRecord>()
+  const tell = (key: string, records: readonly JournalRecord[]): void => {
+    for (const record of records) {
+      if (!told.has(record)) onSettled(key, record)
+      told.add(record)
+    }
+  }
+
+  const openSession = (
+    key: string,
+    life: Life,
+    fullDiskAt: number | undefined,
+    release: () => void,
+  ): SessionJournal => {
+    const stored = sessions.get(key) ?? { records: [], keptCount: 0 }
+    // What a life had written when it died is found, and relied on, by the next one.
+    tell(key, stored.records)
+    let queue: Waiting[] = []
+    let isRunning = false
+    let appended = 0
+
+    const commit = async (group: readonly Waiting[]): Promise<void> => {
+      for (const { records } of group) stored.records.push(...records)
+      sessions.set(key, stored)
+      const writtenCount = stored.records.length
+      if (life.dies()) return never()
+      const settle = ({ records, resolve }: Waiting): void => {
+        tell(key, records)
+        resolve()
+      }
+      const needsSync = ({ records }: Waiting): boolean => records.some(isDurable)
+      for (const waiting of group) if (!needsSync(waiting)) settle(waiting)
+      if (!group.some(needsSync)) return
+      await life.pass(syncMs)
+      stored.keptCount = writtenCount
+      if (life.dies()) return never()
+      for (const waiting of group) if (needsSync(waiting)) settle(waiting)
+    }
+    const run = async (): Promise<void> => {
+      isRunning = true
+      while (queue.length > 0) {
+        const group = queue
+        queue = []
+        await commit(group)
+      }
+      isRunning = false
+    }
+    return {
+      key,
+      records: JSON.parse(JSON.stringify(stored.records)) as JournalRecord[],
+      append(records) {
+        if (life.dies()) return never()
+        appended += records.length
+        if (fullDiskAt !== undefined && appended >= fullDiskAt)
+          return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', 'The disk is full.'))
+        return new Promise((resolve, reject) => {
+          queue.push({ records, resolve, reject })
+          if (!isRunning) void run()
+        })
+      },
+      close() {
+        if (life.dies()) return never()
+        release()
+        return Promise.resolve()
+      },
+    }
+  }
+
+  return {
+    journal(life, { isPowerCut, fullDiskAt }) {
+      const leases = new Set<string>()
+      life.onDeath(() => {
+        if (!isPowerCut) return
+        for (const stored of sessions.values()) {
+          stored.records.length = dice.between(stored.keptCount, stored.records.length)
+          stored.keptCount = stored.records.length
+        }
+      })
+      return {
+        open(key) {
+          if (life.dies()) return never()
+          if (leases.has(key)) return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', `${key} is open already.`))
+          leases.add(key)
+          return Promise.resolve(openSession(key, life, fullDiskAt, () => leases.delete(key)))
+        },
+        read: (key) => (life.dies() ? never() : Promise.resolve(sessions.get(key)?.records ?? [])),
+        list: () => (life.dies() ? never() : Promise.resolve([...sessions.keys()])),
+        remove(key) {
+          sessions.delete(key)
+          return Promise.resolve()
+        },
+      }
+    },
+    records: (key) => sessions.get(key)?.records ?? [],
+    keys: () => [...sessions.keys()].filter((key) => sessions.get(key)!.records.length > 0),
+  }
+}

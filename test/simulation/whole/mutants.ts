@@ -1,0 +1,110 @@
+// Bugs that are planted between the client and the world, each a mistake that a program like ours could make. They are
+// tests of the simulator: one that it does not find within ten thousand nights is a promise that nobody watches.
+
+import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
+import { digestOf } from './digest.ts'
+import type { Mutant } from './run-night.ts'
+
+/** By what is wrong. Each makes a new one for each night. */
+export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
+  'drops a receipt from a confirmation': () => ({ transport: droppingReceipt }),
+  'drops a receipt from the journal': () => ({ journal: skipping('part.received', 3) }),
+  'skips the journal when a session was created': () => ({ journal: skipping('session.created') }),
+  'skips the journal when a file was confirmed': () => ({ journal: skipping('file.confirmed') }),
+  'skips the journal when an attempt was doubtful': () => ({ journal: skipping('part.doubtful') }),
+  'skips the journal when addresses were replaced': () => ({ journal: skipping('session.replaced') }),
+  'retries with a stale address': () => ({ transport: stale() }),
+  'confirms early': () => ({ transport: early }),
+  'reuses a window too soon': () => ({ allocate: sharing }),
+  'ends attempts by a signal instead of a reset': () => ({ isAbortSoft: true }),
+}
+
+/** The n-th record of the type, and all after it, are never written; the client is told that they were. */
+function skipping(type: JournalRecord['type'], from = 1): (journal: Journal) => Journal {
+  let count = 0
+  const isSkipped = (record: JournalRecord): boolean => record.type === type && (count += 1) >= from
+  return (journal) => ({
+    ...journal,
+    async open(key) {
+      const session = await journal.open(key)
+      return {
+        ...session,
+        append(records) {
+          const kept = records.filter((record) => !isSkipped(record))
+          return kept.length === 0 ? Promise.resolve() : session.append(kept)
+        },
+      }
+    },
+  })
+}
+
+function rewriting(rewrite: (request: TransportRequest) => TransportRequest): (transport: Transport) => Transport {
+  return (transport) => {
+    const sent = new WeakMap<TransportRequest, TransportRequest>()
+    return {
+      ...transport,
+      send(request) {
+        const other = rewrite(request)
+        sent.set(request, other)
+        return transport.send(other)
+      },
+      endingOf: (request) => transport.endingOf(sent.get(request) ?? request),
+    }
+  }
+}
+
+const droppingReceipt = rewriting((request) => {
+  if (request.method !== 'PATCH' || request.body?.kind !== 'bytes') return request
+  const call = JSON.parse(new TextDecoder().decode(request.body.bytes)) as { file_part_info: unknown[] }
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...call, file_part_info: call.file_part_info.slice(1) }))
+  return { ...request, body: { kind: 'bytes', bytes } }
+})
+
+/** The first address of each part is kept for ever. */
+function stale(): (transport: Transport) => Transport {
+  const first = new Map<string, string>()
+  return rewriting((request) => {
+    const [, fileName, partNumber] = /\/([^/]+)\/\d+\?partNumber=(\d+)/.exec(request.url) ?? []
+    if (fileName === undefined || partNumber === undefined) return request
+    const part = `${fileName}/${partNumber}`
+    const url = first.get(part) ?? request.url
+    first.set(part, url)
+    return { ...request, url }
+  })
+}
+
+/** A part counts as stored as soon as its bytes are on the line. */
+function early(transport: Transport): Transport {
+  return {
+    ...transport,
+    async send(request) {
+      if (request.method !== 'PUT' || request.body?.kind !== 'windows') return transport.send(request)
+      const { body } = request
+      const pieces: Uint8Array[] = []
+      const windows = async function* (): AsyncIterable<Uint8Array> {
+        for await (const window of body.windows()) {
+          pieces.push(window.slice())
+          yield window
+        }
+      }
+      let isOut = (): void => undefined
+      const out = new Promise<void>((resolve) => (isOut = resolve))
+      const onSent = (bytes: number): void => {
+        request.onSent?.(bytes)
+        if (bytes === body.lengthBytes) isOut()
+      }
+      const answer = transport.send({ ...request, onSent, body: { ...body, windows } })
+      answer.catch(() => undefined)
+      await Promise.race([answer, out])
+      const etag = `"${digestOf(Buffer.concat(pieces))}"`
+      return { status: 200, headers: { etag }, body: new Uint8Array(), isBodyCut: false }
+    },
+  }
+}
+
+/** All parts in flight pass through the same memory. */
+function sharing(allocate: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
+  let window: Uint8Array | undefined
+  return (bytes) => (window ??= allocate(bytes))
+}

@@ -1,0 +1,224 @@
+// The line between one life and the far ends, as a Transport: time passes, connections break at any byte, answers get
+// lost, requests arrive twice, and what was wholly handed over may still arrive after we gave it up, or died.
+
+import { TransportError, type AttemptEnding } from '../../../src/core/errors.ts'
+import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
+import { SERVICE_URL, storageError, type Answer, type FarEnd } from './far-end.ts'
+import { never, type End, type Life } from './life.ts'
+import type { Night } from './night.ts'
+import type { Trouble } from './trouble.ts'
+import type { Sent, Watch } from './watch.ts'
+
+export interface NetworkOptions {
+  readonly night: Night
+  readonly life: Life
+  readonly farEnd: FarEnd
+  readonly watch: Watch
+  readonly trouble: Trouble
+  readonly log: (line: () => string) => void
+  /** The far ends' wall clock, ms since 1970. */
+  readonly serverNow: () => number
+  /** Does something later, whether or not the life still lives. */
+  readonly later: (act: () => void, delayMs: number) => void
+  /** A planted bug: an abort is a signal only, and the kernel delivers what it has. */
+  readonly isAbortSoft?: boolean
+}
+
+interface Attempt extends Sent {
+  readonly request: TransportRequest
+  /** The abort of its signal. */
+  readonly end: End
+  /** What of the body is in the kernel's hands; undefined until it is whole. */
+  body: Uint8Array | undefined
+  /** What was taken from the client so far. */
+  taken: Uint8Array | undefined
+  hasArrived: boolean
+  /** Damage that nobody hears of would be nobody's to find. */
+  isDamaged: boolean
+}
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+export function createNetwork(options: NetworkOptions): Transport {
+  const { night, life, farEnd, watch, trouble, log } = options
+  const endings = new WeakMap<TransportRequest, Attempt>()
+  const running = new Set<Attempt>()
+
+  const deliver = (attempt: Attempt, body: Uint8Array, isDoubted: boolean): Answer => {
+    attempt.hasArrived = true
+    log(() => `arrives ${attempt.method} ${nameOf(attempt)}${isDoubted ? ' (unheard)' : ''}`)
+    if (attempt.target !== undefined) return farEnd.put(attempt.target, body, isDoubted)
+    return farEnd.call(attempt.method, attempt.path, fieldsOf(body))
+  }
+  /** We gave it up, or died, after it was wholly handed over. */
+  const abandon = (attempt: Attempt): void => {
+    const body = attempt.body ?? (options.isAbortSoft === true ? attempt.taken : undefined)
+    if (body === undefined || attempt.hasArrived || attempt.isDamaged || !trouble.isLate()) return
+    attempt.hasArrived = true
+    options.later(() => void deliver(attempt, body, attempt.body !== undefined), trouble.lateMs())
+  }
+  life.onDeath(() => {
+    for (const attempt of running) abandon(attempt)
+  })
+  const silence = (attempt: Attempt): Promise<never> => untilEnded(attempt.end)
+  const broken = (attempt: Attempt, phase: 'connect' | 'send' | 'answer'): TransportError =>
+    new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending: endingOf(attempt), phase })
+
+  /** Puts the body on the line; a window is looked at when it comes and when it has gone. */
+  const takeBody = async (attempt: Attempt, fault: string | undefined): Promise<Uint8Array> => {
+    const { body, onSent } = attempt.request
+    if (body?.kind !== 'windows') return bytesOf(attempt.request)
+    const all = new Uint8Array(body.lengthBytes)
+    let at = 0
+    for await (const window of body.windows()) {
+      const arrived = window.slice()
+      all.set(arrived, at)
+      at += arrived.byteLength
+      attempt.taken = all
+      await life.pass(night.lineMs, attempt.end)
+      if (fault === 'reset') throw broken(attempt, 'send')
+      if (fault === 'silentSend') await silence(attempt)
+      if (Buffer.compare(arrived, window) !== 0) watch.violate('a window changed while it was on the line')
+      if (at < body.lengthBytes) onSent?.(at)
+    }
+    if (at !== body.lengthBytes) watch.violate(`a body of ${String(body.lengthBytes)} bytes had ${String(at)}`)
+    return all
+  }
+  const exchange = async (attempt: Attempt): Promise<Answer> => {
+    const { onSent } = attempt.request
+    const { end } = attempt
+    if (attempt.method === 'PATCH') {
+      const { upload_session_id: sessionId, affected_file_id: fileId } = fieldsOf(bytesOf(attempt.request))
+      watch.confirmAsked(sessionId, fileId)
+    }
+    const fault = attempt.target === undefined ? trouble.ofCall() : trouble.ofPut(attempt.target)
+    if (fault !== undefined) log(() => `fault ${fault} for ${nameOf(attempt)}`)
+    await life.pass(night.connectMs, end)
+    if (fault === 'connect') throw broken(attempt, 'connect')
+    if (fault === 'silentConnect') await silence(attempt)
+    if (fault === 'early503') return storageError(503, 'SlowDown', 'Please reduce your request rate.')
+    const whole = await takeBody(attempt, fault)
+    const body = fault === 'damaged' ? damaged(whole) : whole
+    attempt.body = body
+    attempt.isDamaged = fault === 'damaged'
+    onSent?.(whole.byteLength)
+    await life.pass(night.answerMs, end)
+    if (fault === 'lostRequest') {
+      attempt.hasArrived = true
+      throw broken(attempt, 'answer')
+    }
+    if (fault === 'silentAnswer') await silence(attempt)
+    const refusal = fault === undefined ? undefined : REFUSALS[fault]
+    if (refusal !== undefined) return refusal
+    const answer = deliver(attempt, body, fault === 'lostReply')
+    if (fault === 'lostReply') throw broken(attempt, 'answer')
+    return distorted(answer, fault, () => deliver(attempt, body, false))
+  }
+  const attemptFor = (request: TransportRequest): Attempt => {
+    const target = farEnd.targetOf(request.url)
+    if (target === undefined && !request.url.startsWith(SERVICE_URL)) watch.violate('a request to an unknown host')
+    const path = target === undefined ? request.url.slice(SERVICE_URL.length) : `/${target.sessionId}`
+    const { url, method, headers } = request
+    const places = { lifeNumber: life.number, url, target, method, path, headers }
+    return {
+      ...places,
+      request,
+      end: { reason: undefined, leave: undefined },
+      body: undefined,
+      taken: undefined,
+      hasArrived: false,
+      isDamaged: false,
+    }
+  }
+
+  return {
+    async send(request) {
+      if (life.dies()) return never()
+      request.signal.throwIfAborted()
+      const attempt = attemptFor(request)
+      endings.set(request, attempt)
+      running.add(attempt)
+      watch.begin(attempt)
+      log(() => `begins ${attempt.method} ${nameOf(attempt)}`)
+      const { end } = attempt
+      const onAbort = (): void => {
+        end.reason = request.signal.reason as Error
+        end.leave?.(end.reason)
+      }
+      request.signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        const answer = await exchange(attempt)
+        log(() => `answered ${String(answer.status)} to ${attempt.method} ${nameOf(attempt)}`)
+        return replyOf(answer, night.tellsTime ? options.serverNow() : undefined)
+      } catch (error) {
+        log(() => `ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
+        abandon(attempt)
+        throw error
+      } finally {
+        running.delete(attempt)
+        request.signal.removeEventListener('abort', onAbort)
+        if (!life.isDead()) watch.end(attempt)
+        if (life.dies()) await never()
+      }
+    },
+    endingOf(request) {
+      const attempt = endings.get(request)
+      return attempt === undefined ? 'neverWhole' : endingOf(attempt)
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+function bytesOf({ body }: TransportRequest): Uint8Array {
+  return body?.kind === 'bytes' ? body.bytes : new Uint8Array()
+}
+
+function fieldsOf(body: Uint8Array): Record<string, unknown> {
+  return body.byteLength === 0 ? {} : (JSON.parse(decoder.decode(body)) as Record<string, unknown>)
+}
+
+function endingOf({ body }: Attempt): AttemptEnding {
+  return body === undefined ? 'neverWhole' : 'doubtful'
+}
+
+function nameOf({ target, path }: Sent): string {
+  return target === undefined ? path : `${target.sessionId}/${target.fileName}/${String(target.partNumber)}`
+}
+
+const REFUSALS: Readonly<Record<string, Answer>> = {
+  status500: { status: 500 },
+  throttle: { status: 503, headers: { 'retry-after': '2' } },
+  longThrottle: { status: 503, headers: { 'retry-after': '400' } },
+  requestTimeout: storageError(400, 'RequestTimeout', 'Your socket connection was not read from in time.'),
+  saysExpired: storageError(403, 'AccessDenied', 'Request has expired'),
+}
+
+/** What becomes of a good answer on its way, or of the request before it. */
+function distorted(answer: Answer, fault: string | undefined, again: () => Answer): Answer {
+  if (fault === 'twice') return again()
+  if (fault === 'status500Done') return { status: 500 }
+  if (answer.status !== 200) return answer
+  if (fault === 'noEtag') return { ...answer, headers: {} }
+  if (fault === 'wrongEtag') return { ...answer, headers: { etag: `"${'0'.repeat(32)}"` } }
+  return answer
+}
+
+function damaged(bytes: Uint8Array): Uint8Array {
+  const copy = bytes.slice()
+  copy[0] = (copy[0] ?? 0) ^ 1
+  return copy
+}
+
+function replyOf({ status, headers = {}, body = '' }: Answer, dateMs: number | undefined): TransportReply {
+  const date = dateMs === undefined ? {} : { date: new Date(dateMs).toUTCString() }
+  const all = Object.assign(Object.create(null) as Record<string, string>, headers, date)
+  return { status, headers: all, body: encoder.encode(body), isBodyCut: false }
+}
+
+function untilEnded(end: End): Promise<never> {
+  return new Promise((_, reject) => {
+    if (end.reason === undefined) end.leave = reject
+    else reject(end.reason)
+  })
+}

@@ -1,0 +1,187 @@
+// What a seed makes of a night: the files, the line, the storage's habits, everything that goes wrong, and what the host
+// does meanwhile. Plain data, drawn before anything runs.
+
+import { fill } from '../world.ts'
+import type { Dice } from './dice.ts'
+
+export const STORAGE_FAULTS = [
+  'connect',
+  'reset',
+  'lostReply',
+  'lostRequest',
+  'silentConnect',
+  'silentSend',
+  'silentAnswer',
+  'early503',
+  'status500',
+  'throttle',
+  'longThrottle',
+  'requestTimeout',
+  'saysExpired',
+  'wrongEtag',
+  'damaged',
+  'noEtag',
+  'twice',
+] as const
+export type StorageFault = (typeof STORAGE_FAULTS)[number]
+
+export const SERVICE_FAULTS = [
+  'connect',
+  'lostReply',
+  'lostRequest',
+  'silentAnswer',
+  'status500',
+  'status500Done',
+  'throttle',
+  'twice',
+] as const
+export type ServiceFault = (typeof SERVICE_FAULTS)[number]
+
+/** A span of simulated time, ms since the beginning. */
+export interface Span {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export interface NightFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+export interface HostAction {
+  /** Ms after the life began. */
+  readonly atMs: number
+  readonly action: 'pause' | 'resume' | 'cancel'
+}
+
+/** One process: it may die at a call of a port, and its host may change its mind. */
+export interface LifePlan {
+  /** The number of the port call at which it dies; undefined: it lives to its end. */
+  readonly diesAtCall: number | undefined
+  /** Takes what was not brought to the disk, too. */
+  readonly isPowerCut: boolean
+  readonly actions: readonly HostAction[]
+  /** The record that finds the disk full. */
+  readonly fullDiskAt: number | undefined
+}
+
+export interface Night {
+  readonly flow: 'video' | 'capture'
+  readonly files: readonly NightFile[]
+  readonly partSizeBytes: number
+  readonly batchSize: number
+  readonly concurrency: number | 'auto'
+  readonly verify: 'md5' | 'off'
+  /** ETags that are no digest, and another one for each PUT. */
+  readonly isOpaque: boolean
+  readonly addressLifeMs: number
+  /** The far ends' clocks against ours. */
+  readonly skewMs: number
+  readonly tellsTime: boolean
+  /** A second confirmation is answered with 409 instead of 200. */
+  readonly saysAlready: boolean
+  readonly echoesFileIds: boolean
+  readonly connectMs: number
+  readonly lineMs: number
+  readonly answerMs: number
+  readonly syncMs: number
+  readonly readMs: number
+  /** What was wholly handed over and then given up arrives all the same, in this share of cases, so much later. */
+  readonly lateShare: number
+  readonly lateMs: number
+  readonly storageFaults: readonly StorageFault[]
+  readonly storageFaultShare: number
+  readonly serviceFaults: readonly ServiceFault[]
+  readonly serviceFaultShare: number
+  readonly outages: readonly (Span & { readonly host: 'service' | 'storage' })[]
+  readonly suspends: readonly { readonly atMs: number; readonly forMs: number }[]
+  readonly wallJump: { readonly atMs: number; readonly byMs: number } | undefined
+  readonly change: { readonly atMs: number; readonly fileIndex: number } | undefined
+  /** The last life follows them, and nothing goes wrong in it. */
+  readonly troubledLives: readonly LifePlan[]
+}
+
+export const QUIET_LIFE: LifePlan = { diesAtCall: undefined, isPowerCut: false, actions: [], fullDiskAt: undefined }
+
+/** Addresses that outlive every night. */
+export const LONG_LIFE_MS = 6 * 86_400_000
+
+export function drawNight(dice: Dice): Night {
+  const { between, chance, pick } = dice
+  const isQuiet = chance(0.15)
+  const flow = chance(0.8) ? 'video' : 'capture'
+  const isOpaque = chance(0.35)
+  const verify = chance(0.85) ? 'md5' : 'off'
+  const isComparable = !isOpaque && verify === 'md5'
+  const partSizeBytes = between(1, 64)
+  const faults = STORAGE_FAULTS.filter((fault) => isComparable || (fault !== 'damaged' && fault !== 'wrongEtag'))
+  const isFaulty = !isQuiet && chance(0.7)
+  const isServiceFaulty = !isQuiet && chance(0.35)
+  const files = drawFiles(dice, flow, partSizeBytes)
+  const isBrief = !isQuiet && chance(0.15)
+  return {
+    ...{ flow, files, partSizeBytes, isOpaque, verify },
+    batchSize: between(1, 6),
+    concurrency: chance(0.2) ? 'auto' : between(1, 8),
+    addressLifeMs: isBrief ? between(4_000, 60_000) : LONG_LIFE_MS,
+    skewMs: chance(0.2) ? between(-600_000, 600_000) : 0,
+    tellsTime: chance(0.5),
+    saysAlready: chance(0.5),
+    echoesFileIds: chance(0.5),
+    connectMs: chance(0.5) ? 0 : between(1, 40),
+    lineMs: between(1, 60),
+    answerMs: isBrief && chance(0.5) ? between(500, 4_000) : between(1, 200),
+    syncMs: chance(0.6) ? 0 : between(1, 12),
+    readMs: chance(0.9) ? 0 : between(1, 60),
+    lateShare: chance(0.3) ? 0 : 0.6,
+    lateMs: chance(0.8) ? between(1, 400) : between(400, 20_000),
+    storageFaults: Array.from({ length: between(1, 5) }, () => pick(faults)),
+    storageFaultShare: isFaulty ? dice.random() * 0.3 : 0,
+    serviceFaults: Array.from({ length: between(1, 3) }, () => pick(SERVICE_FAULTS)),
+    serviceFaultShare: isServiceFaulty ? dice.random() * 0.5 : 0,
+    outages: isQuiet || chance(0.85) ? [] : [drawOutage(dice)],
+    suspends: isQuiet || chance(0.9) ? [] : [{ atMs: between(1, 4_000), forMs: between(6_000, 3_600_000) }],
+    wallJump: isQuiet || chance(0.95) ? undefined : { atMs: between(1, 3_000), byMs: between(-90_000, 90_000) },
+    change: isQuiet || chance(0.96) ? undefined : { atMs: between(1, 1_500), fileIndex: between(0, files.length - 1) },
+    troubledLives: isQuiet ? [] : drawLives(dice),
+  }
+}
+
+function drawFiles({ between, chance }: Dice, flow: Night['flow'], partSizeBytes: number): NightFile[] {
+  const count = flow === 'capture' ? between(1, 9) : between(1, 4)
+  return Array.from({ length: count }, (_, index) => {
+    const parts = flow === 'capture' ? 1 : between(1, 16)
+    const sizeBytes = chance(0.03) ? 0 : parts * partSizeBytes - between(0, partSizeBytes - 1)
+    const name = flow === 'video' ? `clip-${String(index)}.mp4` : `play-${String(index)}.action`
+    return { name, bytes: fill(sizeBytes, index + 1) }
+  })
+}
+
+function drawOutage({ between, pick }: Dice): Span & { readonly host: 'service' | 'storage' } {
+  const fromMs = between(0, 3_000)
+  return { host: pick(['service', 'storage']), fromMs, toMs: fromMs + between(500, 300_000) }
+}
+
+function drawLives(dice: Dice): LifePlan[] {
+  const { between, chance } = dice
+  return Array.from({ length: chance(0.5) ? 1 : between(0, 3) }, () => ({
+    diesAtCall: chance(0.5) ? between(1, 160) : undefined,
+    isPowerCut: chance(0.4),
+    actions: drawActions(dice),
+    fullDiskAt: chance(0.05) ? between(2, 40) : undefined,
+  }))
+}
+
+/** Every pause has its resume, so that no life waits for a host that has gone. */
+function drawActions({ between, chance }: Dice): HostAction[] {
+  const actions: HostAction[] = []
+  let atMs = 0
+  for (let pauses = chance(0.55) ? 0 : between(1, 3); pauses > 0; pauses -= 1) {
+    atMs += between(0, 700)
+    actions.push({ atMs, action: 'pause' })
+    atMs += chance(0.3) ? 0 : between(0, 3_000)
+    actions.push({ atMs, action: 'resume' })
+  }
+  if (chance(0.12)) actions.push({ atMs: between(0, 2_000), action: 'cancel' })
+  return actions
+}

@@ -1,0 +1,52 @@
+// A source of a simulated life: reads take time, handles are counted, and the file may be changed under it.
+
+import { UploadError } from '../../../src/core/errors.ts'
+import type { Source } from '../../../src/core/ports.ts'
+import { never, type Life } from './life.ts'
+import type { NightFile } from './night.ts'
+
+/** The files of the disk: what a source reads from, whichever life it belongs to. */
+export interface FileState {
+  readonly file: NightFile
+  isChanged: boolean
+}
+
+export interface Handles {
+  openCount: number
+}
+
+export function lifeSource(state: FileState, life: Life, readMs: number, handles: Handles): Source {
+  const { name, bytes } = state.file
+  const modifiedAtMs = (): number => (state.isChanged ? 2_000 : 1_000)
+  const changed = (): UploadError => new UploadError('ERR_UPLOAD_SOURCE_CHANGED', `${name} has changed.`)
+  return {
+    name,
+    location: `/night/${name}`,
+    describe() {
+      if (life.dies()) return never()
+      return Promise.resolve({ sizeBytes: bytes.byteLength, modifiedAtMs: modifiedAtMs() })
+    },
+    open(expected) {
+      if (life.dies()) return never()
+      if (expected.modifiedAtMs !== modifiedAtMs()) return Promise.reject(changed())
+      handles.openCount += 1
+      let isOpen = true
+      return Promise.resolve({
+        async read(into, at) {
+          if (life.dies()) return never()
+          await life.pass(readMs)
+          if (!isOpen) throw new Error('A closed reader was read from.')
+          into.set(bytes.subarray(at, at + into.byteLength))
+          // Another file under the same name has other bytes.
+          if (state.isChanged) into.fill(0xee)
+        },
+        verify: () => (expected.modifiedAtMs === modifiedAtMs() ? Promise.resolve() : Promise.reject(changed())),
+        close() {
+          if (isOpen) handles.openCount -= 1
+          isOpen = false
+          return Promise.resolve()
+        },
+      })
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// Deals out the night's faults, one request at a time, until the night is over. Luck has a bound: no part and no call
+// meets more faults than an honest client may be expected to bear.
+
+import type { Dice } from './dice.ts'
+import type { Target } from './far-end.ts'
+import type { Night, ServiceFault, StorageFault } from './night.ts'
+
+export interface Trouble {
+  ofPut(target: Target): StorageFault | undefined
+  ofCall(): ServiceFault | undefined
+  /** Whether what was given up after it was handed over arrives all the same. */
+  isLate(): boolean
+  lateMs(): number
+  calm(): void
+  isCalm(): boolean
+  count(): number
+}
+
+/** Faults of one part. */
+const MOST_FOR_PART = 5
+
+export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Trouble {
+  const luck = new Map<string, number>()
+  let isCalm = false
+  let count = 0
+
+  const isOut = (host: 'service' | 'storage'): boolean =>
+    !isCalm && night.outages.some((one) => one.host === host && nowMs() >= one.fromMs && nowMs() < one.toMs)
+  return {
+    ofPut({ fileName, partNumber }) {
+      if (isOut('storage')) return 'connect'
+      if (isCalm || night.storageFaultShare === 0 || !dice.chance(night.storageFaultShare)) return undefined
+      const part = `${fileName}/${String(partNumber)}`
+      const had = luck.get(part) ?? 0
+      if (had >= MOST_FOR_PART) return undefined
+      luck.set(part, had + 1)
+      count += 1
+      return dice.pick(night.storageFaults)
+    },
+    ofCall() {
+      if (isOut('service')) return 'connect'
+      if (isCalm || night.serviceFaultShare === 0 || !dice.chance(night.serviceFaultShare)) return undefined
+      count += 1
+      return dice.pick(night.serviceFaults)
+    },
+    isLate: () => dice.chance(night.lateShare),
+    lateMs: () => dice.between(1, night.lateMs),
+    calm() {
+      isCalm = true
+    },
+    isCalm: () => isCalm,
+    count: () => count,
+  }
+}

@@ -1,0 +1,189 @@
+// Watches the promises of an upload while it runs: what goes out, what is journalled, what the host is told. It knows the
+// far end's truth and trusts no word of the client.
+
+import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { AddressedFile } from '../../../src/core/ports.ts'
+import type { UploadProgress } from '../../../src/flows/upload.ts'
+import { API_KEY, SIGNATURE, type FarEnd, type Target } from './far-end.ts'
+import type { Night } from './night.ts'
+
+/** One request on its way, as the network sees it. */
+export interface Sent {
+  readonly lifeNumber: number
+  readonly url: string
+  readonly target: Target | undefined
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What the checkers must be told of the host's wishes. */
+export interface HostView {
+  isPaused: boolean
+  isCancelSettled: boolean
+  /** The host asked for the cancel of the session. */
+  isCancelAsked: boolean
+}
+
+export interface Watch {
+  readonly violations: string[]
+  readonly host: HostView
+  violate(what: string): void
+  /** A new process: nothing of the old one is in flight any more. */
+  beginLife(): void
+  begin(sent: Sent): void
+  end(sent: Sent): void
+  /** A record is settled in the journal. */
+  onSettled(key: string, record: JournalRecord): void
+  confirmAsked(sessionId: unknown, fileId: unknown): void
+  progress(shown: UploadProgress): void
+  replaced(): void
+  inFlight(): number
+  /** No secret is in what the host is shown. */
+  shown(what: unknown): void
+}
+
+/** An attempt may have taken its address this long before a new one came. */
+const ADDRESS_TAKEN_MS = 500
+
+export function createWatch(
+  night: Night,
+  farEnd: () => FarEnd,
+  nowMs: () => number,
+  log: (line: () => string) => void,
+): Watch {
+  const violations: string[] = []
+  const host: HostView = { isPaused: false, isCancelSettled: false, isCancelAsked: false }
+  const inFlight = new Map<string, Sent>()
+  const addresses = new Map<string, { readonly list: readonly string[]; readonly sinceMs: number }>()
+  const fileIds = new Map<unknown, number>()
+  const generations = new Map<number, number>()
+  const settledConfirms = new Set<number>()
+  const cap = night.concurrency === 'auto' ? 64 : night.concurrency
+  let isCreated = false
+  let confirmedBytes = 0
+
+  const violate = (what: string): void => {
+    if (violations.length < 20) violations.push(what)
+    log(() => `VIOLATION ${what}`)
+  }
+  const keyOf = ({ target }: Sent): string => `${target?.fileName ?? ''}/${String(target?.partNumber)}`
+  const takeAddresses = (files: readonly AddressedFile[]): void => {
+    for (const { fileIndex, addresses: list, serverFileId } of files) {
+      addresses.set(night.files[fileIndex]!.name, { list, sinceMs: nowMs() })
+      if (serverFileId !== undefined) fileIds.set(serverFileId, fileIndex)
+    }
+  }
+  const beginPut = (sent: Sent, target: Target): void => {
+    const key = keyOf(sent)
+    if (inFlight.has(key)) violate(`two attempts of ${key} at once`)
+    inFlight.set(key, sent)
+    if (inFlight.size > cap) violate(`${String(inFlight.size)} parts in flight, and the cap is ${String(cap)}`)
+    const known = addresses.get(target.fileName)
+    const isCurrent = known?.list.includes(sent.url) === true
+    if (!isCurrent && (known === undefined || nowMs() - known.sinceMs > ADDRESS_TAKEN_MS))
+      violate(`${key} is sent to an address that was replaced`)
+    for (const [name, value] of Object.entries(sent.headers)) {
+      if (/^(?:x-api-key|authorization|authentication|cookie)$/.test(name) || value.includes(API_KEY))
+        violate('a credential goes to the storage')
+    }
+  }
+  const beginCall = ({ method, path, headers }: Sent): void => {
+    if (headers['x-api-key'] !== API_KEY) violate('a call of the service without its key')
+    if (method === 'POST' && path === '/upload_videos' && isCreated && !mayReplace(night))
+      violate('a session is created again, and no address had died')
+    if (method === 'DELETE' && !host.isCancelAsked && farEnd().hasConfirmed(path.slice(15)))
+      violate('a session with a confirmed file is cancelled unasked')
+  }
+  const checkRecord = (key: string, record: JournalRecord): void => {
+    if (record.type === 'part.received') {
+      const { fileIndex, partNumber, receipt } = record
+      const file = night.files[fileIndex]!
+      // Of an earlier session it proves nothing, and nothing is claimed by it.
+      if ((record.generation ?? 0) !== (generations.get(fileIndex) ?? 0)) return
+      if (receipt.isVerified && night.isOpaque) violate(`${key}: an ETag that is no digest was called verified`)
+      if (
+        receipt.isVerified &&
+        !isStored(farEnd(), file.name, addresses.get(file.name)?.list, partNumber, receipt.etag)
+      )
+        violate(`${file.name} part ${String(partNumber)} is called verified, and the storage has no such part`)
+    }
+    if (record.type === 'file.confirmed') {
+      const file = night.files[record.fileIndex]!
+      const stored = farEnd().stored(file.name)
+      if (stored === undefined || Buffer.compare(stored, file.bytes) !== 0)
+        violate(
+          `${file.name} is called confirmed, and ${stored === undefined ? 'it is not' : 'its stored bytes differ'}`,
+        )
+      if (settledConfirms.has(record.fileIndex)) violate(`${file.name} is journalled as confirmed twice`)
+      settledConfirms.add(record.fileIndex)
+    }
+  }
+
+  return {
+    violations,
+    host,
+    violate,
+    beginLife() {
+      inFlight.clear()
+      Object.assign(host, { isPaused: false, isCancelSettled: false })
+      confirmedBytes = 0
+    },
+    begin(sent) {
+      if (host.isCancelSettled) violate(`${sent.method} ${sent.path} begins after the cancel has settled`)
+      if (host.isPaused) violate(`${sent.method} ${sent.path} begins while the upload is paused`)
+      if (sent.target === undefined) beginCall(sent)
+      else beginPut(sent, sent.target)
+    },
+    end(sent) {
+      if (sent.target !== undefined && inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
+    },
+    onSettled(key, record) {
+      log(() => `journal ${JSON.stringify(record).slice(0, 160)}`)
+      if (record.type === 'session.created') isCreated = true
+      if (record.type === 'session.created' || record.type === 'session.replaced' || record.type === 'files.registered')
+        takeAddresses(record.files ?? [])
+      if (record.type === 'session.replaced')
+        for (const { fileIndex } of record.files) generations.set(fileIndex, (generations.get(fileIndex) ?? 0) + 1)
+      checkRecord(key, record)
+    },
+    confirmAsked(sessionId, fileId) {
+      const fileIndex = fileIds.get(fileId)
+      if (fileIndex !== undefined && settledConfirms.has(fileIndex))
+        violate(`file ${String(fileIndex)} of ${String(sessionId)} is confirmed again after its answer was journalled`)
+    },
+    progress(shown) {
+      const { sentBytes, totalBytes } = shown
+      if (shown.confirmedBytes < confirmedBytes)
+        violate(`confirmed bytes fell from ${String(confirmedBytes)} to ${String(shown.confirmedBytes)}`)
+      confirmedBytes = shown.confirmedBytes
+      if (confirmedBytes > sentBytes || sentBytes > totalBytes) violate('confirmed ≤ sent ≤ total does not hold')
+    },
+    replaced() {
+      confirmedBytes = 0
+    },
+    inFlight: () => inFlight.size,
+    shown(what) {
+      const text = JSON.stringify(what)
+      if (text.includes(SIGNATURE) || text.includes(API_KEY)) violate('a secret is shown to the host')
+      if (text.includes('ERR_UPLOAD_INTERNAL')) violate(`an internal error: ${text.slice(0, 400)}`)
+    },
+  }
+}
+
+/** Whether addresses of this night can die, or be refused as dead. */
+function mayReplace(night: Night): boolean {
+  return night.addressLifeMs < 3_600_000 * 24 || night.storageFaults.includes('saysExpired')
+}
+
+function isStored(
+  farEnd: FarEnd,
+  fileName: string,
+  list: readonly string[] | undefined,
+  partNumber: number,
+  etag: string | undefined,
+): boolean {
+  const target = farEnd.targetOf(list?.[partNumber - 1] ?? '')
+  if (target === undefined) return false
+  return farEnd.part(target.sessionId, fileName, partNumber)?.etag === etag
+}

@@ -1,0 +1,69 @@
+// The whole client under simulated nights: an Uplink, its machines, flows, protocols, engine and journal, against a model
+// of service and storage that misbehave, through crashes, pauses, cancels and sleep. `npm run simulate` runs more of them.
+
+import { describe, expect, it } from 'vitest'
+import { MUTANTS } from './mutants.ts'
+import { runNight } from './run-night.ts'
+
+const NIGHTS = 3_000
+const FIRST_SEED = Number(process.env['FC_SEED'])
+const MOST_NIGHTS_FOR_A_MUTANT = 10_000
+
+describe('the client under simulated nights', { timeout: 240_000 }, () => {
+  it('keeps every promise in 3,000 of them', async () => {
+    const totals = { parts: 0, deaths: 0, faults: 0, steps: 0, replaced: 0 }
+    const ends = new Set<string | undefined>()
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + NIGHTS; seed += 1) {
+      const outcome = await runNight(seed)
+      if (outcome.violations.length > 0) throw await brokenPromise(seed)
+      totals.parts += outcome.partCount
+      totals.deaths += outcome.deathCount
+      totals.faults += outcome.faultCount
+      totals.steps += outcome.stepCount
+      totals.replaced += Math.max(0, outcome.sessionCount - 1)
+      ends.add(outcome.status)
+    }
+
+    // Quiet nights alone would prove nothing.
+    expect(totals.parts / NIGHTS).toBeGreaterThan(10)
+    expect(totals.steps / NIGHTS).toBeGreaterThan(50)
+    expect(totals.deaths).toBeGreaterThan(NIGHTS / 10)
+    expect(totals.faults).toBeGreaterThan(NIGHTS / 2)
+    expect(totals.replaced).toBeGreaterThan(NIGHTS / 100)
+    expect([...ends]).toEqual(expect.arrayContaining(['confirmed', 'partial', 'cancelled']))
+  })
+
+  it('are the same, to the last line of their log, for the same seed', async () => {
+    for (const seed of [1, 15, 92, 322]) {
+      const [first, second] = [await runNight(seed, { isLogged: true }), await runNight(seed, { isLogged: true })]
+
+      expect(first.log.length).toBeGreaterThan(10)
+      expect(second).toEqual(first)
+    }
+  })
+})
+
+describe('the simulation', { timeout: 240_000 }, () => {
+  it.each(Object.entries(MUTANTS))('finds a client that %s', async (_, mutant) => {
+    const found = await firstBroken(mutant)
+
+    expect(found).toBeLessThan(MOST_NIGHTS_FOR_A_MUTANT)
+  })
+})
+
+/** How many nights passed before the bug was seen. */
+async function firstBroken(mutant: (typeof MUTANTS)[string]): Promise<number> {
+  for (let night = 0; night < MOST_NIGHTS_FOR_A_MUTANT; night += 1) {
+    const { violations } = await runNight(FIRST_SEED + night, { mutant })
+    if (violations.length > 0) return night
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+async function brokenPromise(seed: number): Promise<Error> {
+  const { violations, log } = await runNight(seed, { isLogged: true })
+  const end = log.slice(-60).join('\n')
+  return new Error(
+    `${violations.join('\n')}\n\n${end}\n\nReplay with: npm run simulate -- --runs 1 --seed ${String(seed)}`,
+  )
+}
