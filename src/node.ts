@@ -1,5 +1,6 @@
 // The face for Node: the engine with files, streams, undici and a memory journal wired in.
 
+import { sha256Hasher } from './adapters/node/md5-hasher.ts'
 import { fileSource } from './adapters/node/file-source.ts'
 import { proxyFromEnvironment } from './adapters/node/proxy.ts'
 import { undiciTransport, type UndiciTransportOptions } from './adapters/node/undici-transport.ts'
@@ -14,7 +15,7 @@ export { fileSource, type FileSourceOptions } from './adapters/node/file-source.
 export { diskJournal, type DiskJournalOptions } from './adapters/node/disk-journal.ts'
 export { stateFolder } from './adapters/node/state-folder.ts'
 export { sharedWindow, workerHasher, type WorkerHasherOptions } from './adapters/node/worker-hasher.ts'
-export { md5Hasher } from './adapters/node/md5-hasher.ts'
+export { md5Hasher, sha256Hasher } from './adapters/node/md5-hasher.ts'
 export { proxyFromEnvironment, type ProxyOptions } from './adapters/node/proxy.ts'
 export { streamSource, type StreamSourceOptions } from './adapters/node/stream-source.ts'
 export { undiciTransport, type UndiciTransportOptions } from './adapters/node/undici-transport.ts'
@@ -43,7 +44,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hasher,
     ...own
   } = options
-  const { sourceAt, allocate, ...uplinkOptions } = own
+  const { sourceAt, allocate, contentHasher, ...uplinkOptions } = own
   const transportOptions: UndiciTransportOptions = {
     maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
@@ -60,6 +61,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     journal: journal ?? memoryJournal(),
     clock: clock ?? systemClock(),
     random: random ?? Math.random,
+    contentHasher: contentHasher ?? sha256Hasher(),
     sourceAt: sourceAt ?? (({ name, location }) => fileSource(location, { name })),
     ...(hasher === undefined ? {} : { hasher }),
     ...(threads === undefined ? {} : { hasher: threads }),

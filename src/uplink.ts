@@ -40,7 +40,7 @@ export interface UplinkOptions {
   readonly giveUpAfterMs?: number
   /**
    * `md5` (default): each part's digest is compared with its ETag where that is one. `full`: also, at resume, every part
-   * that was sent before is read again. `off`: nothing is hashed.
+   * that was sent before is read again, and before each confirmation the whole file, for its SHA-256. `off`: nothing is hashed.
    */
   readonly verify?: 'md5' | 'full' | 'off'
   /** Memory for bodies on their way, bytes. Default 32 MiB. */
@@ -69,6 +69,8 @@ export interface UplinkPorts {
   readonly random: Random
   /** Absent: nothing can be verified. */
   readonly hasher?: Hasher
+  /** SHA-256 for `verify: full`. Absent: whole files get no digest. */
+  readonly contentHasher?: Hasher
   /** Finds the file of a resumed session again. Absent: the host gives the source to `resume`. */
   readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
   /** Makes the memory through which bodies pass; shared memory where the hasher works elsewhere. */
@@ -130,6 +132,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const context: FlowContext = {
     ...{ engine, journal, clock, random, client, isHttpAllowed, addressPolicy, sourceAt: ports.sourceAt },
     hasher: verify === 'off' ? undefined : hasher,
+    contentHasher: verify === 'full' ? ports.contentHasher : undefined,
     partSizeBytes: options.partSizeBytes,
     verifyDepth: verify === 'full' ? 'full' : 'sample',
   }

@@ -53,7 +53,12 @@ export type JournalRecord = { readonly at: number } & (
   /** Receipts that the far end no longer honours: these parts are sent again. */
   | { readonly type: 'parts.voided'; readonly fileIndex: number; readonly partNumbers: readonly number[] }
   | { readonly type: 'file.confirming'; readonly fileIndex: number }
-  | { readonly type: 'file.confirmed'; readonly fileIndex: number }
+  | {
+      readonly type: 'file.confirmed'
+      readonly fileIndex: number
+      /** Of the whole file, 64 hex digits; where every byte was read again before the confirmation. */
+      readonly sha256?: string
+    }
   | { readonly type: 'file.failed'; readonly fileIndex: number; readonly error: ErrorSummary }
   /** The addresses died: a new session takes these files, and what they had of receipts is void. */
   | { readonly type: 'session.replaced'; readonly sessionId: string | number; readonly files: readonly AddressedFile[] }

@@ -37,6 +37,8 @@ export interface LedgerFile {
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
+  /** SHA-256 of the whole file, where it was read again for that. */
+  sha256: string | undefined
 }
 
 export interface Ledger {
@@ -120,6 +122,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
     case 'file.confirmed': {
       const file = fileAt(ledger, record.fileIndex)
       file.state = 'confirmed'
+      file.sha256 = record.sha256
       // What still arrives can no longer make a difference.
       for (const part of file.parts) part.isDoubtful = false
       break
@@ -143,7 +146,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
   return {
     ...{ plan, state: 'planned', sessionId: undefined, generation: 0, serverFileId: undefined },
     ...{ addresses: [], addressedAtMs: 0 },
-    ...{ parts, receivedCount: 0, error: undefined },
+    ...{ parts, receivedCount: 0, error: undefined, sha256: undefined },
   }
 }
 

@@ -99,6 +99,7 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
     ...{ name, bytes, parts, isVerified: parts.every((part) => part.isVerified) },
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(serverFileId === undefined ? {} : { serverFileId }),
+    ...(file.sha256 === undefined ? {} : { sha256: file.sha256 }),
     status: file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished',
     ...(confirmedAt === undefined ? {} : { confirmedAt: isoTime(confirmedAt) }),
   }

@@ -21,6 +21,8 @@ export interface SessionJobOptions extends AddressRules {
   readonly clock: Clock
   /** A host's own way to sign again; see RenewAddresses. */
   readonly renewAddresses?: RenewAddresses | undefined
+  /** Reads the whole file again and gives its SHA-256; absent where that was not asked for. */
+  readonly digestWhole?: ((file: LedgerFile, signal: AbortSignal) => Promise<string>) | undefined
   /** The measured rate, 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
@@ -94,8 +96,10 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     },
     async finish(file, signal) {
       const { fileIndex } = file.plan
+      const sha256 = await options.digestWhole?.(file, signal)
+      const confirmed = { type: 'file.confirmed', fileIndex, ...(sha256 === undefined ? {} : { sha256 }) } as const
       if (protocol.confirm === undefined) {
-        await record.write({ type: 'file.confirmed', fileIndex })
+        await record.write(confirmed)
         return []
       }
       await record.write({ type: 'file.confirming', fileIndex })
@@ -119,7 +123,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
         await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
         return doubtful
       }
-      await record.write({ type: 'file.confirmed', fileIndex })
+      await record.write(confirmed)
       return []
     },
     renew: createRenewal({

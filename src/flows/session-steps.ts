@@ -11,7 +11,7 @@ import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-session.ts'
-import { verifySource } from './verify-source.ts'
+import { digestWhole, verifySource } from './verify-source.ts'
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
@@ -61,6 +61,7 @@ export function createSessionSteps(
         renewAddresses: definition.renewAddresses,
       },
       // A copy: what is asked for in this transfer is no repetition of it.
+      digestWhole: wholeDigestOf(ports, definition),
       registeredBefore: new Set(record.folded()?.registeringIndexes),
       source: (fileIndex) => sourceAt(definition, fileIndex),
       report: onTransferEvent,
@@ -106,6 +107,12 @@ export function createSessionSteps(
       }
     },
   }
+}
+
+function wholeDigestOf({ contentHasher, hasher }: FlowPorts, definition: UploadDefinition) {
+  if (contentHasher === undefined) return undefined
+  return (file: LedgerFile, signal: AbortSignal) =>
+    digestWhole(file, sourceAt(definition, file.plan.fileIndex), { contentHasher, partHasher: hasher, signal })
 }
 
 async function createSession(

@@ -28,6 +28,8 @@ export interface FlowPorts {
   readonly random: Random
   /** Absent: sources of an earlier life are compared by size and time of change only. */
   readonly hasher: Hasher | undefined
+  /** SHA-256 of whole files, computed before each confirmation; absent: not computed. */
+  readonly contentHasher: Hasher | undefined
 }
 
 export interface UploadDefinition extends AddressRules {

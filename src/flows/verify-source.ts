@@ -24,10 +24,7 @@ export async function verifySource(file: LedgerFile, source: Source, options: Ve
     for (const part of choose(file, options)) {
       options.signal.throwIfAborted()
       if ((await digest(part, reader, options)) === part.receipt?.md5) continue
-      throw new UploadError(
-        'ERR_UPLOAD_SOURCE_CHANGED',
-        `Part ${String(part.partNumber)} of ${name} is no longer what was sent. Upload the file again as it is now.`,
-      )
+      throw changed(part.partNumber, name)
     }
     await reader.verify()
   } finally {
@@ -44,12 +41,58 @@ function choose(file: LedgerFile, { depth, random }: VerifySourceOptions): Ledge
 
 async function digest(part: LedgerPart, reader: Reader, { hasher }: VerifySourceOptions): Promise<string> {
   const hash = hasher.start()
-  const window = new Uint8Array(Math.min(READ_BYTES, part.end - part.start))
-  for (let at = part.start; at < part.end;) {
-    const piece = window.subarray(0, Math.min(window.byteLength, part.end - at))
+  await readThrough(part.start, part.end, reader, (piece) => hash.update(piece))
+  return hash.digest()
+}
+
+/**
+ * Reads the whole file again, in order, and gives its SHA-256; on the way every part is compared with the digest of what
+ * was sent. Rejects with ERR_UPLOAD_SOURCE_CHANGED when they differ.
+ */
+export async function digestWhole(
+  file: LedgerFile,
+  source: Source,
+  options: { readonly contentHasher: Hasher; readonly partHasher: Hasher | undefined; readonly signal: AbortSignal },
+): Promise<string> {
+  const { sizeBytes, modifiedAtMs, name } = file.plan
+  const reader = await source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
+  const whole = options.contentHasher.start()
+  try {
+    for (const { partNumber, start, end, receipt } of file.parts) {
+      const part = receipt?.md5 === undefined ? undefined : options.partHasher?.start()
+      await readThrough(start, end, reader, async (piece) => {
+        options.signal.throwIfAborted()
+        await whole.update(piece)
+        await part?.update(piece)
+      })
+      if (part !== undefined && (await part.digest()) !== receipt?.md5) throw changed(partNumber, name)
+    }
+    await reader.verify()
+    return await whole.digest()
+  } finally {
+    whole.dispose?.()
+    await reader.close()
+  }
+}
+
+async function readThrough(
+  start: number,
+  end: number,
+  reader: Reader,
+  take: (piece: Uint8Array) => Promise<void> | void,
+): Promise<void> {
+  const window = new Uint8Array(Math.min(READ_BYTES, end - start))
+  for (let at = start; at < end;) {
+    const piece = window.subarray(0, Math.min(window.byteLength, end - at))
     await reader.read(piece, at)
-    await hash.update(piece)
+    await take(piece)
     at += piece.byteLength
   }
-  return hash.digest()
+}
+
+function changed(partNumber: number, name: string): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_SOURCE_CHANGED',
+    `Part ${String(partNumber)} of ${name} is no longer what was sent. Upload the file again as it is now.`,
+  )
 }

@@ -59,6 +59,36 @@ describe('a ledger', () => {
     ])
   })
 
+  it.each(['received', 'confirming', 'confirmed', 'failed'] as const)(
+    'leaves a file that became %s while a new session was being made where its receipts are',
+    (state) => {
+      const ledger = ledgerWith(created(), ...(state === 'failed' ? [] : allReceived()))
+      const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
+      if (state === 'failed') apply(ledger, { type: 'file.failed', fileIndex: 0, error })
+      if (state === 'confirming' || state === 'confirmed') apply(ledger, { type: 'file.confirming', fileIndex: 0 })
+      if (state === 'confirmed') apply(ledger, { type: 'file.confirmed', fileIndex: 0 })
+      const before = structuredClone(fileAt(ledger, 0))
+
+      apply(ledger, { type: 'session.replaced', sessionId: 's2', files: [ADDRESSED] })
+
+      expect(fileAt(ledger, 0)).toEqual(before)
+      expect(before.state).toBe(state)
+    },
+  )
+
+  it('doubts the parts that an earlier life may have had on their way, until the file is confirmed', () => {
+    const ledger = ledgerWith(created(), received(2, 200))
+    const doubts = () => fileAt(ledger, 0).parts.map((part) => part.isDoubtful)
+
+    apply(ledger, { type: 'session.resumed' })
+    expect(doubts()).toEqual([true, false, true])
+
+    for (const record of allReceived()) apply(ledger, record)
+    expect(doubts()).toEqual([true, false, true])
+    apply(ledger, { type: 'file.confirmed', fileIndex: 0 })
+    expect(doubts()).toEqual([false, false, false])
+  })
+
   it('keeps a complete file complete when nothing of it is voided', () => {
     const ledger = ledgerWith(created(), ...allReceived())
 

@@ -7,7 +7,7 @@ import { bytesOf, MIB, sample, startRig, VIDEO } from './rig.ts'
 
 it('lists every part with its ETag and digest, and holds no address', async () => {
   const journal = memoryJournal()
-  const rig = await startRig({}, { journal })
+  const rig = await startRig({}, { journal, verify: 'full' })
   const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 12 * MIB, 1)] })
   const report = await upload.done()
 
@@ -26,6 +26,7 @@ it('lists every part with its ETag and digest, and holds no address', async () =
     files: [
       {
         ...{ name: 'a.mp4', bytes: 12 * MIB, status: 'confirmed', isVerified: true },
+        sha256: createHash('sha256').update(bytes).digest('hex'),
         parts: ranges.map(([start, end], index) => ({
           ...{
             partNumber: index + 1,

@@ -7,9 +7,18 @@ import type { Hasher } from '../../core/ports.ts'
 
 /** MD5 on the calling thread. `update` is done when it returns, so its window is free at once. */
 export function md5Hasher(): Hasher {
+  return cryptoHasher('md5')
+}
+
+/** SHA-256 in the same way, for whole files: its digest has 64 hex digits. */
+export function sha256Hasher(): Hasher {
+  return cryptoHasher('sha256')
+}
+
+function cryptoHasher(algorithm: 'md5' | 'sha256'): Hasher {
   return {
     start() {
-      const hash = createHash('md5')
+      const hash = createHash(algorithm)
       let isOver = false
       return {
         update(bytes) {
