@@ -16,15 +16,19 @@ export interface Etag {
 /** How a service wants to read an ETag. */
 export type EtagForm = 'asReceived' | 'quoted' | 'bare'
 
+const LONGEST = 1_024
+
 /**
- * Reads an ETag header: quoted, bare or weak. Undefined when there is none: absent, empty, or the words `null` and
- * `undefined`, which are a lost value that some program wrote down.
+ * Reads an ETag header: quoted, bare or weak. Undefined when there is none: absent, empty, the words `null` and
+ * `undefined`, which are a lost value that some program wrote down, and what no store gives: longer than 1,024
+ * characters, or with a control character.
  */
 export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const trimmed = raw?.trim() ?? ''
   const isWeak = /^w\//i.test(trimmed)
   const opaque = isWeak ? trimmed.slice(2).trim() : trimmed
   const value = opaque.length >= 2 && opaque.startsWith('"') && opaque.endsWith('"') ? opaque.slice(1, -1) : opaque
+  if (trimmed.length > LONGEST || /\p{Cc}/u.test(trimmed)) return undefined
   if (value === '' || value === '"' || value === 'null' || value === 'undefined') return undefined
   return { raw: trimmed, value, isWeak }
 }

@@ -158,8 +158,10 @@ export function addressesByName(
   names: readonly string[],
 ): { readonly addresses: ReadonlyMap<string, string> } | { readonly mismatch: RegisterMismatch } {
   const asked = new Set(names)
-  const spareKeys = groupByForm(Object.keys(raw).filter((key) => !asked.has(key)))
   const spareNames = groupByForm(names.filter((name) => !Object.hasOwn(raw, name)))
+  // Only forms that are asked for: a reply may have a million keys that are nobody's.
+  const isSpare = (key: string): boolean => !asked.has(key) && spareNames.has(key.normalize('NFC'))
+  const spareKeys = groupByForm(spareNames.size === 0 ? [] : Object.keys(raw).filter(isSpare))
   const keyOf = (name: string): string | undefined => {
     if (Object.hasOwn(raw, name)) return name
     const [keys = [], rivals = []] = [spareKeys.get(name.normalize('NFC')), spareNames.get(name.normalize('NFC'))]
