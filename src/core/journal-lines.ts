@@ -23,7 +23,12 @@ export const KEPT_MARK = 'kept'
 /** By name, so that the compiler asks for a type that is added: one that is missing here is refused when it is read. */
 const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
   ...({ 'session.begun': true, 'session.creating': true, 'session.created': true, 'session.replaced': true } as const),
-  ...({ 'session.resumed': true, 'session.cancelling': true, 'session.cancelled': true } as const),
+  ...({
+    'session.resumed': true,
+    'session.refused': true,
+    'session.cancelling': true,
+    'session.cancelled': true,
+  } as const),
   ...({ 'session.settled': true, 'files.registering': true, 'files.registered': true } as const),
   ...({ 'part.doubtful': true, 'part.received': true, 'parts.voided': true } as const),
   ...({ 'file.confirming': true, 'file.confirmed': true, 'file.failed': true } as const),

@@ -64,6 +64,8 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'session.replaced'; readonly sessionId: string | number; readonly files: readonly AddressedFile[] }
   /** A person asked for the session again: files that had failed are tried once more. */
   | { readonly type: 'session.resumed' }
+  /** The create was answered with a clear no: it left no session behind. */
+  | { readonly type: 'session.refused' }
   | { readonly type: 'session.cancelling' }
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus; readonly error?: ErrorSummary }
@@ -120,6 +122,9 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     case 'session.creating':
       state.hasPossibleOrphan ||= state.place === 'creating'
       state.place = 'creating'
+      break
+    case 'session.refused':
+      if (state.place === 'creating') state.place = 'new'
       break
     case 'session.created':
       state.place = 'created'

@@ -130,11 +130,23 @@ async function createSession(
   }
   await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await protocol.create(plans, signal)
+  const created = await protocol.create(plans, signal).catch(async (error: unknown) => {
+    if (isClearNo(error)) await record.write({ type: 'session.refused' })
+    throw error
+  })
   await record.write({ type: 'session.created', ...created })
   if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
   return { sessionId: created.sessionId }
 }
+
+/** No try of the create can have made a session: the service said no, or was never reached. */
+function isClearNo(error: unknown): boolean {
+  return isUploadError(error) && error.details['isDoubtful'] !== true && CLEAR_CODES.has(error.code)
+}
+
+const CLEAR_CODES: ReadonlySet<string> = new Set([
+  ...['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_SERVICE_REFUSED', 'ERR_UPLOAD_HOST_UNREACHABLE'],
+])
 
 /** Files whose source changed since the earlier life fail here, alone, before a byte is sent. */
 async function proveSources(

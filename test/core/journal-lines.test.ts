@@ -93,7 +93,14 @@ describe('the lines', () => {
   })
 
   it.each([
-    ...['session.begun', 'session.creating', 'session.created', 'session.replaced', 'session.resumed'],
+    ...[
+      'session.begun',
+      'session.creating',
+      'session.created',
+      'session.replaced',
+      'session.resumed',
+      'session.refused',
+    ],
     ...['session.cancelling', 'session.cancelled', 'session.settled', 'files.registering', 'files.registered'],
     ...['part.doubtful', 'part.received', 'parts.voided', 'file.confirming', 'file.confirmed', 'file.failed'],
   ])('give back a record of the type %s', (type) => {

@@ -53,6 +53,9 @@ describe('the fold of a journal', () => {
 
     expect(foldJournal([BEGUN, creating, CREATED]).hasPossibleOrphan).toBe(false)
     expect(foldJournal([BEGUN, creating]).hasPossibleOrphan).toBe(true)
+    expect(
+      foldJournal([BEGUN, creating, { type: 'session.refused', at: 3 }, creating, CREATED]).hasPossibleOrphan,
+    ).toBe(false)
     expect(foldJournal([BEGUN, creating, creating, CREATED]).hasPossibleOrphan).toBe(true)
     expect(foldJournal([BEGUN, { ...CREATED, hasPossibleOrphan: true }]).hasPossibleOrphan).toBe(true)
   })
