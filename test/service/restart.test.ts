@@ -257,7 +257,7 @@ describe('the lock', () => {
   it.skipIf(process.platform !== 'linux')('of a dead process that nobody has asked after is taken over', async () => {
     await (await lockDataFolder(dataDir)).release()
     // The shell becomes a sleep, which asks after no child: the child that it has already ends and keeps its id.
-    const parent = spawn('sh', ['-c', '{ read _ <&3; } 3<&0 & echo $!; exec sleep 60'], { stdio: 'pipe' })
+    const parent = spawn('sh', ['-c', 'exec 3<&0; read _ <&3 & echo $!; exec sleep 60'], { stdio: 'pipe' })
     children.push(parent)
     const [said] = (await once(parent.stdout, 'data')) as [Buffer]
     const pid = Number(said.toString())
