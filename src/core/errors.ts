@@ -27,7 +27,6 @@ export type UploadErrorCode =
   | 'ERR_UPLOAD_JOURNAL'
   | 'ERR_UPLOAD_CANCELLED'
   | 'ERR_UPLOAD_FAILED'
-  | 'ERR_UPLOAD_DEADLINE'
   | 'ERR_UPLOAD_INTERNAL'
 
 /** What an error is made of; `details` holds only what may be shown and stored as JSON. */

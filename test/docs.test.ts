@@ -1,0 +1,86 @@
+// The pages of promises are true: every code has its section and is really produced, every promise its test.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** Texts of src without comments, so that a code that is only written about is not taken for one that is produced. */
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name, text: read(join('src', name)).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '') }))
+
+function codesOfUnion(): string[] {
+  const union = /export type UploadErrorCode =((?:\s*\| '\w+')+)/.exec(read('src/core/errors.ts'))?.[1] ?? ''
+  return [...union.matchAll(/'(\w+)'/g)].map((match) => match[1]!)
+}
+
+describe('docs/errors.md', () => {
+  const page = read('docs/errors.md')
+  const sections = page.split(/^## /m).slice(1)
+
+  it('has one section for each code, in the order of the list, and no other', () => {
+    expect(codesOfUnion().length).toBeGreaterThan(15)
+    expect(sections.map((section) => section.split('\n')[0])).toEqual(codesOfUnion())
+  })
+
+  it.each(sections.map((section) => [section.split('\n')[0]!, section]))(
+    '%s: says when, what to do, whether it is repeated, and which details there are',
+    (_code, section) => {
+      const said = [...section.matchAll(/^- \*\*([^*]+):\*\* (.+)$/gm)]
+      expect(said.map((match) => match[1])).toEqual(['When', 'What to do', 'Repeated by itself', 'Details'])
+      for (const [, , text] of said) expect(text!.length).toBeGreaterThan(3)
+    },
+  )
+
+  it.each(codesOfUnion())('%s is produced by at least one place', (code) => {
+    // Where an error is made the code is an argument, a default or the value of a table; where it is read, it is compared.
+    const made = new RegExp(`(?:\\(\\s*|[?:]\\s*|\\?\\?\\s*|code: )'${code}'`)
+    const compared = new RegExp(`(?:[!=]==\\s*|includes\\(\\s*|has\\(\\s*|case )'${code}'`, 'g')
+    const places = sources.filter(({ name, text }) => {
+      const rest =
+        name === join('core', 'errors.ts') ? text.replace(/export type UploadErrorCode =[^}]*?\n\n/, '') : text
+      return made.test(rest.replace(compared, ''))
+    })
+    // `invalid` and `summarize` in errors.ts make two of them.
+    expect(places.map(({ name }) => name)).not.toEqual([])
+  })
+
+  it('is the only place that knows its codes: none is written in src that is not in the list', () => {
+    const written = new Set(
+      sources.flatMap(({ text }) => [...text.matchAll(/'(ERR_UPLOAD_[A-Z_]+)'/g)].map((match) => match[1]!)),
+    )
+    expect([...written].filter((code) => !codesOfUnion().includes(code) && code !== 'ERR_UPLOAD_')).toEqual([])
+  })
+})
+
+describe('docs/promises.md', () => {
+  const [kept = '', open = ''] = read('docs/promises.md').split('## Not promised yet')
+  const lines = kept.split('\n').filter((line) => line.startsWith('- '))
+
+  it('has a test behind every line, and says plainly what is not promised', () => {
+    expect(lines.length).toBeGreaterThan(30)
+    expect(open.split('\n').filter((line) => line.startsWith('- ')).length).toBeGreaterThan(2)
+  })
+
+  it.each(lines)('%s', (line) => {
+    const [, shown = '', target = '', name = ''] = /\[([^\]]+)\]\(\.\.\/([^)]+)\) “([^”]+)”$/.exec(line) ?? []
+    expect(shown).toBe(target)
+    expect(existsSync(join(root, target))).toBe(true)
+    const names = [
+      ...read(target).matchAll(/(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\]\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g),
+    ]
+    expect(names.some((match) => match[2]!.includes(name))).toBe(true)
+  })
+})
+
+describe('the README', () => {
+  it('links to the pages, and they are there', () => {
+    for (const page of ['docs/security.md', 'docs/errors.md', 'docs/promises.md']) {
+      expect(read('README.md')).toContain(`](${page})`)
+      expect(existsSync(join(root, page))).toBe(true)
+    }
+  })
+})
