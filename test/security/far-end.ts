@@ -118,7 +118,7 @@ export function listenTo(upload: Upload): () => string {
 export function shown(value: unknown): string {
   const pieces = [inspect(value, { depth: Infinity, showHidden: true, maxStringLength: null, maxArrayLength: null })]
   try {
-    pieces.push(String(JSON.stringify(value)))
+    pieces.push(JSON.stringify(value))
   } catch {
     // What cannot be written as JSON has no JSON form to be judged.
   }
