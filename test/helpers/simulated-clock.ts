@@ -9,7 +9,7 @@ export interface SimulatedClock extends Clock {
    * callback throws. `advance(0)` only lets promise jobs run and fires what is due now. One call at a time.
    */
   advance(ms: number): Promise<void>
-  /** Advances to the next timer and fires it alone, which is quicker than to ask for its time first. */
+  /** Fires the next timer alone, at its moment: quicker than `advance`, for when no promise job is left to run. */
   step(): Promise<void>
   /** The machine sleeps: `ms` pass and nothing fires. What fell due meanwhile fires late, at the next advance. */
   suspend(ms: number): void

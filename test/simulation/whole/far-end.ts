@@ -20,7 +20,7 @@ export interface Target {
   readonly sessionId: string
   readonly fileName: string
   readonly partNumber: number
-  readonly deadlineMs: number
+  deadlineMs: number
 }
 
 interface StoredPart {
@@ -62,6 +62,8 @@ export interface FarEnd {
   isCancelled(sessionId: string | number): boolean
   hasConfirmed(sessionId: string): boolean
   sessionCount(): number
+  /** From now on the storage takes none of the addresses that it has given so far. */
+  expire(): void
   /** From now on addresses outlive everything. */
   calm(): void
 }
@@ -182,6 +184,9 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     isCancelled: (sessionId) => sessions.get(String(sessionId))?.isCancelled === true,
     hasConfirmed: (id) => [...(sessions.get(id)?.files.values() ?? [])].some((file) => file.isConfirmed),
     sessionCount: () => sessions.size,
+    expire() {
+      for (const target of targets.values()) target.deadlineMs = Math.min(target.deadlineMs, serverNow() - 1)
+    },
     calm() {
       isCalm = true
     },

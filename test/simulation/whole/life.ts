@@ -18,6 +18,8 @@ export interface Life {
   dies(): boolean
   /** Settles after `ms` unless the life has died; rejects with the reason of an end that comes first. */
   pass(ms: number, end?: End): Promise<void>
+  /** It dies now. */
+  kill(): void
   onDeath(act: () => void): void
   /** Settles when the life has ended by death. */
   readonly death: Promise<void>
@@ -69,6 +71,7 @@ export function createLife(number: number, world: SimulatedClock, diesAtCall: nu
     number,
     clock,
     death,
+    kill: die,
     isDead: () => isDead,
     dies() {
       calls += 1

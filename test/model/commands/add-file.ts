@@ -1,0 +1,13 @@
+// Adds a file of so many parts to what will be uploaded.
+
+import type { Command } from '../model.ts'
+
+export function addFile(parts: number): Command {
+  return {
+    check: ({ isStarted, fileParts }) => !isStarted && fileParts.length < 4,
+    async run({ fileParts }) {
+      fileParts.push(parts)
+    },
+    toString: () => `addFile(${parts})`,
+  }
+}

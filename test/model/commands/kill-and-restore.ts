@@ -1,0 +1,19 @@
+// The process is killed, and another one takes the session up from the journal: what was confirmed still is.
+
+import { expect } from 'vitest'
+import { isUnderWay, type Command } from '../model.ts'
+
+export function killAndRestore(): Command {
+  return {
+    check: isUnderWay,
+    async run(model, real) {
+      const before = real.confirmed()
+      await real.killAndRestore()
+      model.isPaused = false
+      model.isDone = real.report() !== undefined
+      expect([...real.confirmed()]).toEqual(expect.arrayContaining([...before]))
+      real.agree(model)
+    },
+    toString: () => 'killAndRestore()',
+  }
+}

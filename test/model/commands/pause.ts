@@ -1,0 +1,17 @@
+// Pauses: from then on no part is confirmed, until the resume.
+
+import { isUnderWay, type Command } from '../model.ts'
+
+export function pause(): Command {
+  return {
+    check: isUnderWay,
+    async run(model, real) {
+      await real.pause()
+      model.isPaused = true
+      model.isDone = real.report() !== undefined
+      model.confirmed = real.confirmed()
+      real.agree(model)
+    },
+    toString: () => 'pause()',
+  }
+}

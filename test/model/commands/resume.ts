@@ -1,0 +1,16 @@
+// Goes on after a pause, or is told to although it never stopped.
+
+import { isUnderWay, type Command } from '../model.ts'
+
+export function resume(): Command {
+  return {
+    check: isUnderWay,
+    async run(model, real) {
+      await real.resume()
+      model.isPaused = false
+      model.isDone = real.report() !== undefined
+      real.agree(model)
+    },
+    toString: () => 'resume()',
+  }
+}
