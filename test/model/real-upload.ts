@@ -184,6 +184,11 @@ export function realUpload(seed: number): RealUpload {
       expect(report !== undefined).toBe(model.isDone)
       if (model.isPaused && !model.isDone) expect(['paused', 'creating']).toContain(upload.state)
       if (report?.status !== 'confirmed') return
+      const { place, ledger } = foldJournal(disk.records(upload.key))
+      expect([place, ...ledger.files.map((file) => file.state)]).toEqual([
+        'confirmed',
+        ...night.files.map(() => 'confirmed'),
+      ])
       for (const { name, bytes } of night.files) expect(farEnd.stored(name)).toEqual(Buffer.from(bytes))
       expect([handles.openCount, life.timerCount(), watch.inFlight()]).toEqual([0, 0, 0])
     },
