@@ -4,6 +4,7 @@
 // then gets windows, and is hashed.
 
 import type { BodyHash, Reader, Unit } from './ports.ts'
+import type { Slicer } from './slices.ts'
 
 export interface BodyOptions {
   readonly unit: Unit
@@ -14,6 +15,8 @@ export interface BodyOptions {
   readonly startHash: (() => BodyHash) | undefined
   /** Waits for leave to send so many bytes; undefined when there is no limit. */
   readonly pace: ((bytes: number) => Promise<void> | undefined) | undefined
+  /** Cuts windows into what goes to the line at once; undefined: whole windows. */
+  readonly slicer?: Slicer | undefined
   /** The body waits for the disk, the hash or for leave. */
   readonly onHold: () => void
   /** It waits for the line again: a window is about to be taken, or the last one was. */
@@ -34,7 +37,7 @@ export interface AttemptBody {
 }
 
 export function createBody(options: BodyOptions): AttemptBody {
-  const { unit, reader, windows, startHash, pace, onHold, onReady } = options
+  const { unit, reader, windows, startHash, slicer, pace, onHold, onReady } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
   let isOver = false
@@ -83,12 +86,18 @@ export function createBody(options: BodyOptions): AttemptBody {
       if (at < unit.end) filling = fill(other, at)
       const hashing = hash?.update(piece)
       const hashed = hashing === undefined ? undefined : watch(hashing)
-      const leave = pace?.(piece.byteLength)
-      if (leave !== undefined) await leave
-      if (isStale()) return
-      onReady()
-      yield piece
-      onHold()
+      for (let from = 0; from < piece.byteLength;) {
+        const slice = piece.subarray(from, from + (slicer?.size() ?? piece.byteLength))
+        from += slice.byteLength
+        const leave = pace?.(slice.byteLength)
+        if (leave !== undefined) await leave
+        if (isStale()) return
+        onReady()
+        slicer?.began()
+        yield slice
+        slicer?.ended()
+        onHold()
+      }
       if (hashed !== undefined) await hashed
       if (isStale()) return
       ;[current, other] = [other, current]

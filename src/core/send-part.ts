@@ -8,6 +8,7 @@ import { md5FromEtag } from './etag.ts'
 import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply, TransportRequest } from './ports.ts'
 import type { Unit, Verdict } from './ports.ts'
 import { foreignWords } from './redact.ts'
+import { createSlicer } from './slices.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
 import type { WindowPool } from './windows.ts'
 
@@ -85,6 +86,7 @@ async function attemptOnce(
   const body = createBody({
     ...{ unit, reader, windows: windows ?? [] },
     startHash: windows === undefined || hasher === undefined ? undefined : () => hasher.start(),
+    slicer: createSlicer(ports.clock, ports.windows.windowBytes),
     pace: pace && ((bytes) => pace(bytes, attempt.signal)),
     onHold: () => watchdog.hold(),
     onReady: () => watchdog.resume(),
