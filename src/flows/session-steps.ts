@@ -44,7 +44,8 @@ export function createSessionSteps(
     try {
       return await task()
     } catch (error) {
-      failure = error
+      // A transfer has kept its own error before it threw plain data.
+      if (error instanceof Error) failure = error
       throw error
     }
   }
@@ -72,6 +73,7 @@ export function createSessionSteps(
       return await engine.run(job, signal)
     } catch (error) {
       if (signal.aborted) throw error
+      failure = error
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
       throw { ...countSettled(record.ledger()), error: summarize(error) }
     }

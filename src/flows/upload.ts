@@ -1,6 +1,6 @@
 // What a host holds of an upload: its handle, its events, its report.
 
-import { UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
+import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal.ts'
 import type { Source } from '../core/ports.ts'
 import type { Events } from './emitter.ts'
@@ -116,7 +116,11 @@ export class UploadFailedError extends UploadError {
   readonly report: UploadReport
 
   constructor(code: UploadErrorCode, message: string, report: UploadReport, cause?: unknown) {
-    super(code, message, cause === undefined ? {} : { cause })
+    super(
+      code,
+      message,
+      cause === undefined ? {} : { cause, ...(isUploadError(cause) ? { details: cause.details } : {}) },
+    )
     this.name = 'UploadFailedError'
     this.report = report
   }
