@@ -7,7 +7,7 @@ import type { Output } from './output.ts'
 import type { UploadResult } from './upload-result.ts'
 import { countOf } from './wording.ts'
 
-/** Tells it on stderr; nothing for a session that is confirmed or that never began. */
+/** Tells it on stderr; nothing for a session that is confirmed or that the service never opened. */
 export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions): void {
   const { status, files, key } = result
   if (status === 'confirmed' || status === 'cancelled') return
@@ -15,6 +15,8 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     if (status === 'interrupted') output.complain('Interrupted before the session began: run the command again.')
     return
   }
+  // Nothing was begun at the service: the error says why, and the same command again is as good.
+  if (status === 'failed' && result.sessionId === null) return
   const missing = files.filter((file) => file.status !== 'confirmed')
   const bytes = missing.reduce((sum, file) => sum + file.bytes, 0)
   const what = `Missing: ${missing.length} of ${countOf(files.length, 'file')}, ${formatBytes(bytes)}.`

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // The program `mocap-uplink`: argv in, exit code out.
 
+import { keepHeapLean } from './lean-heap.ts'
 import { runCli } from './run-cli.ts'
 
+keepHeapLean()
 void runCli(process.argv.slice(2))

@@ -170,9 +170,9 @@ describe('an upload that was interrupted', () => {
   it('that failed for its credentials is finished with the right ones', async () => {
     service = await startIndependentService()
     const refused = await cli.run(['video', 'small.mp4', ...VIDEO], environment({ MOCAP_API_KEY: 'wrong-key-81' }))
-    const again = /To finish: mocap-uplink (resume \S+)\n/.exec(refused.stderr)?.[1] ?? ''
+    const [session] = await sessions()
 
-    const { code, stdout } = await run(...again.split(' '), '--verify', 'full')
+    const { code, stdout } = await run('resume', String(session?.['key']), '--verify', 'full')
 
     expect({ refused: refused.code, code }).toEqual({ refused: 4, code: 0 })
     expect(stdout).toMatch(/\nconfirmed: 1 of 1 file confirmed, 1 verified/)

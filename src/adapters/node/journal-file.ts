@@ -6,7 +6,8 @@
 // takes nothing more until it is opened again.
 //
 // It is rewritten as the shortest equivalent history when that halves it: at opening from 64 KiB on, and later each time
-// it has doubled and is over 1 MiB.
+// it has doubled and is over 8 MiB: rewriting reads and folds all of it, which for the journal of a night of thousands of
+// small files would cost more memory than the upload itself.
 
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -22,7 +23,7 @@ import type { LineStore } from './group-commit.ts'
 import { explained, journalProblem } from './journal-problem.ts'
 
 const COMPACT_AT_OPEN_BYTES = 64 * 1024
-const COMPACT_LATER_BYTES = 1024 ** 2
+const COMPACT_LATER_BYTES = 8 * 1024 ** 2
 
 export interface JournalFile extends LineStore {
   /** Found at opening. */

@@ -398,17 +398,17 @@ describe('a journal that has grown', () => {
   it('is made short while it is open, and takes all that is appended meanwhile', async () => {
     const folder = await temporary()
     const journal = diskJournal({ folder })
-    const history = badNight(800)
+    const history = badNight(6_400)
     const session = await journal.open('k')
     let largest = 0
-    for (let at = 0; at < history.length; at += 100) {
-      await session.append(history.slice(at, at + 100))
+    for (let at = 0; at < history.length; at += 1_000) {
+      await session.append(history.slice(at, at + 1_000))
       largest = Math.max(largest, (await stat(pathOf(folder))).size)
     }
     await session.close()
 
-    expect(history.length).toBe(16_801)
-    expect(largest).toBeLessThan(1.1 * 1024 ** 2)
+    expect(history.length).toBe(134_401)
+    expect(largest).toBeLessThan(8.2 * 1024 ** 2)
     expect(foldJournal(await read(journal))).toEqual(foldJournal(history))
   })
 
