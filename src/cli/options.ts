@@ -17,6 +17,7 @@ export interface SharedOptions {
   readonly retries?: string
   readonly giveUpAfter?: string
   readonly verify?: 'md5' | 'off' | 'full'
+  readonly receipt?: string
   readonly allowHttp?: boolean
   readonly caFile?: string
   readonly json?: boolean
@@ -89,11 +90,12 @@ export function addTransferOptions(command: Command): Command {
     .addOption(
       new Option(
         '--verify <how>',
-        "md5: compare each part's MD5 with the storage's ETag; full: on resume also read all again that was sent; off: hash nothing",
+        "md5: compare each part's MD5 with the storage's ETag; full: also read each file again for its SHA-256, and on resume all that was sent; off: hash nothing",
       )
         .choices(['md5', 'full', 'off'])
         .default('md5'),
     )
+    .option('--receipt <file>', 'write the receipt there when the upload ends; of several sessions each to FILE.KEY')
   addStateOption(command)
   return addServiceOptions(command)
 }

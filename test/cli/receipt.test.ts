@@ -1,6 +1,6 @@
 // What was delivered, and the proof of it against files: shown and checked by processes of their own.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -24,9 +24,17 @@ beforeAll(async () => {
   cli = await buildCli()
   service = await startIndependentService()
   await writeFile(join(cli.folder, 'swing.mp4'), bytes)
-  const { stdout } = await run('video', 'swing.mp4', ...VIDEO, '--json')
+  const { stdout } = await run(
+    'video',
+    'swing.mp4',
+    ...VIDEO,
+    '--json',
+    '--verify',
+    'full',
+    '--receipt',
+    'receipt.json',
+  )
   key = String(lastLine(stdout)['key'])
-  await run('receipt', 'show', key, '--output', 'receipt.json')
 })
 afterAll(async () => {
   await service.close()
@@ -42,6 +50,14 @@ it('shows every part of a session with its digest, and no address', async () => 
   ])
   expect(text).not.toMatch(/https?:|X-Amz|Signature/)
   expect(text).not.toContain(service.apiKey)
+})
+
+it('is the same when it is shown later, and holds the SHA-256 of a fully verified file', async () => {
+  const shown = await run('receipt', 'show', key)
+
+  const receipt = JSON.parse(shown.stdout) as { files: { sha256: string }[] }
+  expect(receipt).toEqual(JSON.parse(await readFile(join(cli.folder, 'receipt.json'), 'utf8')))
+  expect(receipt.files[0]?.sha256).toBe(createHash('sha256').update(bytes).digest('hex'))
 })
 
 it('proves the file that was delivered', async () => {

@@ -3,7 +3,6 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { makeReceipt } from '../../flows/receipt.ts'
 import { filesUnder } from '../../node.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -11,6 +10,7 @@ import { keptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options.ts'
 import type { Output } from '../output.ts'
 import { proveFile, readReceipt, type FileProof } from '../receipt-check.ts'
+import { receiptOf } from '../receipt-file.ts'
 import { countOf } from '../wording.ts'
 import { knownSession } from './resume.ts'
 import { summariesOf } from './sessions.ts'
@@ -33,7 +33,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
     const output = context.begin('receipt', options)
     const kept = keptSessions(options, context.env)
     knownSession(await summariesOf(kept), key, kept.folder)
-    const made = makeReceipt(await kept.journal.read(key))
+    const made = await receiptOf(kept.journal, key)
     if (options.output === undefined) {
       output.event('receipt', { receipt: made })
       output.document(made)

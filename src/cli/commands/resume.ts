@@ -8,6 +8,7 @@ import type { Uplink } from '../../uplink.ts'
 import type { CommandContext } from '../command-context.ts'
 import { errorLine } from '../error-line.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { writeReceipt } from '../receipt-file.ts'
 import { sayHowToGoOn } from '../how-to-go-on.ts'
 import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options.ts'
@@ -81,6 +82,10 @@ async function resumeAll(context: CommandContext, output: Output, task: Task): P
     results.push(result)
     printResult(output, result, sessions.length > 1 ? 'ended' : 'result')
     sayHowToGoOn(output, result, options)
+    if (options.receipt !== undefined) {
+      const path = sessions.length > 1 ? `${options.receipt}.${session.key}` : options.receipt
+      await writeReceipt(path, kept.journal, session.key, output)
+    }
     if (result.status === 'interrupted') await kept.close()
   }
   return results

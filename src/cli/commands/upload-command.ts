@@ -5,6 +5,7 @@ import type { UploadPlan } from '../../flows/plan-upload.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
+import { writeReceipt } from '../receipt-file.ts'
 import { sayHowToGoOn } from '../how-to-go-on.ts'
 import { keptSessions } from '../kept-sessions.ts'
 import type { SharedOptions } from '../options.ts'
@@ -42,6 +43,7 @@ export async function runUploadCommand(
   const stoppedBy = context.interruption.reason
   printResult(output, result)
   sayHowToGoOn(output, result, options)
+  if (options.receipt !== undefined) await writeReceipt(options.receipt, kept.journal, upload.key, output)
   if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
 }
