@@ -30,6 +30,7 @@ export type {
   AnalysisReport,
   AnalysisSegment,
 } from './flows/analysis.ts'
+export type { CustomInput } from './flows/custom.ts'
 export type { CapturesInput } from './flows/captures.ts'
 export type { UploadPlan } from './flows/plan-upload.ts'
 export { DEFAULT_POLLING, type PollingOptions } from './flows/polling.ts'

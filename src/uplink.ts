@@ -13,6 +13,7 @@ import {
   type AnalysisOptions,
 } from './flows/analysis.ts'
 import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
+import { uploadCustom, type CustomInput } from './flows/custom.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
 import { makeReceipt, type DeliveryReceipt } from './flows/receipt.ts'
 import { cancelSession, listSessions, resumeSession } from './flows/sessions.ts'
@@ -80,6 +81,8 @@ export interface UplinkPorts {
 export interface Uplink {
   uploadVideos(input: VideosInput): Upload
   uploadCaptures(input: CapturesInput): Upload
+  /** Uploads by a protocol of the host's own, such as `s3Multipart`. */
+  upload(input: CustomInput): Upload
   requestAnalysis(input: AnalysisInput): Analysis
   /** Waits for an analysis that was submitted before. */
   watchAnalysis(analysisId: string | number, options?: AnalysisOptions): Analysis
@@ -90,7 +93,7 @@ export interface Uplink {
   /** What a session of the journal delivered, part by part; see DeliveryReceipt. Works also while it is being driven. */
   receipt(key: string): Promise<DeliveryReceipt>
   /** Gives a session of the journal up. */
-  cancelSession(key: string): Promise<UploadReport>
+  cancelSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
   /** What an upload would do: files, parts, calls. Looks at the files; calls nobody. */
   planVideos(input: VideosInput): Promise<UploadPlan>
   planCaptures(input: CapturesInput): Promise<UploadPlan>
@@ -140,12 +143,13 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   return {
     uploadVideos: (input) => uploadVideos(context, input),
     uploadCaptures: (input) => uploadCaptures(context, input),
+    upload: (input) => uploadCustom(context, input),
     requestAnalysis: (input) => requestAnalysis(context, input),
     watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(context, analysisId, analysisOptions),
     sessions: () => listSessions(context),
     resume: (key, resumeOptions = {}) => resumeSession(context, key, resumeOptions),
     receipt: async (key) => makeReceipt(await journal.read(key)),
-    cancelSession: (key) => cancelSession(context, key),
+    cancelSession: (key, cancelOptions) => cancelSession(context, key, cancelOptions),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,

@@ -10,7 +10,8 @@ import type { AddressedFile, PlannedFile, Receipt } from './ports.ts'
 /** Version of the record types. A journal with another one is refused, never guessed. */
 export const JOURNAL_VERSION = 1
 
-export type FlowName = 'video' | 'capture'
+/** `custom`: a protocol that the host brings. */
+export type FlowName = 'video' | 'capture' | 'custom'
 export type FinalStatus = 'confirmed' | 'partial' | 'cancelled' | 'failed'
 
 /** `at` is wall time in ms since 1970. Every record is plain JSON. */

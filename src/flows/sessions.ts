@@ -37,6 +37,8 @@ export interface ResumeOptions {
   /** `full` reads every part again that was sent before; default `sample`: the first, the last and three others. */
   readonly verifyDepth?: 'sample' | 'full'
   readonly renewAddresses?: RenewAddresses
+  /** For a session of `uplink.upload`: its protocol again, which no journal can hold. */
+  readonly protocol?: Protocol
 }
 
 /** Oldest first. Takes no lease: sessions that another process drives are listed too. */
@@ -66,7 +68,11 @@ export async function resumeSession(context: FlowContext, key: string, options: 
 }
 
 /** Gives a session up and tells the service where it has a call for that. Safe to repeat until the service was told. */
-export async function cancelSession(context: FlowContext, key: string): Promise<UploadReport> {
+export async function cancelSession(
+  context: FlowContext,
+  key: string,
+  options: Pick<ResumeOptions, 'protocol'> = {},
+): Promise<UploadReport> {
   const record = await openSession(context, key)
   try {
     const { place } = foldedOf(record)
@@ -74,7 +80,7 @@ export async function cancelSession(context: FlowContext, key: string): Promise<
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} is confirmed; there is nothing to cancel.`)
     await record.write({ type: 'session.cancelling' })
     const wasCancelAsked = place === 'cancelling' || place === 'cancelled'
-    const definition = { ...definitionOf(context, foldedOf(record), {}), wasCancelAsked }
+    const definition = { ...definitionOf(context, foldedOf(record), options), wasCancelAsked }
     return await driveSession(context, definition, record).cancel()
   } catch (error) {
     await record.close()
@@ -129,7 +135,7 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
   const { flow, params, ledger, locations } = folded
   const source = options.source ?? context.sourceAt
   return {
-    ...{ flow, params, protocol: protocolOf(context, folded) },
+    ...{ flow, params, protocol: protocolOf(context, folded, options) },
     ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
     ...{ renewAddresses: options.renewAddresses, verifyDepth: options.verifyDepth ?? context.verifyDepth },
     files: ledger.files.map(({ plan: { fileIndex, name } }) => {
@@ -148,7 +154,9 @@ function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): vo
 }
 
 /** The journal is data from a disk: its fields are checked as a person's would be. */
-function protocolOf(context: FlowContext, { flow, params }: FoldedJournal): Protocol {
+function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, { protocol }: ResumeOptions): Protocol {
+  if (flow === 'custom')
+    return protocol ?? invalid('This session was begun with a protocol of the host: give it again.')
   try {
     if (flow === 'video') return videoProtocol(context, params as unknown as VideoParams)
     return captureProtocol(context, params as unknown as CaptureParams)

@@ -1,0 +1,23 @@
+// Any other store or service: the host brings the protocol, and everything else is as in the other flows.
+
+import type { Protocol } from '../core/ports.ts'
+import { checkFiles } from './prepare.ts'
+import { startUpload } from './upload-session.ts'
+import type { Upload, UploadFile } from './upload.ts'
+import type { FlowContext } from './videos.ts'
+
+export interface CustomInput {
+  readonly protocol: Protocol
+  readonly files: readonly UploadFile[]
+  /** What the host wants to find in the journal again; plain data, never a credential. Default: nothing. */
+  readonly params?: Readonly<Record<string, unknown>>
+  /** Bytes of a part, within the protocol's limits. Default as for videos. */
+  readonly partSizeBytes?: number
+}
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
+export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
+  const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes } = input
+  checkFiles(files)
+  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes })
+}
