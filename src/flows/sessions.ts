@@ -1,7 +1,8 @@
 // What the journal holds: lists its sessions, takes one up again where its journal ends, gives one up.
 
 import { checkAddress } from '../core/address-policy.ts'
-import { invalid, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invalid, isUploadError, summarize, UploadError } from '../core/errors.ts'
+import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
 import { foldJournal, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
 import { countSettled, isReceived } from '../core/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
@@ -37,6 +38,8 @@ export interface ResumeOptions {
   /** `full` reads every part again that was sent before; default `sample`: the first, the last and three others. */
   readonly verifyDepth?: 'sample' | 'full'
   readonly renewAddresses?: RenewAddresses
+  /** As in `uploadVideos`: a function that no journal can hold. */
+  readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
   /** For a session of `uplink.upload`: its protocol again, which no journal can hold. */
   readonly protocol?: Protocol
 }
@@ -154,11 +157,13 @@ function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): vo
 }
 
 /** The journal is data from a disk: its fields are checked as a person's would be. */
-function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, { protocol }: ResumeOptions): Protocol {
+function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, options: ResumeOptions): Protocol {
+  const { protocol, isAlreadyConfirmed } = options
   if (flow === 'custom')
     return protocol ?? invalid('This session was begun with a protocol of the host: give it again.')
+  const own = isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }
   try {
-    if (flow === 'video') return videoProtocol(context, params as unknown as VideoParams)
+    if (flow === 'video') return videoProtocol(context, params as unknown as VideoParams, own)
     return captureProtocol(context, params as unknown as CaptureParams)
   } catch (error) {
     throw isUploadError(error) ? new UploadError('ERR_UPLOAD_JOURNAL', error.message, { cause: error }) : error

@@ -51,6 +51,25 @@ describe('a new life', () => {
     await second.close()
   })
 
+  it('takes what the host says of a repeated confirmation, in the new life too', async () => {
+    const journal = memoryJournal()
+    const faults: Fault[] = [
+      { operation: 'confirm', nth: 1, action: 'loseReply' },
+      { operation: 'confirm', nth: 2, action: { status: 401 } },
+    ]
+    const rig = await startRig({ faults, repeatedConfirmStatus: 409 }, { journal })
+    const files = [sample('a.mp4', 1_000, 1)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' })
+
+    const second = secondLife(rig, journal, files)
+    const isAlreadyConfirmed = (error: { readonly status: number }) => error.status === 409
+    const report = await (await second.resume(first.key, { isAlreadyConfirmed })).done()
+
+    expect(report.status).toBe('confirmed')
+    await second.close()
+  })
+
   it('tries files again that had failed, and leaves the confirmed ones alone', async () => {
     const journal = memoryJournal()
     const refused: Fault = { operation: 'put', nth: 1, fileName: 'b.mp4', action: { status: 411 } }
