@@ -17,7 +17,8 @@ export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
-  cancel(sessionId: string | number): Promise<{ isServiceTold: boolean }>
+  /** Tells the service of the session that the record names: the machine may know only the one before it was replaced. */
+  cancel(): Promise<{ isServiceTold: boolean }>
   settle(status: FinalStatus, error: ErrorSummary | null): Promise<void>
   /** The last failure as it was thrown; machines keep plain data only. */
   failure(): unknown
@@ -91,8 +92,8 @@ export function createSessionSteps(
       await transferring
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
     },
-    async cancel(sessionId) {
-      const { isServiceTold, failure: reason } = await tellService(ports, definition, sessionId)
+    async cancel() {
+      const { isServiceTold, failure: reason } = await tellService(ports, definition, record.sessionId())
       await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same; the machine keeps why nobody was told.
       if (reason !== undefined) throw reason

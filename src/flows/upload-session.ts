@@ -133,9 +133,7 @@ function provideSteps(steps: SessionSteps) {
       ),
       transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ signal }) => steps.transfer(signal)),
       draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ input }) => steps.drain(input.reason)),
-      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: Id }>(({ input }) =>
-        steps.cancel(input.sessionId),
-      ),
+      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: Id }>(() => steps.cancel()),
       settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(({ input }) =>
         steps.settle(input.status, input.error),
       ),

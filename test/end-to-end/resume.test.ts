@@ -196,6 +196,19 @@ describe('addresses that died', () => {
     expect(confirmed.at(-1)).toBe(30 * MIB + 1_000)
   })
 
+  it('leave the new session to be cancelled, not the one before it', async () => {
+    const faults: Fault[] = [3, 4, 5, 6].map((nth) => ({ operation: 'put', nth, action: EXPIRED }))
+    const rig = await startRig({ faults }, { concurrency: 1 })
+    const files = [sample('small.mp4', 1_000, 1), sample('big.mp4', 30 * MIB, 2)]
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+    const replaced = await new Promise<SessionReplaced>((resolve) => upload.on('session.replaced', resolve))
+
+    const report = await upload.cancel()
+
+    expect([report.status, report.isServiceTold]).toEqual(['cancelled', true])
+    expect(rig.service.records.cancelledSessionIds).toEqual([String(replaced.newSessionId)])
+  })
+
   it('are signed again by the host where it can, and no receipt is lost', async () => {
     const rig = await startRig({ faults: [{ operation: 'put', nth: 2, action: EXPIRED }] }, { concurrency: 1 })
     const files = [sample('a.mp4', 15 * MIB, 1)]
