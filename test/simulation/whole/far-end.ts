@@ -50,7 +50,8 @@ export interface ServiceCallBody {
 export interface FarEnd {
   targetOf(url: string): Target | undefined
   /** A call of the service. `kind` is what was asked. */
-  call(method: string, path: string, body: ServiceCallBody): Answer
+  /** `isUnheard`: the client gave the call up before it arrived, and may know better by now. */
+  call(method: string, path: string, body: ServiceCallBody, isUnheard: boolean): Answer
   /** Bytes that have wholly arrived. `isDoubted`: nobody heard, or will hear, what became of them. */
   put(target: Target, bytes: Uint8Array, isDoubted: boolean): Answer
   /** Whether the service has accepted the file, in any session. */
@@ -102,7 +103,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     })
     return json(200, { upload_session_id: session.id, pre_signed_urls: entries })
   }
-  const confirm = (body: ServiceCallBody): Answer => {
+  const confirm = (body: ServiceCallBody, isUnheard: boolean): Answer => {
     const session = sessions.get(String(body['upload_session_id']))
     const file = [...(session?.files.values() ?? [])].find((one) => one.fileId === body['affected_file_id'])
     if (session === undefined || file === undefined || session.isCancelled)
@@ -118,7 +119,8 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     for (const { etag, part_number: partNumber } of listed) {
       const part = file.parts.get(partNumber)
       if (part?.etag === etag) continue
-      if (part?.isDoubted !== true)
+      // A call that was given up and arrives late names what was true when it was made; it is refused, and that is all.
+      if (part?.isDoubted !== true && !isUnheard)
         violate(`${file.name} is confirmed with an ETag that part ${String(partNumber)} does not have`)
       return json(400, { message: `the etag of part ${String(partNumber)} is not the stored one` })
     }
@@ -150,9 +152,9 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
 
   return {
     targetOf: (url) => targets.get(url),
-    call(method, path, body) {
+    call(method, path, body, isUnheard) {
       if (method === 'POST' && path === '/upload_videos') return createVideos(body)
-      if (method === 'PATCH' && path === '/upload_videos') return confirm(body)
+      if (method === 'PATCH' && path === '/upload_videos') return confirm(body, isUnheard)
       if (method === 'DELETE' && path.startsWith('/upload_videos/')) return cancel(path.slice(15))
       if (method === 'POST' && path === '/mocap_session') {
         const { id } = begin()

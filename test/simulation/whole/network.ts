@@ -49,7 +49,7 @@ export function createNetwork(options: NetworkOptions): Transport {
     attempt.hasArrived = true
     log(() => `arrives ${attempt.method} ${nameOf(attempt)}${isDoubted ? ' (unheard)' : ''}`)
     if (attempt.target !== undefined) return farEnd.put(attempt.target, body, isDoubted)
-    return farEnd.call(attempt.method, attempt.path, fieldsOf(body))
+    return farEnd.call(attempt.method, attempt.path, fieldsOf(body), isDoubted)
   }
   /** We gave it up, or died, after it was wholly handed over. */
   const abandon = (attempt: Attempt): void => {
