@@ -80,7 +80,8 @@ export function realUpload(seed: number): RealUpload {
     const later = (act: () => void, delayMs: number): void => void clock.setTimeout(act, delayMs)
     const log = (): void => undefined
     const uplink = createUplink(
-      { baseUrl: SERVICE_URL, credentials: { apiKey: API_KEY }, concurrency: 3 },
+      // The model knows no limit of attempts: more faults than any command list can hold on one part.
+      { baseUrl: SERVICE_URL, credentials: { apiKey: API_KEY }, concurrency: 3, retries: 200 },
       {
         transport: createNetwork({ night, life, farEnd, watch, trouble, serverNow, later, log }),
         journal: disk.journal(life, QUIET_LIFE),
