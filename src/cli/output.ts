@@ -1,6 +1,8 @@
 // Where the CLI writes: events as JSON lines, or lines for a person. A reader that goes away ends nothing, and a file
 // name cannot send control sequences to the terminal.
 
+import { onOneLine } from '../core/redact.ts'
+
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
 export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'
 
@@ -61,15 +63,15 @@ export function createOutput(options: OutputOptions): Output {
       if (mode === 'json') out.write(`${JSON.stringify({ event, at: new Date().toISOString(), ...fields })}\n`)
     },
     say(text) {
-      if (mode === 'lines' || mode === 'terminal') above(() => out.write(`${printable(text)}\n`))
+      if (mode === 'lines' || mode === 'terminal') above(() => out.write(`${onOneLine(text)}\n`))
     },
     answer(text) {
-      if (mode !== 'json') above(() => out.write(`${printable(text)}\n`))
+      if (mode !== 'json') above(() => out.write(`${onOneLine(text)}\n`))
     },
     document(value) {
       if (mode !== 'json') above(() => out.write(`${toJson(value, stdout.isTTY)}\n`))
     },
-    complain: (text) => above(() => err.write(`${printable(text)}\n`)),
+    complain: (text) => above(() => err.write(`${onOneLine(text)}\n`)),
     draw: (text) => out.write(text),
     setLive(area) {
       live = area
@@ -78,11 +80,6 @@ export function createOutput(options: OutputOptions): Output {
       await Promise.all([out.flushed(), err.flushed()])
     },
   }
-}
-
-/** Takes control characters and the marks that turn text around out of a line. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\u{FFFD}')
 }
 
 function toJson(value: unknown, isForPerson: boolean): string {

@@ -2,7 +2,7 @@
 
 import { formatBytes } from '../core/plan.ts'
 import type { UploadFileStatus, UploadProgress, UploadState } from '../flows/upload.ts'
-import { printable } from './output.ts'
+import { onOneLine } from '../core/redact.ts'
 import { clip, columnsOf, fitColumns } from './text-width.ts'
 import { countOf, formatRate, formatTime, percentOf } from './wording.ts'
 
@@ -40,7 +40,7 @@ function fileLine(file: UploadFileStatus, columns: number): string {
   const right = columns >= MIN_COLUMNS_FOR_BAR ? `${bar(file)} ${percent} ${word.padEnd(13)}` : percent
   const nameColumns = columns - columnsOf(right) - 3
   if (nameColumns < NAME_COLUMNS_AT_LEAST) return clip(`  ${percent}`, columns)
-  return `  ${fitColumns(printable(file.name), nameColumns)} ${right}`.trimEnd()
+  return `  ${fitColumns(onOneLine(file.name), nameColumns)} ${right}`.trimEnd()
 }
 
 function bar(file: UploadFileStatus): string {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { parseDuration, parseInteger, parseSize, readJsonOption } from '../../src/cli/option-values.ts'
-import { printable } from '../../src/cli/output.ts'
+import { onOneLine } from '../../src/core/redact.ts'
 import { progressLines } from '../../src/cli/progress-lines.ts'
 import type { ProgressPicture } from '../../src/cli/progress-lines.ts'
 import { eraseText } from '../../src/cli/progress-view.ts'
@@ -97,7 +97,7 @@ describe('text on a terminal', () => {
   })
 
   it('cannot be moved by a file name', () => {
-    expect(printable('a\x1b[2Jb\nc\u202Egpj.exe')).toBe('a�[2Jb�c�gpj.exe')
+    expect(onOneLine('a\x1b[2Jb\nc\u202Egpj.exe')).toBe('a�[2Jb�c�gpj.exe')
   })
 })
 

@@ -1,30 +1,12 @@
 // Far ends that go silent, over real sockets: connecting, before, in and after a body. Time runs twenty times too fast.
 
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  createUplink,
-  systemClock,
-  type Clock,
-  type NodeUplinkOptions,
-  type Upload,
-  type UploadEvents,
-} from '../../src/node.ts'
+import { createUplink, type NodeUplinkOptions, type Upload, type UploadEvents } from '../../src/node.ts'
 import { answering, httpAnswer, scriptedServer, type ScriptedConnection } from '../helpers/scripted-server.ts'
-import { MIB, sample, VIDEO } from './rig.ts'
+import { MIB, sample, VIDEO, fastClock } from './rig.ts'
 
 const SPEED = 20
 const FILE_BYTES = 12 * MIB
-
-function fastClock(): Clock {
-  const clock = systemClock()
-  const [wall, monotonic] = [clock.wallNow(), clock.monotonicNow()]
-  return {
-    wallNow: () => wall + (clock.monotonicNow() - monotonic) * SPEED,
-    monotonicNow: () => monotonic + (clock.monotonicNow() - monotonic) * SPEED,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs / SPEED),
-    clearTimeout: clock.clearTimeout,
-  }
-}
 
 interface Run {
   readonly upload: Upload
@@ -44,7 +26,7 @@ async function begin(
   const opened = { upload_session_id: 's', pre_signed_urls: [{ session_file_id: 'f', info: [{ url }] }] }
   const service = await scriptedServer(answering(() => httpAnswer(200, { body: JSON.stringify(opened) })))
   const uplink = createUplink({
-    ...{ baseUrl: service.origin, credentials: { apiKey: 'k' }, clock: fastClock(), proxy: null, verify: 'off' },
+    ...{ baseUrl: service.origin, credentials: { apiKey: 'k' }, clock: fastClock(SPEED), proxy: null, verify: 'off' },
     timeouts: { connectMs: 10_000, stallMs: 10_000, answerMs: 10_000 },
     ...choices,
   })
@@ -145,7 +127,7 @@ describe('a service that goes silent', () => {
   it('lets no upload hang: done() settles, and cancel() too', async () => {
     const silent = await scriptedServer(silence)
     const uplink = createUplink({
-      ...{ baseUrl: silent.origin, credentials: { apiKey: 'k' }, clock: fastClock(), proxy: null },
+      ...{ baseUrl: silent.origin, credentials: { apiKey: 'k' }, clock: fastClock(SPEED), proxy: null },
       ...{ callTimeoutMs: 2_000, giveUpAfterMs: 10_000 },
     })
     onTestFinished(async () => {

@@ -5,25 +5,13 @@ import { createHash } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 
-import { createUplink, systemClock, type Clock, type Upload, type UploadReport } from '../../src/node.ts'
+import { createUplink, type Upload, type UploadReport } from '../../src/node.ts'
 import type { NIGHTS } from '../../src/service/faults/nights.ts'
 import { startService, type RunningService } from '../../src/service/index.ts'
-import { CAPTURE, MIB, sample, VIDEO, type Sample } from './rig.ts'
+import { CAPTURE, MIB, sample, VIDEO, type Sample, fastClock } from './rig.ts'
 
 const SPEED = 20
 const API_KEY = 'night-key-71c4'
-
-/** The system's clock, as if a second were a twentieth of one. */
-function fastClock(): Clock {
-  const clock = systemClock()
-  const [wall, monotonic] = [clock.wallNow(), clock.monotonicNow()]
-  return {
-    wallNow: () => wall + (clock.monotonicNow() - monotonic) * SPEED,
-    monotonicNow: () => monotonic + (clock.monotonicNow() - monotonic) * SPEED,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs / SPEED),
-    clearTimeout: clock.clearTimeout,
-  }
-}
 
 interface Night {
   readonly videos: UploadReport
@@ -43,7 +31,7 @@ const actions = (): Sample[] =>
   Array.from({ length: 10 }, (_, index) => sample(`play-${index}.action`, 150_000 + index * 40_000, 10 + index))
 
 async function live(faults: `night:${keyof typeof NIGHTS}`): Promise<Night> {
-  const clock = fastClock()
+  const clock = fastClock(SPEED)
   // The night's own time stands still until both sessions are open, and goes on where the first outage begins.
   let openedAtMs: number | undefined
   const dusk = clock.wallNow()
