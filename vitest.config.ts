@@ -1,10 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { settleRunSeed } from './test/helpers/run-seed.ts'
 
-// One seed for all random tests of a run, printed here and replayed by FC_SEED. This file is read once a project.
-if (process.env['FC_SEED'] === undefined) {
-  process.env['FC_SEED'] = String(Math.floor(Math.random() * 2 ** 31))
-  process.stdout.write(`Random tests use a seed; replay with FC_SEED=${process.env['FC_SEED']}\n`)
-}
+settleRunSeed()
 
 // One project per place where a test runs: `unit` in this process's workers; `system` with real servers, processes and
 // databases; `package` on the packed package, as a host would install it.

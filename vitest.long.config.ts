@@ -1,13 +1,19 @@
 import { defineConfig } from 'vitest/config'
+import { settleRunSeed } from './test/helpers/run-seed.ts'
+import { longSummary } from './test/long/long-summary.ts'
 
-// Long runs and real stores: `npm run ci:long`. They may take minutes, and skip loudly what the environment lacks.
+settleRunSeed()
+
+// Long runs and real stores: `npm run ci:long`, from a fresh clone after `npm ci`. They build, start and stop what they
+// need, take minutes, and skip loudly what the machine lacks.
 export default defineConfig({
   test: {
     name: 'long',
     setupFiles: ['test/helpers/seed.ts'],
     include: ['test/long/**/*.test.ts'],
     testTimeout: 600_000,
-    hookTimeout: 120_000,
+    hookTimeout: 240_000,
     fileParallelism: false,
+    reporters: ['default', longSummary()],
   },
 })

@@ -1,8 +1,8 @@
-// The S3 protocol against a real store that the environment names: S3_ENDPOINT, S3_BUCKET (made if missing),
-// S3_ACCESS_KEY, S3_SECRET_KEY, and S3_REGION where it is not us-east-1. Written for a Ceph gateway; any store will do.
+// The S3 protocol against a real store: a Ceph gateway that is started here, or any store that the environment names by
+// S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_BUCKET (made if missing), and S3_REGION where it is not us-east-1.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
 import { undiciTransport } from '../../src/adapters/node/undici-transport.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
@@ -12,27 +12,23 @@ import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-mul
 import { listParts } from '../../src/protocols/s3-parts.ts'
 import { bytesOfSeed, quickClock, runProtocol } from '../helpers/protocol-run.ts'
 import { presign, presignS3, type SigV4Options } from '../helpers/sigv4.ts'
-
-const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION } = process.env
-const names = { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY, S3_SECRET_KEY }
-const missing = Object.entries(names).flatMap(([name, value]) => (value === undefined ? [name] : []))
-if (missing.length > 0) {
-  process.stderr.write(`SKIPPED: the S3 protocol was not tried against a real store: ${missing.join(', ')} not set.\n`)
-}
+import { missingCephPackages, startCephGateway, type CephGateway } from './ceph-gateway.ts'
 
 const MIB = 1024 ** 2
 const NEVER = new AbortController().signal
-const keys: SigV4Options = {
-  endpoint: S3_ENDPOINT ?? 'http://127.0.0.1',
-  bucket: S3_BUCKET ?? '',
-  accessKey: S3_ACCESS_KEY ?? '',
-  secretKey: S3_SECRET_KEY ?? '',
-  ...(S3_REGION === undefined ? {} : { region: S3_REGION }),
-}
+const named = storeOfEnvironment()
+const missing = named === undefined ? missingCephPackages() : []
+const lack =
+  missing.length === 0
+    ? undefined
+    : `The S3 protocol was not tried against a real store. Install ${missing.join(' ')} (apt), or name one by S3_ENDPOINT.`
+if (lack !== undefined) process.stderr.write(`SKIPPED: ${lack}\n`)
+let keys: SigV4Options
 const folder = `mocap-uplink-test-${randomBytes(6).toString('hex')}`
 
-describe.skipIf(missing.length > 0)('against a real store', () => {
+describe('against a real store', () => {
   const transport = undiciTransport()
+  let gateway: CephGateway | undefined
   const created: string[] = []
 
   const optionsWith = (own: Partial<S3MultipartOptions> = {}): S3MultipartOptions => ({
@@ -73,12 +69,17 @@ describe.skipIf(missing.length > 0)('against a real store', () => {
   }
 
   beforeAll(async () => {
+    if (lack !== undefined) return
+    if (named === undefined) gateway = await startCephGateway()
+    keys = named ?? { bucket: 'mocap-uplink-test', ...gateway! }
     const response = await fetch(presign(keys, 'PUT', ''), { method: 'PUT' })
     expect([200, 409]).toContain(response.status)
   })
+  beforeEach(({ skip }) => skip(lack !== undefined, lack))
   afterAll(async () => {
     for (const key of new Set(created)) await fetch(presign(keys, 'DELETE', key), { method: 'DELETE' })
     await transport.close()
+    await gateway?.stop()
   })
 
   it.each([
@@ -217,6 +218,19 @@ describe.skipIf(missing.length > 0)('against a real store', () => {
     },
   )
 })
+
+/** The store that the environment names, if it does; a name without the others is a mistake, not a wish to skip. */
+function storeOfEnvironment(): SigV4Options | undefined {
+  const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION } = process.env
+  if (S3_ENDPOINT === undefined) return undefined
+  if (S3_BUCKET === undefined || S3_ACCESS_KEY === undefined || S3_SECRET_KEY === undefined) {
+    throw new Error('S3_ENDPOINT is set: set S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY, too.')
+  }
+  return {
+    ...{ endpoint: S3_ENDPOINT, bucket: S3_BUCKET, accessKey: S3_ACCESS_KEY, secretKey: S3_SECRET_KEY },
+    ...(S3_REGION === undefined ? {} : { region: S3_REGION }),
+  }
+}
 
 /** Loses the answer to the first completion, after the store has done its work. */
 function losingTransport(inner: Transport) {

@@ -1,0 +1,8 @@
+// One seed for all random tests of a run: printed once, and replayed by FC_SEED. The configurations of vitest ask for it.
+
+/** Leaves FC_SEED as the caller set it, or draws one and prints it. A configuration is read once a project. */
+export function settleRunSeed(): void {
+  if (process.env['FC_SEED'] !== undefined) return
+  process.env['FC_SEED'] = String(Math.floor(Math.random() * 2 ** 31))
+  process.stdout.write(`Random tests use a seed; replay with FC_SEED=${process.env['FC_SEED']}\n`)
+}
