@@ -24,8 +24,8 @@ const MAX_ROUNDS = 100
 
 /**
  * Locks the folder of the session `key`, making it (0700) where needed. Rejects with ERR_UPLOAD_JOURNAL when a living
- * process holds it, this one included; when its holder is on another host or cannot be read, so that nothing can be said
- * of it; and when the folder cannot be used.
+ * process holds it, this one included; when its holder is on another machine, also one of the same name, or cannot be
+ * read, so that nothing can be said of it; and when the folder cannot be used.
  */
 export function lockSession(folder: string, key: string): Promise<JournalLock> {
   return explained(folder, 'locked', async () => {
@@ -137,7 +137,10 @@ async function ownerIn(path: string): Promise<ProcessIdentity | 'unreadable' | '
 function isIdentity(value: unknown): value is ProcessIdentity {
   if (typeof value !== 'object' || value === null || !('host' in value) || !('pid' in value)) return false
   // 0 and negative numbers mean groups of processes to the system.
-  return typeof value.host === 'string' && Number.isSafeInteger(value.pid) && Number(value.pid) > 0
+  if (typeof value.host !== 'string' || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 0) return false
+  // A field that says something else than we do must not pass for one that differs, which would make its holder gone.
+  const known: Partial<Record<string, unknown>> = { ...value }
+  return ['machine', 'start', 'boot', 'pidSpace'].every((name) => ['string', 'undefined'].includes(typeof known[name]))
 }
 
 async function namesIn(folder: string): Promise<string[]> {

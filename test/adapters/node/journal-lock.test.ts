@@ -7,7 +7,12 @@ import { build } from 'tsup'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { lockSession } from '../../../src/adapters/node/journal-lock.ts'
-import { ownIdentity, whereIs, type ProcessIdentity } from '../../../src/adapters/node/process-identity.ts'
+import {
+  isThisMachine,
+  ownIdentity,
+  whereIs,
+  type ProcessIdentity,
+} from '../../../src/adapters/node/process-identity.ts'
 import { folderOfKey } from '../../../src/adapters/node/session-folder.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -208,7 +213,7 @@ describe('a lock', () => {
   })
 
   it('is stale when its process is gone', async () => {
-    await plant({ host: hostname(), pid: await killedPid() })
+    await plant({ ...(await ownIdentity()), pid: await killedPid() })
 
     await (await lockHere()).release()
   })
@@ -219,15 +224,38 @@ describe('a lock', () => {
     await (await lockHere()).release()
   })
 
-  it.runIf(process.platform === 'linux')('is stale when the computer has been started anew since', async () => {
-    await plant({ ...(await ownIdentity()), boot: '11111111-2222-3333-4444-555555555555' })
+  const OTHER_BOOT = '11111111-2222-3333-4444-555555555555'
 
-    await (await lockHere()).release()
+  it.runIf(process.platform === 'linux')('is stale when the computer has been started anew since', async () => {
+    const own = await ownIdentity()
+    await plant({ ...own, boot: OTHER_BOOT })
+
+    // In a container that has no machine's id nothing tells a new start from another machine.
+    if (own.machine === undefined) await expect(lockHere()).rejects.toMatchObject(refused('cannot be seen from here'))
+    else await (await lockHere()).release()
+  })
+
+  it.runIf(process.platform === 'linux').each([
+    ['one with an id of its own', { machine: '0'.repeat(32) }],
+    ['one that does not say which it is', { machine: undefined }],
+  ])('of another machine of the same name is refused on a shared folder: %s', async (_, machine) => {
+    const here = await ownIdentity()
+    // Its process has the number of one that is gone here, and of this one: neither says anything of it.
+    for (const pid of [await killedPid(), process.pid]) {
+      const lock = await plant({ ...here, ...machine, boot: OTHER_BOOT, pid })
+
+      await expect(lockHere()).rejects.toMatchObject(
+        refused(
+          `process ${String(pid)} on the host "${hostname()}" holds its lock "${lock}", which cannot be seen from here`,
+        ),
+      )
+      expect(await readdir(lock)).toHaveLength(1)
+      await rm(lock, { recursive: true })
+    }
   })
 
   it('of a process whose start is not known holds while there is one of its number', async () => {
-    const { host, pid } = await ownIdentity()
-    await plant({ host, pid })
+    await plant({ ...(await ownIdentity()), start: undefined })
 
     await expect(lockHere()).rejects.toMatchObject(refused('cannot be opened'))
   })
@@ -249,22 +277,27 @@ describe('a lock', () => {
     await expect(lockHere()).rejects.toMatchObject(refused('which cannot be seen from here'))
   })
 
-  it.each(['', '{"host":"a"}', '{"host":"a","pid":0}', '{"host":"a","pid":-1}', 'null', '\u0000'])(
-    'that says %j is refused, with its place and what to do',
-    async (content) => {
-      const lock = await plant(content)
+  it.each([
+    '',
+    '{"host":"a"}',
+    '{"host":"a","pid":0}',
+    '{"host":"a","pid":-1}',
+    '{"host":"a","pid":7,"boot":1}',
+    'null',
+    '\u0000',
+  ])('that says %j is refused, with its place and what to do', async (content) => {
+    const lock = await plant(content)
 
-      await expect(lockHere()).rejects.toMatchObject(
-        refused(`its lock "${lock}" cannot be read. If no other process is working on it, delete the folder "${lock}"`),
-      )
-    },
-  )
+    await expect(lockHere()).rejects.toMatchObject(
+      refused(`its lock "${lock}" cannot be read. If no other process is working on it, delete the folder "${lock}"`),
+    )
+  })
 
   it('that was left half made or half given back is no obstacle and is swept away', async () => {
     await mkdir(join(folder, 'session', 'lock'), { recursive: true })
     const aside = join(folder, 'session', 'lock-1234')
     await mkdir(aside)
-    await writeFile(join(aside, '1234'), JSON.stringify({ host: hostname(), pid: await killedPid() }))
+    await writeFile(join(aside, '1234'), JSON.stringify({ ...(await ownIdentity()), pid: await killedPid() }))
 
     const lock = await lockHere()
 
@@ -290,11 +323,36 @@ describe('whereIs', () => {
       await says(`${String(pid)}/stat`, ') Z ')
 
       expect(await whereIs({ ...(await ownIdentity()), pid })).toBe('gone')
-      expect(await whereIs({ host: hostname(), pid })).toBe('gone')
+      const unknownStart = JSON.stringify({ ...(await ownIdentity()), pid, start: undefined })
+      expect(await whereIs(JSON.parse(unknownStart) as ProcessIdentity)).toBe('gone')
     },
   )
 
   it('calls this process alive', async () => {
     expect(await whereIs(await ownIdentity())).toBe('alive')
+  })
+})
+
+describe('isThisMachine', () => {
+  const NAMED = { host: 'studio', pid: 1 }
+  const UNNUMBERED = { ...NAMED, boot: 'b1' }
+  const UNBOOTED = { ...NAMED, machine: 'm1' }
+  const HERE = { ...NAMED, machine: 'm1', boot: 'b1' }
+
+  it.each<[string, ProcessIdentity, ProcessIdentity, boolean]>([
+    ['the same boot', HERE, HERE, true],
+    ['an earlier boot of the same machine', { ...HERE, boot: 'b0' }, HERE, true],
+    ['the same boot, seen from a container with an id of its own', { ...HERE, machine: 'm2' }, HERE, true],
+    ['the same boot where no id is known', UNNUMBERED, UNNUMBERED, true],
+    ['another boot of a machine that is not known', { ...UNNUMBERED, boot: 'b0' }, HERE, false],
+    ['another boot where no id is known', { ...UNNUMBERED, boot: 'b0' }, UNNUMBERED, false],
+    ['another machine of the same name', { ...HERE, machine: 'm2', boot: 'b2' }, HERE, false],
+    ['another name', { ...HERE, host: 'stage' }, HERE, false],
+    ['the same machine where no boot is known', UNBOOTED, UNBOOTED, true],
+    ['another machine where no boot is known', { ...UNBOOTED, machine: 'm2' }, UNBOOTED, false],
+    ['a name alone, found where more is known', NAMED, HERE, false],
+    ['a name alone, where nothing more is ever known', NAMED, NAMED, true],
+  ])('%s', (_, found, here, is) => {
+    expect(isThisMachine(found, here)).toBe(is)
   })
 })
