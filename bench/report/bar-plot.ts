@@ -1,0 +1,60 @@
+// Bars that lie, one row for each contestant, one panel for each measure, numbers written where the bars end.
+
+import { linearScale } from './scale.ts'
+import { readable, type Summary } from './statistics.ts'
+import { element, label, picture } from './svg.ts'
+
+export interface BarRow {
+  readonly name: string
+  readonly summary: Summary
+  /** Drawn in the strong colour. */
+  readonly isOurs: boolean
+}
+
+export interface BarPanel {
+  /** What the lengths mean, with unit and direction: `Throughput, GB/s (more is better)`. */
+  readonly title: string
+  readonly rows: readonly BarRow[]
+}
+
+const WIDTH = 760
+const LEFT = 250
+const RIGHT = WIDTH - 130
+const ROW = 24
+const THICKNESS = 14
+
+/** `foot` says where it was measured. The thin line of a row goes from its lowest run to its highest. */
+export function barPlot(plot: {
+  readonly title: string
+  readonly panels: readonly BarPanel[]
+  readonly foot: string
+}): string {
+  const parts: string[] = [label(plot.title, 20, 32, { kind: 'title' })]
+  let top = 48
+  for (const { title, rows } of plot.panels) {
+    parts.push(label(title, 20, top + 16, { kind: 'panel' }))
+    top += 28
+    const scale = linearScale([0, Math.max(...rows.map(({ summary }) => summary.max), Number.MIN_VALUE)], [LEFT, RIGHT])
+    for (const row of rows) {
+      parts.push(...barRow(row, top + ROW / 2, scale.place))
+      top += ROW
+    }
+    parts.push(element('line', { x1: LEFT, x2: LEFT, y1: top - rows.length * ROW, y2: top, class: 'grid' }))
+    top += 16
+  }
+  parts.push(label(plot.foot, 20, top + 10, { kind: 'small' }))
+  return picture(plot.title, WIDTH, top + 26, ...parts)
+}
+
+function barRow({ name, summary, isOurs }: BarRow, middle: number, place: (value: number) => number): string[] {
+  const kind = isOurs ? 'fill-first' : 'fill-second'
+  const end = place(summary.median)
+  const bar = { x: LEFT, y: middle - THICKNESS / 2, width: end - LEFT, height: THICKNESS, class: kind }
+  const [low, high] = [place(summary.min), place(summary.max)]
+  return [
+    label(name, LEFT - 10, middle + 4.5, { anchor: 'end' }),
+    element('rect', bar),
+    ...(summary.count > 1 ? [element('line', { x1: low, x2: high, y1: middle, y2: middle, class: 'whisker' })] : []),
+    label(readable(summary.median), Math.max(end, high) + 8, middle + 4.5),
+  ]
+}

@@ -1,0 +1,68 @@
+// Bars: what the product has to reach, judged on numbers of one interleaved run. A bar is met, missed, or was not
+// measured; it is never left out.
+
+import { valuesOf, type Run } from './result.ts'
+import { readable, summarize, type Summary } from './statistics.ts'
+
+export interface Bar {
+  /** What is compared with what, such as `throughput, mocap-uplink ÷ curl -T`. */
+  readonly name: string
+  readonly rule: 'atLeast' | 'atMost'
+  readonly limit: number
+  /** `×` for a ratio, else the unit of the limit. */
+  readonly unit: string
+  readonly status: 'met' | 'missed' | 'not measured'
+  /** The number that was judged: the median, or the worst run where every run has to keep the limit. */
+  readonly value?: number
+  readonly spread?: Summary
+}
+
+export interface BarDemand {
+  readonly name: string
+  readonly rule: Bar['rule']
+  readonly limit: number
+  /** Default `×`. */
+  readonly unit?: string
+  /** `median` (default), or `worst`: no single run may break the limit, as with peak memory. */
+  readonly of?: 'median' | 'worst'
+}
+
+/** Judges values against a limit. Without a value, or with one that is no number, the bar was not measured. */
+export function judge(demand: BarDemand, values: readonly number[]): Bar {
+  const { name, rule, limit, unit = '×', of = 'median' } = demand
+  if (values.length === 0 || !values.every(Number.isFinite)) return { name, rule, limit, unit, status: 'not measured' }
+  const spread = summarize(values)
+  const worst = rule === 'atLeast' ? spread.min : spread.max
+  const value = of === 'worst' ? worst : spread.median
+  const isMet = rule === 'atLeast' ? value >= limit : value <= limit
+  return { name, rule, limit, unit, status: isMet ? 'met' : 'missed', value, spread }
+}
+
+/**
+ * One ratio for each round in which both ran: a moment in which the machine was slow troubles both sides of it alike.
+ * Rounds in which one of the two is missing are left out.
+ */
+export function ratiosByRound(
+  runs: readonly Run[],
+  measure: string,
+  over: string,
+  under: string,
+  setting: Readonly<Record<string, number | string>> = {},
+): number[] {
+  const rounds = [...new Set(runs.map((run) => run.round))].toSorted((one, other) => one - other)
+  return rounds.flatMap((round) => {
+    const ofRound = runs.filter((run) => run.round === round)
+    const [above] = valuesOf(ofRound, over, measure, setting)
+    const [below] = valuesOf(ofRound, under, measure, setting)
+    return above === undefined || below === undefined ? [] : [above / below]
+  })
+}
+
+/** The bar in one line: `met     2.91 × (2.70–3.05)  at least 2.5 ×  throughput, …`. */
+export function barLine(bar: Bar): string {
+  const word = { met: 'met', missed: 'MISSED', 'not measured': 'NOT MEASURED' }[bar.status]
+  const value = bar.value === undefined ? '–' : `${readable(bar.value)} ${bar.unit}`
+  const spread = bar.spread === undefined ? '' : ` (${readable(bar.spread.min)}–${readable(bar.spread.max)})`
+  const limit = `${bar.rule === 'atLeast' ? 'at least' : 'at most'} ${readable(bar.limit)} ${bar.unit}`
+  return `${word.padEnd(13)}${(value + spread).padEnd(28)}${limit.padEnd(22)}${bar.name}`
+}

@@ -1,0 +1,144 @@
+// Lines over an axis: each is named where it ends, points carry the spread of their runs.
+
+import { doublingScale, linearScale, roundMarks, type Scale } from './scale.ts'
+import { element, label, picture, SERIES_KINDS } from './svg.ts'
+
+export interface LinePoint {
+  readonly x: number
+  readonly y: number
+  /** Lowest and highest run at this x, where there were several. */
+  readonly min?: number
+  readonly max?: number
+}
+
+export interface LineSeries {
+  readonly name: string
+  readonly points: readonly LinePoint[]
+}
+
+export interface LinePlot {
+  readonly title: string
+  /** With the unit. */
+  readonly xTitle: string
+  /** With the unit. */
+  readonly yTitle: string
+  /** Default `linear`, from 0; `doubling` for part sizes and connections. */
+  readonly xScale?: 'linear' | 'doubling'
+  /** Marks of the x axis. Default: round ones, or with `doubling` every x that was measured. */
+  readonly xMarks?: readonly number[]
+  /** The first is ours, in the strong colour; at most six. */
+  readonly series: readonly LineSeries[]
+  /** Levels to compare with, such as the rate of a line. */
+  readonly levels?: readonly { readonly name: string; readonly y: number }[]
+  /** Where it was measured. */
+  readonly foot: string
+  /** A dot at each point. Default true; false for curves of many points. */
+  readonly hasDots?: boolean
+}
+
+const WIDTH = 760
+const HEIGHT = 400
+const BOX = { left: 64, right: WIDTH - 170, top: 76, bottom: HEIGHT - 72 }
+/** Names of lines keep this distance, so that none is written over another. */
+const NAME_STEP = 16
+
+/** Throws when there is nothing to draw or there are more series than colours. */
+export function linePlot(plot: LinePlot): string {
+  const points = plot.series.flatMap((series) => series.points)
+  if (points.length === 0) throw new Error('A plot needs at least one point.')
+  if (plot.series.length > SERIES_KINDS.length) throw new Error(`A plot takes at most ${SERIES_KINDS.length} series.`)
+  const most = Math.max(...points.map(({ y, max = y }) => max), ...(plot.levels ?? []).map(({ y }) => y))
+  const yMarks = roundMarks(most)
+  const y = linearScale([0, yMarks.at(-1) ?? 1], [BOX.bottom, BOX.top])
+  const { scale: x, marks: xMarks } = xAxis(plot, points)
+  return picture(
+    plot.title,
+    WIDTH,
+    HEIGHT,
+    label(plot.title, 20, 32, { kind: 'title' }),
+    label(plot.yTitle, 20, 56, { kind: 'axis' }),
+    ...yMarks.map((mark) =>
+      element('line', { x1: BOX.left, x2: BOX.right, y1: y.place(mark), y2: y.place(mark), class: 'grid' }),
+    ),
+    ...yMarks.map((mark) => label(markText(mark), BOX.left - 8, y.place(mark) + 4.5, { anchor: 'end', kind: 'axis' })),
+    ...xMarks.map((mark) => label(markText(mark), x.place(mark), BOX.bottom + 20, { anchor: 'middle', kind: 'axis' })),
+    label(plot.xTitle, (BOX.left + BOX.right) / 2, BOX.bottom + 40, { anchor: 'middle', kind: 'axis' }),
+    ...(plot.levels ?? []).map((level) => levelLine(y.place(level.y))),
+    ...plot.series.flatMap((series, index) => seriesLine(series, index, x, y, plot.hasDots ?? true)),
+    ...names(plot, x, y),
+    label(plot.foot, 20, HEIGHT - 14, { kind: 'small' }),
+  )
+}
+
+function xAxis(plot: LinePlot, points: readonly LinePoint[]): { scale: Scale; marks: readonly number[] } {
+  const values = [...new Set(points.map(({ x }) => x))].toSorted((one, other) => one - other)
+  const [least = 0, most = 1] = [values[0], values.at(-1)]
+  const range = [BOX.left, BOX.right] as const
+  if (plot.xScale === 'doubling') {
+    return { scale: doublingScale([least, Math.max(most, least * 1.01)], range), marks: plot.xMarks ?? values }
+  }
+  const marks = plot.xMarks ?? roundMarks(most)
+  return { scale: linearScale([0, Math.max(most, marks.at(-1) ?? 1)], range), marks }
+}
+
+function levelLine(place: number): string {
+  return element('line', {
+    x1: BOX.left,
+    x2: BOX.right,
+    y1: place,
+    y2: place,
+    class: 'whisker',
+    'stroke-dasharray': '2 4',
+  })
+}
+
+function seriesLine({ points }: LineSeries, index: number, x: Scale, y: Scale, hasDots: boolean): string[] {
+  const kind = SERIES_KINDS[index] ?? 'second'
+  const places = points.map((point) => `${x.place(point.x).toFixed(1)},${y.place(point.y).toFixed(1)}`)
+  const spreads = points.flatMap((point) => {
+    const { min = point.y, max = point.y } = point
+    const place = x.place(point.x)
+    if (min === max) return []
+    return [element('line', { x1: place, x2: place, y1: y.place(min), y2: y.place(max), class: `line-${kind}` })]
+  })
+  const line = {
+    points: places.join(' '),
+    fill: 'none',
+    'stroke-width': index === 0 ? 2.5 : 1.5,
+    class: `line-${kind}`,
+  }
+  const dots = points.map((point) =>
+    element('circle', { cx: x.place(point.x), cy: y.place(point.y), r: 3, class: `fill-${kind}` }),
+  )
+  return [element('polyline', line), ...spreads, ...(hasDots ? dots : [])]
+}
+
+/** Names stand at the ends of lines and levels, moved apart where these end close together. */
+function names({ series, levels = [] }: LinePlot, x: Scale, y: Scale): string[] {
+  const ends = [
+    ...levels.map((level) => ({ name: level.name, kind: 'axis', x: BOX.right, y: y.place(level.y) })),
+    ...series.flatMap(({ name, points }, index) => {
+      const last = points.at(-1)
+      const kind = `name-${SERIES_KINDS[index] ?? 'second'}`
+      return last === undefined ? [] : [{ name, kind, x: x.place(last.x), y: y.place(last.y) }]
+    }),
+  ].toSorted((one, other) => one.y - other.y)
+  let free = -Infinity
+  const placed = ends.map((end) => {
+    free = Math.max(end.y, free)
+    const at = free
+    free += NAME_STEP
+    return { ...end, at }
+  })
+  // What was pushed below the box moves up again, and those above it with it.
+  let floor = BOX.bottom
+  for (const name of placed.toReversed()) {
+    name.at = Math.min(name.at, floor)
+    floor = name.at - NAME_STEP
+  }
+  return placed.map(({ name, kind, x: end, at }) => label(name, end + 10, at + 4.5, { kind }))
+}
+
+function markText(mark: number): string {
+  return Number.isInteger(mark) ? mark.toLocaleString('en-GB') : String(mark)
+}

@@ -1,0 +1,54 @@
+// What a part of the benchmark hands over: every single run, the bars that it was to reach, and how to show them.
+
+import type { Bar } from './bars.ts'
+
+/** One run of one contestant. Units are in the names of the measures: `wallMs`, `gigabytesPerSecond`, `peakMib`. */
+export interface Run {
+  readonly contestant: string
+  /** From 1; runs of one round followed each other. */
+  readonly round: number
+  readonly measures: Readonly<Record<string, number>>
+  /** What was set in this run beside the contestant's defaults, such as a part size. */
+  readonly setting?: Readonly<Record<string, number | string>>
+}
+
+/** A column of the printed table: the median of a measure, with its spread. */
+export interface Column {
+  readonly measure: string
+  /** With its unit, such as `GB/s`. */
+  readonly label: string
+}
+
+/** A drawing beside the numbers; `name` becomes a part of its file's name, '' for the only one. */
+export interface Plot {
+  readonly name: string
+  readonly svg: string
+}
+
+export interface PartResult {
+  /** The name by which the part is asked for; the name of its files. */
+  readonly part: string
+  readonly title: string
+  /** What was done, in sentences: with this anyone can judge whether the comparison is fair. */
+  readonly about: readonly string[]
+  readonly columns: readonly Column[]
+  readonly runs: readonly Run[]
+  readonly bars: readonly Bar[]
+  readonly plots: readonly Plot[]
+  /** What went wrong or is missing, such as a contestant that could not take part. */
+  readonly shortfalls: readonly string[]
+}
+
+/** The values of a measure over the runs of a contestant, in the order of rounds; runs without it are left out. */
+export function valuesOf(
+  runs: readonly Run[],
+  contestant: string,
+  measure: string,
+  setting: Readonly<Record<string, number | string>> = {},
+): number[] {
+  return runs
+    .filter((run) => run.contestant === contestant)
+    .filter((run) => Object.entries(setting).every(([name, value]) => run.setting?.[name] === value))
+    .toSorted((one, other) => one.round - other.round)
+    .flatMap((run) => run.measures[measure] ?? [])
+}
