@@ -5,6 +5,7 @@ import { checkAddressPolicy, type AddressPolicy } from './core/address-policy.ts
 import { createEngine, type EngineOptions } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
+import type { LimitRate } from './core/timetable.ts'
 import {
   requestAnalysis,
   watchAnalysis,
@@ -33,8 +34,11 @@ export interface UplinkOptions {
   readonly concurrency?: EngineOptions['concurrency']
   /** Bytes of a video part. Default: a 64th of the file, at least 5 MiB, at most 16 MiB. */
   readonly partSizeBytes?: number
-  /** Bytes a second over all uploads. Default: no limit. */
-  readonly bytesPerSecond?: number
+  /**
+   * Bytes a second over all uploads together, retries included: a number, `2MB`, `off`, or a timetable of local times such as
+   * `08:00,512KB 23:00,off`. Default: no limit.
+   */
+  readonly limitRate?: LimitRate
   /** Attempts of a part that reached the host, the first included. Default 8. */
   readonly retries?: number
   /** How long a host may be out of reach, ms. Default 1 h. */
@@ -99,6 +103,11 @@ export interface Uplink {
   planCaptures(input: CapturesInput): Promise<UploadPlan>
   /** Every operation of the interface as a typed method, and `call` for the others. */
   readonly client: ServiceClient
+  /**
+   * Another limit from now on, in the words of the option, also for parts under way; a part that goes unread from a Blob
+   * keeps its own speed. Throws ERR_UPLOAD_INVALID_ARGUMENT and changes nothing then.
+   */
+  limitRate(limit: LimitRate): void
   /** Parts in flight and the cap, now. */
   stats(): { readonly inFlight: number; readonly cap: number }
   /** Closes connections. Uploads must be settled, paused or cancelled before. */
@@ -107,7 +116,7 @@ export interface Uplink {
 
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
   const { transport, storageTransport = transport, journal, clock, random, hasher, allocate } = ports
-  const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, bytesPerSecond } = options
+  const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, limitRate } = options
   const addressPolicy = checkAddressPolicy(options.addressPolicy ?? 'any')
   // Hosts in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
@@ -120,7 +129,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     transport: storageTransport,
     ...(verify === 'off' || hasher === undefined ? {} : { hasher }),
     ...(retries === undefined ? {} : { retries }),
-    ...(bytesPerSecond === undefined ? {} : { bytesPerSecond }),
+    ...(limitRate === undefined ? {} : { limitRate }),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
@@ -153,6 +162,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,
+    limitRate: (limit) => engine.limitRate(limit),
     stats: () => engine.stats(),
     async close() {
       await Promise.all([...new Set([transport, storageTransport])].map((each) => each.close()))

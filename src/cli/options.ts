@@ -1,7 +1,8 @@
 // The options that every calling command shares: declared once for the help, read and checked once.
 
 import { type Command, Option } from 'commander'
-import { invalid } from '../core/errors.ts'
+import { invalid, isUploadError } from '../core/errors.ts'
+import { parseTimetable } from '../core/timetable.ts'
 import { parseDuration, parseInteger, parseSize } from './option-values.ts'
 
 /** Shared options as commander hands them over: texts, not yet checked. */
@@ -29,7 +30,7 @@ export interface SharedOptions {
 export interface EngineChoices {
   readonly partSizeBytes?: number
   readonly concurrency?: number | 'auto'
-  readonly bytesPerSecond?: number
+  readonly limitRate?: string
   readonly retries?: number
   readonly giveUpAfterMs: number
   readonly verify: 'md5' | 'full' | 'off'
@@ -85,7 +86,10 @@ export function addTransferOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
     .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, 'auto')
-    .option('--limit-rate <size>', 'bytes a second over all parts, such as 2MB (default: no limit)')
+    .option(
+      '--limit-rate <rate>',
+      'bytes a second over all parts, such as 2MB, or by local time of day: "08:00,512KB 23:00,off" (default: no limit)',
+    )
     .option('--retries <n>', 'attempts of a part that reached the host, the first included (default: 8)')
     .addOption(
       new Option(
@@ -106,10 +110,20 @@ export function engineChoices(options: SharedOptions): EngineChoices {
   return {
     ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
     ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),
-    ...(limitRate === undefined ? {} : { bytesPerSecond: parseSize(limitRate, '--limit-rate') }),
+    ...(limitRate === undefined ? {} : { limitRate: checkLimitRate(limitRate) }),
     ...(retries === undefined ? {} : { retries: parseInteger(retries, '--retries', 1) }),
     giveUpAfterMs: parseDuration(giveUpAfter, '--give-up-after'),
     verify,
+  }
+}
+
+/** What the engine will read, read here once, so that the error names the option. */
+function checkLimitRate(text: string): string {
+  try {
+    parseTimetable(text)
+    return text
+  } catch (error) {
+    return invalid(`--limit-rate: ${isUploadError(error) ? error.message : 'give a rate such as 2MB.'}`)
   }
 }
 

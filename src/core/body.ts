@@ -3,6 +3,7 @@
 // A transport may begin anew within an attempt, when a kept connection turned out to be dead; only its newest sequence
 // then gets windows, and is hashed.
 
+import type { Pace } from './pace.ts'
 import type { BodyHash, Reader, Unit } from './ports.ts'
 import type { Slicer } from './slices.ts'
 
@@ -13,8 +14,8 @@ export interface BodyOptions {
   readonly windows: readonly Uint8Array[]
   /** Begins the hash of a sequence; undefined when nothing is hashed. */
   readonly startHash: (() => BodyHash) | undefined
-  /** Waits for leave to send so many bytes; undefined when there is no limit. */
-  readonly pace: ((bytes: number) => Promise<void> | undefined) | undefined
+  /** Leave to send. */
+  readonly pace: Pick<Pace, 'pieceBytes'> & { take(bytes: number): Promise<void> | undefined }
   /** Cuts windows into what goes to the line at once; undefined: whole windows. */
   readonly slicer?: Slicer | undefined
   /** The body waits for the disk, the hash or for leave. */
@@ -87,9 +88,10 @@ export function createBody(options: BodyOptions): AttemptBody {
       const hashing = hash?.update(piece)
       const hashed = hashing === undefined ? undefined : watch(hashing)
       for (let from = 0; from < piece.byteLength;) {
-        const slice = piece.subarray(from, from + (slicer?.size() ?? piece.byteLength))
+        const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
+        const slice = piece.subarray(from, from + most)
         from += slice.byteLength
-        const leave = pace?.(slice.byteLength)
+        const leave = pace.take(slice.byteLength)
         if (leave !== undefined) await leave
         if (isStale()) return
         onReady()

@@ -7,10 +7,10 @@ import { createAlarm } from './alarm.ts'
 import type { RetryAccount } from './attempt-end.ts'
 import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { invalid } from './errors.ts'
+import { createPace } from './pace.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
-import { createRateLimit } from './rate-limit.ts'
 import { createRetryBudget, refillRetryBudget, spendRetry } from './retry.ts'
-import { sleep } from './sleep.ts'
+import type { LimitRate } from './timetable.ts'
 import {
   createTransfer,
   type AttemptTally,
@@ -35,8 +35,8 @@ export interface EngineOptions {
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
   readonly timeouts?: Partial<AttemptTimeouts>
-  /** Bytes a second over all parts; absent: no limit. */
-  readonly bytesPerSecond?: number
+  /** Bytes a second over all parts, retries included; absent: no limit. */
+  readonly limitRate?: LimitRate
   /** Memory for bodies, bytes. Default 32 MiB. Parts in flight × 2 windows never exceed it. */
   readonly memoryBytes?: number
   readonly allocate?: (bytes: number) => Uint8Array
@@ -45,6 +45,8 @@ export interface EngineOptions {
 export interface Engine {
   /** Transfers a session's files. Settles as Transfer.done does; by then no attempt of the session runs. */
   run(job: TransferJob, signal: AbortSignal): Promise<TransferResult>
+  /** Another limit from now on, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+  limitRate(limit: LimitRate): void
   /** Slots taken now, the cap, and slots that wait to be taken: never more than the cap. */
   stats(): { readonly inFlight: number; readonly cap: number; readonly waiting: number }
 }
@@ -53,7 +55,6 @@ const MAX_CONCURRENCY = 64
 const SAMPLE_MS = 1_000
 const MAX_WINDOW_BYTES = 1024 * 1024
 const MIN_WINDOW_BYTES = 64 * 1024
-const MIN_PACED_WINDOW_BYTES = 16 * 1024
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
 export function createEngine(options: EngineOptions): Engine {
@@ -67,6 +68,7 @@ export function createEngine(options: EngineOptions): Engine {
     finishConcurrency: 4,
   }
   const gauge = createGauge()
+  const pace = createPace(clock, options.limitRate)
 
   /** Starts slots while there are parts for them, and sets the alarm for the earliest part that must wait. */
   const pump = (): void => {
@@ -100,7 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
     hasher: options.hasher,
     windows: createWindowPool(windowOptions(options)),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
-    pace: createPace(clock, options.bytesPerSecond),
+    pace,
     account: createAccount(options.random),
     wake: pump,
     onBytes: (bytes) => gauge.addBytes(bytes),
@@ -120,6 +122,7 @@ export function createEngine(options: EngineOptions): Engine {
         pump()
       }
     },
+    limitRate: (limit) => pace.setLimit(limit),
     stats: () => ({ inFlight: queue.pending, cap: controller.limit(), waiting: queue.size }),
   }
 }
@@ -201,24 +204,6 @@ function windowOptions(options: EngineOptions): {
   if (share < MIN_WINDOW_BYTES) {
     invalid(`memoryBytes must be at least ${String(2 * cap * MIN_WINDOW_BYTES)} for ${String(cap)} parts in flight.`)
   }
-  // A slow limit must not leave a connection without bytes for long: storages close those that rest.
-  const eighthOfSecond = Math.max(MIN_PACED_WINDOW_BYTES, (options.bytesPerSecond ?? Infinity) / 8)
-  const windowBytes = 2 ** Math.floor(Math.log2(Math.min(MAX_WINDOW_BYTES, share, eighthOfSecond)))
+  const windowBytes = 2 ** Math.floor(Math.log2(Math.min(MAX_WINDOW_BYTES, share)))
   return { budgetBytes, windowBytes, ...(options.allocate === undefined ? {} : { allocate: options.allocate }) }
-}
-
-function createPace(
-  clock: Clock,
-  bytesPerSecond: number | undefined,
-): ((bytes: number, signal: AbortSignal) => Promise<void> | undefined) | undefined {
-  if (bytesPerSecond === undefined) return undefined
-  const limit = createRateLimit({ bytesPerSecond })
-  return (bytes, signal) => {
-    const delayMs = limit.take(bytes, clock.monotonicNow())
-    if (delayMs === 0) return undefined
-    return sleep(clock, delayMs, signal).catch((reason: unknown) => {
-      limit.giveBack(bytes)
-      throw reason
-    })
-  }
 }

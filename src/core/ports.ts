@@ -258,6 +258,8 @@ export interface Clock {
   monotonicNow(): number
   setTimeout(callback: () => void, delayMs: number): unknown
   clearTimeout(timer: unknown): void
+  /** Minutes to add to UTC for the local time of day at that wall time, for timetables. Absent: 0. */
+  utcOffsetMinutes?(wallMs: number): number
 }
 
 /** A number in [0, 1). */

@@ -5,6 +5,7 @@
 import { createBody, type AttemptBody } from './body.ts'
 import { isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
 import { md5FromEtag } from './etag.ts'
+import type { Pace } from './pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply, TransportRequest } from './ports.ts'
 import type { Unit, Verdict } from './ports.ts'
 import { foreignWords } from './redact.ts'
@@ -19,7 +20,7 @@ export interface SendPartPorts {
   /** Absent: nothing is hashed and no receipt is verified. */
   readonly hasher: Hasher | undefined
   readonly timeouts: AttemptTimeouts
-  readonly pace: ((bytes: number, signal: AbortSignal) => Promise<void> | undefined) | undefined
+  readonly pace: Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
 }
 
 export interface SendPartOptions {
@@ -55,7 +56,7 @@ export async function sendPart(ports: SendPartPorts, options: SendPartOptions): 
   }
   signal.addEventListener('abort', follow, { once: true })
   try {
-    const isBlob = options.reader.blob !== undefined && ports.hasher === undefined && ports.pace === undefined
+    const isBlob = options.reader.blob !== undefined && ports.hasher === undefined && !ports.pace.isLimited()
     const lease = isBlob ? undefined : await ports.windows.lease(unit.end - unit.start, attempt.signal)
     try {
       return await attemptOnce(ports, options, lease?.windows, attempt)
@@ -87,7 +88,7 @@ async function attemptOnce(
     ...{ unit, reader, windows: windows ?? [] },
     startHash: windows === undefined || hasher === undefined ? undefined : () => hasher.start(),
     slicer: createSlicer(ports.clock, ports.windows.windowBytes),
-    pace: pace && ((bytes) => pace(bytes, attempt.signal)),
+    pace: { pieceBytes: () => pace.pieceBytes(), take: (bytes) => pace.take(bytes, attempt.signal) },
     onHold: () => watchdog.hold(),
     onReady: () => watchdog.resume(),
   })

@@ -47,7 +47,7 @@ describe('the body of an attempt', () => {
 
   it('holds while it waits for the disk, for leave or for the hash, and is ready when it waits for the line', async () => {
     const gate = gates()
-    const { body, log } = make({ unit: range(0, 200), reader: reader(() => gate.wait()), pace: () => gate.wait() })
+    const { body, log } = make({ unit: range(0, 200), reader: reader(() => gate.wait()), leave: () => gate.wait() })
     const iterator = body.windows()[Symbol.asyncIterator]()
     const first = iterator.next()
     await turn()
@@ -159,7 +159,7 @@ describe('the body of an attempt', () => {
           unit: range(0, length),
           reader: slow,
           windows,
-          pace: undefined,
+          pace: UNPACED,
           startHash: () => hasher.start(),
         }
         const body = createBody({ ...options, onHold() {}, onReady() {} })
@@ -176,13 +176,15 @@ describe('the body of an attempt', () => {
   })
 })
 
+const UNPACED: BodyOptions['pace'] = { pieceBytes: () => Infinity, take: () => undefined }
+
 interface MakeOptions extends Pick<BodyOptions, 'unit'> {
   readonly reader?: Reader
-  readonly pace?: BodyOptions['pace']
+  readonly leave?: BodyOptions['pace']['take']
   readonly hashMs?: number
 }
 
-function make({ unit, reader: given, pace, hashMs }: MakeOptions) {
+function make({ unit, reader: given, leave, hashMs }: MakeOptions) {
   const clock = createSimulatedClock()
   const hasher = slowHasher(clock, () => hashMs ?? 0)
   const log: string[] = []
@@ -192,7 +194,7 @@ function make({ unit, reader: given, pace, hashMs }: MakeOptions) {
     reader: given ?? reader((at) => void reads.push(at)),
     windows: [new Uint8Array(100), new Uint8Array(100)],
     startHash: hashMs === undefined ? undefined : () => hasher.start(),
-    pace,
+    pace: leave === undefined ? UNPACED : { ...UNPACED, take: leave },
     onHold: () => void log.push('hold'),
     onReady: () => void log.push('ready'),
   })

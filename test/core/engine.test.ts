@@ -52,7 +52,7 @@ describe('the engine', () => {
     expect(make({ concurrency: 65 })).toThrow('concurrency')
     expect(make({ concurrency: 1.5 })).toThrow('concurrency')
     expect(make({ memoryBytes: 1_000_000 })).toThrow('memoryBytes')
-    expect(make({ bytesPerSecond: 0 })).toThrow('rate limit')
+    expect(make({ limitRate: 0 })).toThrow('rate limit')
   })
 })
 
@@ -311,7 +311,7 @@ describe('waits', { timeout: 60_000 }, () => {
 
 describe('a limit of bytes a second', () => {
   it('is kept over all parts together, and no stall is judged while waiting for it', async () => {
-    const world = createWorld({ engine: { bytesPerSecond: 1_000, concurrency: 4 } })
+    const world = createWorld({ engine: { limitRate: 1_000, concurrency: 4 } })
     const job = world.job({ sources: world.sources([200_000, 200_000]), partSizeBytes: 50_000 })
 
     await world.until(world.engine.run(job, signal()))
@@ -323,7 +323,7 @@ describe('a limit of bytes a second', () => {
   })
 
   it('gets back what an aborted attempt had taken and did not send', async () => {
-    const world = createWorld({ engine: { bytesPerSecond: 1_000, concurrency: 4 } })
+    const world = createWorld({ engine: { limitRate: 1_000, concurrency: 4 } })
     const sources = world.sources([60_000])
     const job = world.job({ sources, partSizeBytes: 15_000 })
     const controller = new AbortController()

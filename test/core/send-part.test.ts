@@ -1,5 +1,6 @@
 // One part, once: what came of it, and that nothing of it is left.
 
+import { createPace } from '../../src/core/pace.ts'
 import { createHash } from 'node:crypto'
 
 import { describe, expect, it } from 'vitest'
@@ -332,7 +333,7 @@ async function setUp(options: SetUpOptions = {}) {
   const sent: number[] = []
   const told = Object.assign(Object.create(transport) as Transport, { isProgressLive: options.isProgressLive ?? true })
   const ports: SendPartPorts = {
-    ...{ transport: told, clock, windows: pool, timeouts: DEFAULT_TIMEOUTS, pace: undefined },
+    ...{ transport: told, clock, windows: pool, timeouts: DEFAULT_TIMEOUTS, pace: createPace(clock, 'off') },
     hasher: options.isHashed === true ? slowHasher(clock, () => 0) : undefined,
   }
   const protocol = testProtocol()

@@ -142,7 +142,7 @@ describe('registration', () => {
   })
 
   it('says that captures have no cancel call', async () => {
-    const rig = await startRig({}, { bytesPerSecond: 2_000_000 })
+    const rig = await startRig({}, { limitRate: 2_000_000 })
     const upload = rig.uplink.uploadCaptures({ ...CAPTURE, files: [sample('a.action', 4_000_000)] })
 
     const report = await upload.cancel()

@@ -124,7 +124,7 @@ describe('a new life', () => {
   })
 
   it('refuses a session that is unknown, and one that is being driven', async () => {
-    const rig = await startRig({}, { bytesPerSecond: 2 * MIB })
+    const rig = await startRig({}, { limitRate: 2 * MIB })
     const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 4 * MIB, 1)] })
     await new Promise<void>((resolve) => upload.on('state', () => resolve()))
 
@@ -233,10 +233,7 @@ describe('addresses that died', () => {
   })
 
   it('that can never be long enough fail the file with the rate and the life it would need', async () => {
-    const rig = await startRig(
-      { addressLifetimeSeconds: 4 },
-      { concurrency: 1, bytesPerSecond: 4 * MIB, clock: undefined! },
-    )
+    const rig = await startRig({ addressLifetimeSeconds: 4 }, { concurrency: 1, limitRate: 4 * MIB, clock: undefined! })
     const files = [sample('long.mp4', 40 * MIB, 1)]
 
     const failure = rig.uplink.uploadVideos({ ...VIDEO, files }).done()

@@ -191,7 +191,7 @@ describe('limits', () => {
 
 describe('pause, resume and cancel', () => {
   it('pauses with nothing in flight, and resumes to the same bytes', async () => {
-    const rig = await startRig({}, { concurrency: 2, bytesPerSecond: 40 * MIB })
+    const rig = await startRig({}, { concurrency: 2, limitRate: 40 * MIB })
     const files = [sample('a.mp4', 30 * MIB, 1)]
     const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
     await once(upload, 'uploading')
@@ -207,7 +207,7 @@ describe('pause, resume and cancel', () => {
   })
 
   it('tells the service of a cancel, and says so', async () => {
-    const rig = await startRig({}, { concurrency: 2, bytesPerSecond: 20 * MIB })
+    const rig = await startRig({}, { concurrency: 2, limitRate: 20 * MIB })
     const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 30 * MIB, 1)] })
     await once(upload, 'uploading')
 

@@ -36,7 +36,7 @@ export async function simulate(seed: number, order: Order): Promise<SimulationOu
       concurrency: cap,
       // Every part that is larger than a window needs two; this is the smallest budget that is taken.
       memoryBytes: cap * 2 * 64 * 1024,
-      ...(isPaced ? { bytesPerSecond: between(200_000, 2_000_000) } : {}),
+      ...(isPaced ? { limitRate: between(200_000, 2_000_000) } : {}),
     },
   })
   const sizes = Array.from({ length: between(1, 6) }, () => (random() < 0.1 ? 0 : between(1, 900_000)))

@@ -16,6 +16,7 @@ interface SystemTimer {
 export function systemClock(): Clock {
   return {
     wallNow: () => Date.now(),
+    utcOffsetMinutes: (wallMs) => -new Date(wallMs).getTimezoneOffset(),
     monotonicNow: () => performance.now(),
     setTimeout(callback, delayMs) {
       const timer: SystemTimer = { id: undefined }
