@@ -1,0 +1,130 @@
+// The far end of a line: a server that takes bodies and throws them away, and speaks as much of the service, of S3's
+// multipart upload and of tus as their clients need to finish. It counts what it took: GET /count tells and begins anew.
+// Runs as a process of its own: far-end ADDRESS PORT
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+
+interface Count {
+  bytes: number
+  puts: number
+  /** From the first connection to the last answer to a body, ms. */
+  ms: number
+  /** Most bodies under way at once. */
+  mostAtOnce: number
+  /** Bytes of each tenth of a second since the first connection. */
+  tenths: number[]
+}
+
+const [address = '127.0.0.1', port = '8080'] = process.argv.slice(2)
+const base = `http://${address}:${port}`
+let count = newCount()
+let firstMs: number | undefined
+let underWay = 0
+let lastId = 0
+
+function newCount(): Count {
+  return { bytes: 0, puts: 0, ms: 0, mostAtOnce: 0, tenths: [] }
+}
+
+/** Takes a body, counted; resolves with its length, also when it broke off. */
+async function swallow(request: IncomingMessage): Promise<number> {
+  let bytes = 0
+  underWay += 1
+  count.mostAtOnce = Math.max(count.mostAtOnce, underWay)
+  try {
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      bytes += piece.byteLength
+      const tenth = Math.floor((performance.now() - (firstMs ?? 0)) / 100)
+      count.tenths[tenth] = (count.tenths[tenth] ?? 0) + piece.byteLength
+    }
+  } finally {
+    underWay -= 1
+    count.bytes += bytes
+  }
+  return bytes
+}
+
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const pieces: Buffer[] = []
+  for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece)
+  return JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>
+}
+
+interface VideoFile {
+  readonly file_id?: number
+  readonly number_of_chunks: number
+}
+
+/** The service's calls, by method and path. */
+const calls: Readonly<Record<string, (body: Record<string, unknown>) => unknown>> = {
+  'POST /upload_videos': (body) => ({
+    upload_session_id: `v${String(++lastId)}`,
+    pre_signed_urls: (body['files'] as VideoFile[]).map(({ file_id, number_of_chunks }) => ({
+      ...(file_id === undefined ? {} : { file_id }),
+      session_file_id: ++lastId,
+      info: Array.from({ length: number_of_chunks }, (_, index) => ({
+        url: `${base}/storage/${String(lastId)}?partNumber=${String(index + 1)}`,
+      })),
+    })),
+  }),
+  'PATCH /upload_videos': () => ({}),
+  'POST /mocap_session': (body) => {
+    const id = `c${String(++lastId)}`
+    return { ...body, id, session_id: id, status: 'pending' }
+  },
+  'POST /mocap_session_file': (body) =>
+    Object.fromEntries((body['filenames'] as string[]).map((name) => [name, `${base}/storage/${String(++lastId)}`])),
+}
+
+/** What S3 and tus clients say and hear around the bodies. */
+function answerForeign(method: string, url: string, request: IncomingMessage, response: ServerResponse, bytes: number) {
+  if (method === 'POST' && url.startsWith('/tus')) {
+    response.writeHead(201, { location: `${base}/tus/${String(++lastId)}`, 'tus-resumable': '1.0.0', 'upload-offset': bytes })
+  } else if (method === 'PATCH') {
+    const offset = Number(request.headers['upload-offset'] ?? 0) + bytes
+    response.writeHead(204, { 'tus-resumable': '1.0.0', 'upload-offset': offset })
+  } else if (url.includes('uploads')) {
+    return response.end(
+      '<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u</UploadId></InitiateMultipartUploadResult>',
+    )
+  } else if (url.includes('uploadId=')) {
+    return response.end('<CompleteMultipartUploadResult><ETag>"whole-1"</ETag></CompleteMultipartUploadResult>')
+  }
+  return response.end()
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method = '', url = '' } = request
+  if (url === '/count') {
+    response.end(JSON.stringify(count))
+    count = newCount()
+    firstMs = undefined
+    return
+  }
+  const call = calls[`${method} ${url}`]
+  if (call !== undefined) {
+    const body = JSON.stringify(call(await readJson(request)))
+    response.setHeader('content-type', 'application/json').end(body)
+    return
+  }
+  const bytes = await swallow(request)
+  const isBody = method === 'PUT' || method === 'PATCH'
+  if (isBody) count.puts += 1
+  response.once('finish', () => {
+    if (isBody) count.ms = performance.now() - (firstMs ?? 0)
+  })
+  // An ETag that is no MD5: nobody here knows what was sent, so nobody may call it verified.
+  if (method === 'PUT') response.setHeader('etag', '"discarded-1"').end()
+  else answerForeign(method, url, request, response, bytes)
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch(() => response.destroy())
+})
+server.on('connection', (socket) => {
+  // The one who asks for the count is not a contestant.
+  if (socket.remoteAddress !== socket.localAddress) firstMs ??= performance.now()
+})
+server.keepAliveTimeout = 60_000
+server.requestTimeout = 0
+server.listen(Number(port), address, () => process.stdout.write('listening\n'))

@@ -1,0 +1,189 @@
+// A simulated wide-area line made of real TCP: two network namespaces joined by the forwarder. Needs root, TUN, iproute2
+// and a C compiler; `missingForLine` says what is not there, so that nobody takes a skipped run for a good one.
+
+import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A line, each way. Both ways are alike. */
+export interface LineSettings {
+  /** Round trip without any queue, ms. */
+  readonly roundTripMs: number
+  readonly megabitsPerSecond: number
+  /** Packets lost by chance, percent. */
+  readonly lossPercent: number
+  /** How long a full queue is at this rate, ms. */
+  readonly queueMs: number
+}
+
+/** What passed one way; `lost` by chance, `overflowed` at a full queue. */
+export interface DirectionStats {
+  readonly packets: number
+  readonly bytes: number
+  readonly lost: number
+  readonly overflowed: number
+  readonly queuedBytes: number
+  /** The longest queue since it was asked for last. */
+  readonly mostQueuedBytes: number
+}
+
+export interface LineStats {
+  readonly up: DirectionStats
+  readonly down: DirectionStats
+}
+
+/** `near` is where uploads start, `far` where they end. */
+export type LineEnd = 'near' | 'far'
+
+export interface Line {
+  readonly farAddress: string
+  /** Changes the line under way; packets in the queue leave at the new rate. */
+  set(settings: LineSettings): Promise<void>
+  stats(): Promise<LineStats>
+  /** Starts a process at one end. It is killed with the line if it still runs. */
+  start(end: LineEnd, command: string, words: readonly string[], options?: SpawnOptions): ChildProcess
+  /** Ends what was started, the forwarder and the namespaces. Idempotent. */
+  close(): Promise<void>
+}
+
+// The range that RFC 2544 sets aside for measuring networks: it is nobody's.
+const NEAR_ADDRESS = '198.18.0.1'
+const FAR_ADDRESS = '198.18.0.2'
+const FORWARDER_SOURCE = 'bench/line/forwarder.c'
+const CACHE = 'node_modules/.cache/line'
+
+/** What this machine lacks for a line, in words with a remedy; empty when nothing is missing. */
+export async function missingForLine(): Promise<readonly string[]> {
+  const missing: string[] = []
+  if (process.platform !== 'linux') return ['Linux: network namespaces and TUN are its own']
+  if (process.getuid?.() !== 0) missing.push('root: namespaces and TUN devices are made (run it with sudo)')
+  try {
+    accessSync('/dev/net/tun', constants.R_OK | constants.W_OK)
+  } catch {
+    missing.push('/dev/net/tun (modprobe tun; in a container also --device /dev/net/tun --cap-add NET_ADMIN,SYS_ADMIN)')
+  }
+  for (const [command, flag, packageName] of [
+    ['ip', '-V', 'iproute2'],
+    ['ping', '-V', 'iputils-ping'],
+    ['curl', '-V', 'curl'],
+    ['cc', '--version', 'gcc or clang'],
+  ] as const) {
+    await run(command, [flag]).catch(() => missing.push(`${command} (install ${packageName})`))
+  }
+  return missing
+}
+
+/** Makes a line. The same seed loses the same packets, as far as they come in the same order. */
+export async function createLine(settings: LineSettings, seed: number): Promise<Line> {
+  const forwarderPath = await compileForwarder()
+  const namespaces = { near: `mu-near-${String(process.pid)}`, far: `mu-far-${String(process.pid)}` }
+  const children = new Set<ChildProcess>()
+  let isClosed = false
+  const removeNamespaces = async (): Promise<void> => {
+    for (const name of Object.values(namespaces)) await run('ip', ['netns', 'del', name]).catch(() => undefined)
+  }
+  await removeNamespaces()
+  for (const name of Object.values(namespaces)) await run('ip', ['netns', 'add', name])
+  const forwarder = spawn(forwarderPath, [namespaces.near, namespaces.far, String(seed)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const answers = createInterface({ input: forwarder.stdout })[Symbol.asyncIterator]()
+  const nextAnswer = async (): Promise<string> => {
+    const step = (await answers.next()) as IteratorResult<string, undefined>
+    if (step.done) throw new Error('The forwarder of the line has ended: see its words above')
+    return step.value
+  }
+  // One command at a time, so that every answer belongs to its question.
+  let turn: Promise<unknown> = nextAnswer()
+  const ask = (command: string): Promise<string> => {
+    const answer = turn.then(() => {
+      forwarder.stdin.write(`${command}\n`)
+      return nextAnswer()
+    })
+    turn = answer
+    return answer
+  }
+  const line: Line = {
+    farAddress: FAR_ADDRESS,
+    async set(next) {
+      const answer = await ask(commandFor(next))
+      if (answer !== 'ok') throw new Error(`The forwarder did not take the line: ${answer}`)
+    },
+    stats: async () => JSON.parse(await ask('stats')) as LineStats,
+    start(end, command, words, options = {}) {
+      const child = spawn('ip', ['netns', 'exec', namespaces[end], command, ...words], options)
+      children.add(child)
+      child.once('close', () => children.delete(child))
+      return child
+    },
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      const ending = [...children].map((child) => new Promise((resolve) => child.once('close', resolve)))
+      for (const child of children) child.kill('SIGKILL')
+      await Promise.all(ending)
+      const ended = new Promise((resolve) => forwarder.once('close', resolve))
+      forwarder.stdin.end()
+      await ended
+      await removeNamespaces()
+    },
+  }
+  try {
+    await turn
+    await setUp(namespaces.near, NEAR_ADDRESS)
+    await setUp(namespaces.far, FAR_ADDRESS)
+    await line.set(settings)
+    return line
+  } catch (error) {
+    await line.close()
+    throw error
+  }
+}
+
+function commandFor({ roundTripMs, megabitsPerSecond, lossPercent, queueMs }: LineSettings): string {
+  const bitsPerSecond = megabitsPerSecond * 1e6
+  const queueBytes = (bitsPerSecond / 8) * (queueMs / 1000)
+  return ['line', (roundTripMs / 2) * 1000, bitsPerSecond, lossPercent * 10_000, queueBytes]
+    .map((word) => (typeof word === 'number' ? String(Math.round(word)) : word))
+    .join(' ')
+}
+
+/** The same TCP for everyone: cubic, whatever the machine's own default is; all else as the kernel has it. */
+async function setUp(namespace: string, address: string): Promise<void> {
+  const inside = (...words: string[]) => run('ip', ['netns', 'exec', namespace, ...words])
+  await inside('ip', 'address', 'add', `${address}/24`, 'dev', 'line')
+  // The device's own queue must never be the one that drops.
+  await inside('ip', 'link', 'set', 'line', 'up', 'txqueuelen', '10000')
+  await inside('ip', 'link', 'set', 'lo', 'up')
+  await withCubicAllowed(() => inside('sh', '-c', 'echo cubic > /proc/sys/net/ipv4/tcp_congestion_control'))
+  // Without this a run would begin with what the one before it learnt of the line.
+  await inside('sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_no_metrics_save')
+}
+
+/** Namespaces may choose only what the machine allows; that list is widened for the moment of choosing. */
+async function withCubicAllowed(choose: () => Promise<unknown>): Promise<void> {
+  const path = '/proc/sys/net/ipv4/tcp_allowed_congestion_control'
+  const allowed = readFileSync(path, 'utf8').trim()
+  const isAllowed = allowed.split(' ').includes('cubic')
+  if (!isAllowed) writeFileSync(path, `${allowed} cubic`)
+  try {
+    await choose()
+  } finally {
+    if (!isAllowed) writeFileSync(path, allowed)
+  }
+}
+
+async function compileForwarder(): Promise<string> {
+  const path = `${CACHE}/forwarder`
+  const builtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (builtMs > statSync(FORWARDER_SOURCE).mtimeMs) return path
+  mkdirSync(CACHE, { recursive: true })
+  // A name of its own first: another run may be executing the old one.
+  const fresh = `${path}.${String(process.pid)}`
+  await run('cc', ['-O2', '-o', fresh, FORWARDER_SOURCE])
+  await run('mv', [fresh, path])
+  return path
+}
