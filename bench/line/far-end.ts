@@ -79,7 +79,11 @@ const calls: Readonly<Record<string, (body: Record<string, unknown>) => unknown>
 /** What S3 and tus clients say and hear around the bodies. */
 function answerForeign(method: string, url: string, request: IncomingMessage, response: ServerResponse, bytes: number) {
   if (method === 'POST' && url.startsWith('/tus')) {
-    response.writeHead(201, { location: `${base}/tus/${String(++lastId)}`, 'tus-resumable': '1.0.0', 'upload-offset': bytes })
+    response.writeHead(201, {
+      location: `${base}/tus/${String(++lastId)}`,
+      'tus-resumable': '1.0.0',
+      'upload-offset': bytes,
+    })
   } else if (method === 'PATCH') {
     const offset = Number(request.headers['upload-offset'] ?? 0) + bytes
     response.writeHead(204, { 'tus-resumable': '1.0.0', 'upload-offset': offset })
