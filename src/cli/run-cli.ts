@@ -2,7 +2,7 @@
 // `--json` a result on stdout too.
 
 import { CommanderError } from 'commander'
-import { redactText } from '../core/address.ts'
+import { redactText } from '../core/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
 import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './credentials-from-options.ts'

@@ -92,8 +92,6 @@ export function redactAddress(url: string): string {
   return `${origin}${parsed.pathname}${parsed.search === '' ? '' : '?…'}`
 }
 
-export { redactText } from './redact.ts'
-
 // ---- Hosts -------------------------------------------------------------------------------------------------------
 
 /**

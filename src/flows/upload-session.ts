@@ -4,7 +4,7 @@
 import { createActor, fromPromise } from 'xstate'
 import type { AddressRules } from '../core/address-policy.ts'
 import type { Engine } from '../core/engine.ts'
-import { isUploadError, summarize } from '../core/errors.ts'
+import { invariant, isUploadError, summarize } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal.ts'
 import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
@@ -71,9 +71,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     if (type === 'reachable') send({ type: 'host.reachable' })
     telling.take(event)
   })
-  const actor = createActor(provideSteps(steps), {
+  const actor = createActor(drivenMachine, {
     input: { key, flow, place: folded?.place ?? 'new', sessionId: folded?.sessionId },
   })
+  stepsBySystem.set(actor.system, steps)
   const send = (event: UploadSessionEvent): void => {
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
@@ -96,6 +97,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     })
   })
   const outcome = finished.then(async (report) => {
+    stepsBySystem.delete(actor.system)
     await record.close()
     if (report.status === 'confirmed' || report.status === 'partial') return report
     throw failureOf(report, steps.failure())
@@ -124,22 +126,36 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   }
 }
 
-function provideSteps(steps: SessionSteps) {
-  type Id = string | number
-  return uploadSessionMachine.provide({
-    actors: {
-      creatingSession: fromPromise<{ sessionId: Id }, { key: string; isRepeat: boolean }>(({ signal }) =>
-        steps.create(signal),
-      ),
-      transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ signal }) => steps.transfer(signal)),
-      draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ input }) => steps.drain(input.reason)),
-      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: Id }>(() => steps.cancel()),
-      settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(({ input }) =>
-        steps.settle(input.status, input.error),
-      ),
-    },
-  })
+/** The steps of every session that runs, by its actor system. */
+const stepsBySystem = new WeakMap<object, SessionSteps>()
+
+function stepsOf(system: object): SessionSteps {
+  const steps = stepsBySystem.get(system)
+  invariant(steps !== undefined, 'a session has its steps before its actor starts')
+  return steps
 }
+
+type Id = string | number
+/** Its actors are provided once for all sessions: for each anew, xstate would build the whole machine again. */
+const drivenMachine = uploadSessionMachine.provide({
+  actors: {
+    creatingSession: fromPromise<{ sessionId: Id }, { key: string; isRepeat: boolean }>(({ system, signal }) =>
+      stepsOf(system).create(signal),
+    ),
+    transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ system, signal }) =>
+      stepsOf(system).transfer(signal),
+    ),
+    draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ system, input }) =>
+      stepsOf(system).drain(input.reason),
+    ),
+    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(({ system }) =>
+      stepsOf(system).cancel(),
+    ),
+    settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
+      ({ system, input }) => stepsOf(system).settle(input.status, input.error),
+    ),
+  },
+})
 
 /** The state that a host sees: the innermost word, where it says more. */
 function stateName(value: string | object): UploadState | 'starting' | 'settled' {

@@ -58,9 +58,7 @@ export const uploadSessionMachine = setup({
     ),
     transferring: fromPromise<TransferResult, { key: string; sessionId: SessionId }>(notProvided('transferring')),
     draining: fromPromise<unknown, { key: string; reason: DrainReason }>(notProvided('draining')),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: SessionId }>(
-      notProvided('cancellingSession'),
-    ),
+    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(notProvided('cancellingSession')),
     settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
       notProvided('settling'),
     ),
@@ -286,7 +284,7 @@ export const uploadSessionMachine = setup({
           invoke: {
             id: 'cancellingSession',
             src: 'cancellingSession',
-            input: ({ context }) => ({ key: context.key, sessionId: knownSession(context) }),
+            input: ({ context }) => ({ key: context.key }),
             onDone: {
               target: '#uploadSession.settling',
               actions: { type: 'concludeCancel', params: ({ event }) => event.output },

@@ -1,9 +1,10 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
-import { checkSecure, redactText } from '../core/address.ts'
+import { checkSecure } from '../core/address.ts'
 import { HttpStatusError, isUploadError, summarize, TransportError, UploadError } from '../core/errors.ts'
 import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
+import { redactText } from '../core/redact.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS, parseHttpDateMs, parseRetryAfterMs } from '../core/retry.ts'
 import { sleep } from '../core/sleep.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'

@@ -6,9 +6,9 @@ import {
   checkSecure,
   hostOf,
   redactAddress,
-  redactText,
   utcMs,
 } from '../../src/core/address.ts'
+import { redactText } from '../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
 const SIGV4 =

@@ -73,7 +73,7 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
       if (reason === 'cancel' && fold().place !== 'cancelling') append({ at, type: 'session.cancelling' })
       await ask(reason === 'pause' ? 'drainingToPause' : 'drainingToCancel')
     }),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, OfSession>(async () => {
+    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(async () => {
       const answer = await ask('cancellingSession')
       const output = (answer as { output: { isServiceTold: boolean } } | undefined)?.output ?? { isServiceTold: true }
       append({ at, type: 'session.cancelled', ...output })

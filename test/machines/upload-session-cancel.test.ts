@@ -16,7 +16,7 @@ describe('cancel', () => {
     await session.answer('settling', nothing)
 
     expect(session.names()).toEqual(['creatingSession', 'draining', 'cancellingSession', 'settling'])
-    expect(session.last('cancellingSession').input).toEqual({ key: 'k-1', sessionId: 's-1' })
+    expect(session.last('cancellingSession').input).toEqual({ key: 'k-1' })
     expect(session.output()).toMatchObject({ status: 'cancelled', sessionId: 's-1', isServiceTold: true, error: null })
   })
 

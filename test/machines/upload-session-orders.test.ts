@@ -57,13 +57,11 @@ function startWorld() {
     draining: fromPromise<unknown, { key: string; reason: 'pause' | 'cancel' }>(async () => {
       while (transfersRunning > 0) await settled()
     }),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string; sessionId: string | number }>(
-      async () => {
-        if (transfersRunning > 0) overlaps.push('told the service while a transfer ran')
-        await gate('tell')
-        return { isServiceTold: true }
-      },
-    ),
+    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(async () => {
+      if (transfersRunning > 0) overlaps.push('told the service while a transfer ran')
+      await gate('tell')
+      return { isServiceTold: true }
+    }),
     settling: fromPromise<unknown, SettlingInput>(async () => {
       if (transfersRunning > 0) overlaps.push('settled while a transfer ran')
       await gate('settle')
