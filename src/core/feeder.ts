@@ -14,19 +14,23 @@ export interface Feeder {
 
 /** `onFile` hears of every file that is no longer `planned`: it has addresses now, or it has failed. */
 export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => void): Feeder {
-  let planned = job.ledger.files.filter((file) => file.state === 'planned')
+  const planned = job.ledger.files.filter((file) => file.state === 'planned')
+  /** Files are asked for in their order: those before this one have been told. */
+  let next = 0
   let isFeeding = false
 
   return {
-    isHungry: () => !isFeeding && planned.length > 0,
+    isHungry: () => !isFeeding && next < planned.length,
     async feed(signal) {
       isFeeding = true
       await job.replenish(signal)
-      const before = planned
-      planned = before.filter((file) => file.state === 'planned')
+      const before = next
+      for (let file = planned[next]; file !== undefined && file.state !== 'planned'; file = planned[next]) {
+        next += 1
+        onFile(file)
+      }
       // Asking again and again without an effect would never end.
-      invariant(planned.length < before.length || signal.aborted, 'a request for addresses settles at least one file')
-      for (const file of before) if (file.state !== 'planned') onFile(file)
+      invariant(next > before || signal.aborted, 'a request for addresses settles at least one file')
       isFeeding = false
     },
   }

@@ -40,6 +40,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const renewals = new Map<number, number>()
   const confirmRefusals = new Map<number, number>()
   let registering: Promise<unknown> = Promise.resolve()
+  /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
+  let firstPlanned = 0
 
   /** Strictly one after another: the order of registration is the order of capture. */
   const register = (files: readonly LedgerFile[], isRepeat: boolean, signal: AbortSignal): Promise<void> => {
@@ -84,15 +86,19 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     record: (body) => record.write(body),
     report,
     async replenish(signal) {
-      const planned = ledger.files.filter((file) => file.state === 'planned')
-      const isRepeated = (file: LedgerFile): boolean => registeredBefore.has(file.plan.fileIndex)
-      const [first] = planned
-      if (first === undefined) return
+      const batch: LedgerFile[] = []
       // Names of an earlier life go in a batch of their own: only they may be overwritten.
-      const isRepeat = isRepeated(first)
-      const end = planned.findIndex((file) => isRepeated(file) !== isRepeat)
-      const batch = planned.slice(0, end === -1 ? planned.length : end).slice(0, protocol.traits.batchSize)
-      await registerOrFail(batch, isRepeat, signal)
+      let isRepeat = false
+      while (isPlannedNoMore(ledger.files[firstPlanned])) firstPlanned += 1
+      for (let at = firstPlanned; at < ledger.files.length && batch.length < protocol.traits.batchSize; at += 1) {
+        const file = ledger.files[at]
+        if (file?.state !== 'planned') continue
+        const isKnown = registeredBefore.has(file.plan.fileIndex)
+        if (batch.length > 0 && isKnown !== isRepeat) break
+        isRepeat = isKnown
+        batch.push(file)
+      }
+      if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
     async finish(file, signal) {
       const { fileIndex } = file.plan
@@ -143,6 +149,10 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       },
     }),
   }
+}
+
+function isPlannedNoMore(file: LedgerFile | undefined): boolean {
+  return file !== undefined && file.state !== 'planned'
 }
 
 function receiptsOf(file: LedgerFile) {
