@@ -39,6 +39,11 @@ export interface UplinkOptions {
    * `08:00,512KB 23:00,off`. Default: no limit.
    */
   readonly limitRate?: LimitRate
+  /**
+   * Yields to everything else on the line: measures how long the line takes to answer and goes only as fast as makes nobody
+   * wait, in at most four parts at once unless `concurrency` says more. Default false.
+   */
+  readonly isBackground?: boolean
   /** Attempts of a part that reached the host, the first included. Default 8. */
   readonly retries?: number
   /** How long a host may be out of reach, ms. Default 1 h. */
@@ -130,6 +135,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...(verify === 'off' || hasher === undefined ? {} : { hasher }),
     ...(retries === undefined ? {} : { retries }),
     ...(limitRate === undefined ? {} : { limitRate }),
+    ...(options.isBackground === undefined ? {} : { isBackground: options.isBackground }),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),

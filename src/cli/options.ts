@@ -15,6 +15,7 @@ export interface SharedOptions {
   readonly partSize?: string
   readonly concurrency?: string
   readonly limitRate?: string
+  readonly background?: boolean
   readonly retries?: string
   readonly giveUpAfter?: string
   readonly verify?: 'md5' | 'off' | 'full'
@@ -31,6 +32,7 @@ export interface EngineChoices {
   readonly partSizeBytes?: number
   readonly concurrency?: number | 'auto'
   readonly limitRate?: string
+  readonly isBackground?: boolean
   readonly retries?: number
   readonly giveUpAfterMs: number
   readonly verify: 'md5' | 'full' | 'off'
@@ -90,6 +92,10 @@ export function addTransferOptions(command: Command): Command {
       '--limit-rate <rate>',
       'bytes a second over all parts, such as 2MB, or by local time of day: "08:00,512KB 23:00,off" (default: no limit)',
     )
+    .option(
+      '--background',
+      'yield to everything else on this machine and its line: low priority, no queue, few connections',
+    )
     .option('--retries <n>', 'attempts of a part that reached the host, the first included (default: 8)')
     .addOption(
       new Option(
@@ -111,6 +117,7 @@ export function engineChoices(options: SharedOptions): EngineChoices {
     ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
     ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),
     ...(limitRate === undefined ? {} : { limitRate: checkLimitRate(limitRate) }),
+    ...(options.background === true ? { isBackground: true } : {}),
     ...(retries === undefined ? {} : { retries: parseInteger(retries, '--retries', 1) }),
     giveUpAfterMs: parseDuration(giveUpAfter, '--give-up-after'),
     verify,

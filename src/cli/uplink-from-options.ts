@@ -6,6 +6,7 @@ import { createUplink } from '../node.ts'
 import type { Uplink } from '../uplink.ts'
 import { findCredentials, type Environment } from './credentials-from-options.ts'
 import { readText } from './option-values.ts'
+import { lowerPriority } from './low-priority.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
 /** Where a command without calls would call if it called: a name that never resolves, in case it did. */
@@ -15,6 +16,7 @@ export const NOWHERE = 'https://dry-run.invalid'
 export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
+  if (options.background === true) await lowerPriority()
   const found = await findCredentials(options, env)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
   if (baseUrl === undefined) {

@@ -7,6 +7,7 @@ import { createAlarm } from './alarm.ts'
 import type { RetryAccount } from './attempt-end.ts'
 import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { invalid } from './errors.ts'
+import { createLineDelay } from './line-delay.ts'
 import { createPace } from './pace.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createRetryBudget, refillRetryBudget, spendRetry } from './retry.ts'
@@ -35,6 +36,11 @@ export interface EngineOptions {
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
   readonly timeouts?: Partial<AttemptTimeouts>
+  /**
+   * Yields to everything else on the line: as fast as makes nobody wait, in at most four parts at once unless `concurrency`
+   * is a number. Default false.
+   */
+  readonly isBackground?: boolean
   /** Bytes a second over all parts, retries included; absent: no limit. */
   readonly limitRate?: LimitRate
   /** Memory for bodies, bytes. Default 32 MiB. Parts in flight × 2 windows never exceed it. */
@@ -52,6 +58,7 @@ export interface Engine {
 }
 
 const MAX_CONCURRENCY = 64
+const BACKGROUND_CONCURRENCY: ConcurrencyOptions = { start: 2, max: 4 }
 const SAMPLE_MS = 1_000
 const MAX_WINDOW_BYTES = 1024 * 1024
 const MIN_WINDOW_BYTES = 64 * 1024
@@ -59,7 +66,7 @@ const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
 export function createEngine(options: EngineOptions): Engine {
   const { clock } = options
-  const controller = createConcurrency(concurrencyOptions(options.concurrency ?? 'auto'))
+  const controller = createConcurrency(concurrencyOptions(options))
   const queue = new PQueue({ concurrency: controller.limit() })
   const transfers: Transfer[] = []
   const settings = {
@@ -69,6 +76,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
   const gauge = createGauge()
   const pace = createPace(clock, options.limitRate)
+  const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
 
   /** Starts slots while there are parts for them, and sets the alarm for the earliest part that must wait. */
   const pump = (): void => {
@@ -95,8 +103,12 @@ export function createEngine(options: EngineOptions): Engine {
     pump()
   })
   const keepSampling = (): void => sampler.set(transfers.length > 0 ? clock.monotonicNow() + SAMPLE_MS : undefined)
+  const listen = (): void => {
+    keepSampling()
+    line?.setActive(transfers.length > 0)
+  }
   const ports: TransferPorts = {
-    transport: options.transport,
+    transport: line?.transport ?? options.transport,
     clock,
     random: options.random,
     hasher: options.hasher,
@@ -105,20 +117,23 @@ export function createEngine(options: EngineOptions): Engine {
     pace,
     account: createAccount(options.random),
     wake: pump,
-    onBytes: (bytes) => gauge.addBytes(bytes),
+    onBytes(bytes) {
+      gauge.addBytes(bytes)
+      line?.addBytes(bytes)
+    },
   }
 
   return {
     async run(job, signal) {
       const transfer = createTransfer(ports, job, settings, signal)
       transfers.push(transfer)
-      if (transfers.length === 1) keepSampling()
+      if (transfers.length === 1) listen()
       pump()
       try {
         return await transfer.done
       } finally {
         transfers.splice(transfers.indexOf(transfer), 1)
-        if (transfers.length === 0) keepSampling()
+        if (transfers.length === 0) listen()
         pump()
       }
     },
@@ -182,7 +197,8 @@ function createAccount(random: Random): RetryAccount {
   }
 }
 
-function concurrencyOptions(concurrency: number | 'auto'): ConcurrencyOptions {
+function concurrencyOptions({ concurrency = 'auto', isBackground = false }: EngineOptions): ConcurrencyOptions {
+  if (concurrency === 'auto' && isBackground) return BACKGROUND_CONCURRENCY
   if (concurrency === 'auto') return { max: MAX_CONCURRENCY }
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     invalid(

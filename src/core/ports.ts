@@ -93,6 +93,11 @@ export interface Transport {
   send(request: TransportRequest): Promise<TransportReply>
   /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
+  /**
+   * One round trip to the host of an address, as bare as the platform has it, for listening to the line; nothing of the address
+   * but its host and port is used. Rejects when there is none, or with the signal's reason. Absent where it cannot be done.
+   */
+  roundTrip?(url: string, signal: AbortSignal): Promise<void>
   /** Closes idle connections and resets busy ones. Idempotent. */
   close(): Promise<void>
 }

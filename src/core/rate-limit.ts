@@ -6,7 +6,7 @@ export interface RateLimit {
   waitMs(nowMs: number): number
   /** So many bytes go now. */
   spend(bytes: number, nowMs: number): void
-  /** Bytes that may go at once: a fortieth of a second's worth, at least 1 KiB; Infinity without a limit. */
+  /** Bytes that may go at once: a hundredth of a second's worth, at least 1 KiB; Infinity without a limit. */
   pieceBytes(): number
   /** Another rate from now on, bytes a second; what is owed already is paid at the new one. Undefined: no limit. */
   setRate(bytesPerSecond: number | undefined, nowMs: number): void
@@ -14,7 +14,7 @@ export interface RateLimit {
 
 /** What was not used may be caught up on for so long: timers are late. With a piece it stays below a tenth of a second. */
 const CATCH_UP_MS = 50
-const PIECE_MS = 25
+const PIECE_MS = 10
 const LEAST_PIECE_BYTES = 1024
 
 /** Makes one that does not limit yet. */

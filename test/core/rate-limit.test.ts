@@ -36,8 +36,8 @@ describe('bytes under a rate', () => {
     expect([limit.waitMs(0), limit.pieceBytes()]).toEqual([0, Infinity])
   })
 
-  it('go in pieces of a fortieth of a second, but of a kilobyte at least', () => {
-    expect([40_000_000, 512_000, 1_000].map((rate) => limitOf(rate).pieceBytes())).toEqual([1_000_000, 12_800, 1_024])
+  it('go in pieces of a hundredth of a second, but of a kilobyte at least', () => {
+    expect([40_000_000, 512_000, 1_000].map((rate) => limitOf(rate).pieceBytes())).toEqual([400_000, 5_120, 1_024])
   })
 })
 

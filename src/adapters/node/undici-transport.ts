@@ -7,6 +7,7 @@ import { createConnectionPool, type Connection } from './connection-pool.ts'
 import { createConnector, type ConnectorOptions } from './connector.ts'
 import { exchange } from './exchange.ts'
 import { networkFailure } from './network-failure.ts'
+import { createRoundTrip } from './round-trip.ts'
 
 /** How the transport connects. */
 export interface UndiciTransportOptions extends ConnectorOptions {
@@ -70,6 +71,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
       request.signal.throwIfAborted()
       return attempt(parseTarget(request.url), request, request.isFreshConnection ?? false)
     },
+    roundTrip: createRoundTrip(options),
     endingOf: (request) => endings.get(request) ?? 'neverWhole',
     close: () => pool.close(),
   }
