@@ -16,20 +16,26 @@ export interface Etag {
 /** How a service wants to read an ETag. */
 export type EtagForm = 'asReceived' | 'quoted' | 'bare'
 
-const LONGEST = 1_024
+/** Digests and their like are a quarter as long; more is a text of the storage, not a tag. */
+const LONGEST = 256
+/**
+ * What stands between the quotes (RFC 9110, 8.8.3: no blank, no quote, no control character), without the marks of a query:
+ * a storage that answers with the address that it was sent to must not get that address into receipts.
+ */
+const TAG = /^[\x21\x23-\x25\x27-\x3e\x40-\x7e\x80-\xff]+$/
 
 /**
- * Reads an ETag header: quoted, bare or weak. Undefined when there is none: absent, empty, the words `null` and
- * `undefined`, which are a lost value that some program wrote down, and what no store gives: longer than 1,024
- * characters, or with a control character.
+ * Reads an ETag header: quoted, bare or weak. Undefined when there is none that can be kept: absent, empty, the words `null`
+ * and `undefined`, which are a lost value that some program wrote down, and what no store gives: longer than 256 characters,
+ * not in the form of an entity tag, a URL or a query.
  */
 export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const trimmed = raw?.trim() ?? ''
   const isWeak = /^w\//i.test(trimmed)
   const opaque = isWeak ? trimmed.slice(2).trim() : trimmed
   const value = opaque.length >= 2 && opaque.startsWith('"') && opaque.endsWith('"') ? opaque.slice(1, -1) : opaque
-  if (trimmed.length > LONGEST || /\p{Cc}/u.test(trimmed)) return undefined
-  if (value === '' || value === '"' || value === 'null' || value === 'undefined') return undefined
+  if (trimmed.length > LONGEST || !TAG.test(value) || value.includes('://')) return undefined
+  if (value === 'null' || value === 'undefined') return undefined
   return { raw: trimmed, value, isWeak }
 }
 
@@ -59,6 +65,26 @@ export function sameEtag(a: string | undefined | null, b: string | undefined | n
   const left = parseEtag(a)
   return left !== undefined && left.value === parseEtag(b)?.value
 }
+
+/**
+ * Whether an ETag repeats a piece of the signed address that it answers: a value of the query, or most of one. Such a tag is
+ * no proof of anything and would carry a signature into receipts. Digests, upload ids and plain numbers are no secrets.
+ */
+export function echoesAddress(etag: string, address: string): boolean {
+  const tag = (parseEtag(etag)?.value ?? etag).toLowerCase()
+  const query = /^[^?#]*\?([^#]*)/.exec(address)?.[1] ?? ''
+  return [...new URLSearchParams(query)].some(([name, value]) => {
+    if (NO_SECRET.test(name) || value.length < SHORTEST_ECHO || /^\d+$/.test(value)) return false
+    return [value, encodeURIComponent(value)].some((text) => {
+      const secret = text.toLowerCase()
+      return tag.includes(secret) || (tag.length >= 2 * SHORTEST_ECHO && secret.includes(tag))
+    })
+  })
+}
+
+/** Shorter values are words such as `host`, and would be found in many a tag by chance. */
+const SHORTEST_ECHO = 8
+const NO_SECRET = /md5|sha(?:1|256)|crc|checksum|digest|etag|^upload-?id$/i
 
 /** Writes an ETag in the form a service reads. Weakness survives only in `asReceived`. Throws for what is no ETag. */
 export function formatEtag(raw: string, form: EtagForm): string {

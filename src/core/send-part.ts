@@ -4,7 +4,7 @@
 
 import { createBody, type AttemptBody } from './body.ts'
 import { isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
-import { md5FromEtag } from './etag.ts'
+import { echoesAddress, md5FromEtag } from './etag.ts'
 import type { Pace } from './pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply, TransportRequest } from './ports.ts'
 import type { Unit, Verdict } from './ports.ts'
@@ -170,14 +170,23 @@ function timeoutsFor(ports: SendPartPorts, lengthBytes: number): AttemptTimeouts
   return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
 }
 
+/** An ETag that repeats the address would take a secret into journal and receipt, so the protocol never sees it. */
+function withoutEcho(reply: TransportReply, address: string): TransportReply {
+  const { etag } = reply.headers
+  if (etag === undefined || !echoesAddress(etag, address)) return reply
+  const others = Object.entries(reply.headers).filter(([name]) => name !== 'etag')
+  const headers = Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(others))
+  return { ...reply, headers }
+}
+
 async function judge(
   options: SendPartOptions,
   reply: TransportReply,
   sentBytes: number,
   body: AttemptBody,
 ): Promise<SendPartResult> {
-  const { unit, reader, protocol } = options
-  const verdict = protocol.judge(reply, unit)
+  const { unit, reader, protocol, address } = options
+  const verdict = protocol.judge(withoutEcho(reply, address), unit)
   if (verdict.kind !== 'received') return { kind: 'refused', verdict }
   const { acceptedEnd, etag } = verdict
   if (acceptedEnd > unit.end) {

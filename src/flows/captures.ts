@@ -76,7 +76,9 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
     ...(frameRate === undefined ? {} : { frameRate }),
     ...(batchSize === undefined ? {} : { batchSize }),
   }
-  return { flow: 'capture', params: { ...params, kind }, files, protocol: captureProtocol(context, params) }
+  const { isHttpAllowed, addressPolicy } = context
+  const protocol = captureProtocol(context, params)
+  return { flow: 'capture', params: { ...params, kind }, files, protocol, isHttpAllowed, addressPolicy }
 }
 
 /** The fields of a session, as they are journalled. */

@@ -19,5 +19,6 @@ export interface CustomInput {
 export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
   const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes } = input
   checkFiles(files)
-  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes })
+  const { isHttpAllowed, addressPolicy } = context
+  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes, isHttpAllowed, addressPolicy })
 }

@@ -2,7 +2,7 @@
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
 import { addressDeadlineMs, addressSignedAtMs } from '../core/address.ts'
-import { checkAddress, type AddressRules } from '../core/address-policy.ts'
+import { checkAddress, checkAddresses, type AddressRules } from '../core/address-policy.ts'
 import { UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
@@ -123,6 +123,7 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
     asked.map((file) => file.plan),
     signal,
   )
+  checkAddresses(created.files ?? [], options)
   // Meanwhile answers came: a file that has all its receipts by now, or has failed, stays where it is.
   const moving = asked.filter((file) => file.state === 'ready')
   const bytesVoided = moving

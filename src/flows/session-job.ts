@@ -1,7 +1,7 @@
 // The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, renews
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
-import type { AddressRules } from '../core/address-policy.ts'
+import { checkAddresses, type AddressRules } from '../core/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
 import type { LedgerFile } from '../core/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
@@ -55,6 +55,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     const plans = files.map((file) => file.plan)
     const addressed: readonly AddressedFile[] =
       (await protocol.register?.(record.sessionId(), plans, { isRepeat, signal })) ?? []
+    checkAddresses(addressed, options)
     await record.write({ type: 'files.registered', files: addressed })
   }
   const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {

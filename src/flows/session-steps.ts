@@ -1,6 +1,7 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
+import { checkAddresses } from '../core/address-policy.ts'
 import { HttpStatusError, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/ledger.ts'
@@ -119,11 +120,12 @@ function wholeDigestOf({ contentHasher, hasher }: FlowPorts, definition: UploadD
 }
 
 async function createSession(
-  { flow, params, files, protocol, partSizeBytes }: UploadDefinition,
+  definition: UploadDefinition,
   record: SessionRecord,
   telling: Telling,
   signal: AbortSignal,
 ): Promise<{ sessionId: string | number }> {
+  const { flow, params, files, protocol, partSizeBytes } = definition
   if (record.folded() === undefined) {
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal })
     const locations = files.map((file) => file.source.location ?? file.source.name)
@@ -137,6 +139,7 @@ async function createSession(
     if (isClearNo(error)) await record.write({ type: 'session.refused' })
     throw error
   })
+  checkAddresses(created.files ?? [], definition)
   await record.write({ type: 'session.created', ...created })
   if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
   return { sessionId: created.sessionId }

@@ -1,7 +1,7 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
-import { checkSecure } from '../core/address.ts'
+import { checkAddress, type AddressRules } from '../core/address-policy.ts'
 import { HttpStatusError, isUploadError, summarize, TransportError, UploadError } from '../core/errors.ts'
 import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
 import { redactText } from '../core/redact.ts'
@@ -26,7 +26,7 @@ export interface S3SignedRequest {
 /** Signs one request, on the host's server or with its keys. Asked again for each try; what it rejects with is tried again too. */
 export type S3Sign = (request: S3SignRequest, signal: AbortSignal) => Promise<S3SignedRequest>
 
-export interface S3CallPorts {
+export interface S3CallPorts extends AddressRules {
   readonly sign: S3Sign
   readonly transport: Transport
   readonly clock: Clock
@@ -37,8 +37,6 @@ export interface S3CallPorts {
   readonly tries?: number
   /** How long the store may be out of reach during one call, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
-  /** Plain HTTP off this machine. Default false. */
-  readonly isHttpAllowed?: boolean
 }
 
 export type S3Call = Exclude<S3SignRequest, { operation: 'part' }>
@@ -103,9 +101,9 @@ async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, bo
   }
 }
 
-/** Asks the host; its failures are told in its own words, without what reads like a secret. */
+/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
 export async function signFor(
-  ports: Pick<S3CallPorts, 'sign' | 'isHttpAllowed'>,
+  ports: Pick<S3CallPorts, 'sign' | keyof AddressRules>,
   request: S3SignRequest,
   signal: AbortSignal,
 ): Promise<S3SignedRequest> {
@@ -121,7 +119,7 @@ export async function signFor(
       { isRetryable: true, details: { operation: request.operation, isSigning: true } },
     )
   }
-  checkSecure(signed.url, ports.isHttpAllowed ?? false)
+  checkAddress(signed.url, ports)
   return signed
 }
 

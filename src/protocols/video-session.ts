@@ -1,7 +1,7 @@
 // Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
 // one confirmation per file, one cancel for the whole.
 
-import { checkAddress, type AddressPolicy } from '../core/address-policy.ts'
+import { checkAddresses, type AddressPolicy } from '../core/address-policy.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
@@ -47,7 +47,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
         { signal },
       )
       const addressed = matchAddresses(files, upload)
-      for (const file of addressed) for (const address of file.addresses) checkAddress(address, options)
+      checkAddresses(addressed, options)
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
       return { sessionId, files: addressed, hasPossibleOrphan }
     },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatEtag, md5FromEtag, parseEtag, sameEtag } from '../../src/core/etag.ts'
+import { echoesAddress, formatEtag, md5FromEtag, parseEtag, sameEtag } from '../../src/core/etag.ts'
 
 const MD5 = '9e107d9d372bb6826bd81d3542a419d6'
 
@@ -19,6 +19,60 @@ describe('parseEtag', () => {
       expect(parseEtag(raw)).toBeUndefined()
     },
   )
+})
+
+describe('an ETag that cannot be kept', () => {
+  it.each([
+    ['a blank', '"a b"'],
+    ['a quote', '"a","b"'],
+    ['a control character', '"a\u007f"'],
+    ['more than 256 characters', `"${'a'.repeat(255)}"`],
+    ['a URL', '"https://store.example/a"'],
+    ['a query', '"a?sig=b"'],
+    ['the rest of a query', 'X-Amz-Date=1&X-Amz-Signature=2'],
+    ['what is beyond a byte', '"\u{1F600}"'],
+  ])('has %s in it', (_, raw) => {
+    expect(parseEtag(raw)).toBeUndefined()
+  })
+
+  it.each([
+    '"0x8DBC1F2A3B4C5D6"',
+    '"CPe3j7fQ8YkDEAE="',
+    '"d41d8cd98f00b204e9800998ecf8427e-10000"',
+    '"a/b+c=="',
+    `"${'a'.repeat(254)}"`,
+  ])('is not this one, which stores give: %s', (raw) => {
+    expect(parseEtag(raw)?.raw).toBe(raw)
+  })
+})
+
+describe('echoesAddress', () => {
+  const signature = 'a94a8fe5ccb19ba61c4c0873d391e987982fbbd3a94a8fe5ccb19ba61c4c0873'
+  const credential = 'AKID55/20261120/eu/s3/aws4_request'
+  const signed = (more = '') =>
+    `https://store.example/key?X-Amz-Credential=${encodeURIComponent(credential)}&X-Amz-Signature=${signature}&partNumber=1${more}`
+
+  it.each([
+    ['the signature', `"${signature}"`],
+    ['the signature in capitals', `W/"${signature.toUpperCase()}"`],
+    ['the signature in a longer text', `"x${signature}-1"`],
+    ['most of the signature', `"${signature.slice(0, 40)}"`],
+    ['the key of the signer', `"${credential}"`],
+    ['the key of the signer, written for a URL', encodeURIComponent(credential)],
+  ])('finds %s', (_, etag) => {
+    expect(echoesAddress(etag, signed())).toBe(true)
+  })
+
+  it.each([
+    ['another digest', `"${MD5}"`, signed()],
+    ['short words', '"host-1"', signed('&X-Amz-SignedHeaders=host')],
+    ['a digest that the signer asked for', `"${MD5}"`, signed(`&Content-MD5=${MD5}`)],
+    ['the upload that the part belongs to', '"upload-77-1"', signed('&uploadId=upload-77')],
+    ['a time', '"1763664000-3"', signed('&Expires=1763664000')],
+    ['an address without a query', '"store.example/key"', 'https://store.example/key'],
+  ])('leaves %s alone', (_, etag, address) => {
+    expect(echoesAddress(etag, address)).toBe(false)
+  })
 })
 
 describe('md5FromEtag', () => {

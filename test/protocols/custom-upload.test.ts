@@ -5,11 +5,16 @@ import { createUplink, memoryJournal, s3Multipart, type Uplink } from '../../src
 import { quickClock } from '../helpers/protocol-run.ts'
 import { expectObject, sourceOf, startS3Rig, type S3Rig } from './s3-rig.ts'
 
-function life({ transport }: S3Rig, journal: ReturnType<typeof memoryJournal>): Uplink {
+function life(
+  { transport }: S3Rig,
+  journal: ReturnType<typeof memoryJournal>,
+  own: { readonly addressPolicy?: 'public' } = {},
+): Uplink {
   const uplink = createUplink({
     ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: quickClock() },
     ...{ transport, journal, random: () => 0.01, partSizeBytes: 1_000 },
     sourceAt: ({ name }) => sourceOf(name, 3_500),
+    ...own,
   })
   onTestFinished(() => uplink.close())
   return uplink
@@ -52,4 +57,14 @@ it('goes on in another life with the protocol given again, and sends no part twi
   expect(report.status).toBe('confirmed')
   expect(rig.s3.requestsOf('part')).toHaveLength(4)
   expectObject(rig.s3, 'a.bin', 3_500)
+})
+
+it('judges the addresses of a protocol of the host by its own address policy, before any byte goes out', async () => {
+  const rig = await startS3Rig()
+  const uplink = life(rig, memoryJournal(), { addressPolicy: 'public' })
+
+  const upload = uplink.upload({ protocol: rig.protocol, files: [{ source: sourceOf('a.bin', 1_500) }] })
+
+  await expect(upload.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL' })
+  expect(rig.s3.requestsOf('part')).toEqual([])
 })

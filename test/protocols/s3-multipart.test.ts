@@ -192,6 +192,20 @@ describe('creating a session', () => {
     await expect(protocol.create([plan(0, 'a')], NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL' })
   })
 
+  it.each([
+    'https://10.0.0.7/a?X=1',
+    'https://169.254.169.254/a?X=1',
+    'https://user:pw@s3.example.com/a',
+    'ftp://s3.example.com/a',
+  ])('asks the address policy before anything is sent to %s', async (url) => {
+    const { protocol, s3 } = await startS3Rig({}, { sign: () => Promise.resolve({ url }), addressPolicy: 'public' })
+
+    await expect(protocol.create([plan(0, 'a')], NEVER)).rejects.toMatchObject({
+      code: expect.stringMatching(/^ERR_UPLOAD_(?:INSECURE_URL|INVALID_ARGUMENT)$/) as string,
+    })
+    expect(s3.requests).toEqual([])
+  })
+
   it('ends when it is aborted, also when the signer never answers', async () => {
     const { protocol } = await startS3Rig({}, { sign: () => new Promise(() => {}) })
     const controller = new AbortController()
@@ -205,6 +219,24 @@ describe('creating a session', () => {
 })
 
 describe('addresses of parts', () => {
+  it('are judged by the address policy before any part is sent', async () => {
+    const { s3, protocol } = await startS3Rig(
+      {},
+      {
+        sign: (request) =>
+          Promise.resolve(
+            request.operation === 'part' ? { url: 'https://10.0.0.7/a?X-Amz-Signature=s' } : s3.sign(request),
+          ),
+        addressPolicy: (host) => host === '127.0.0.1' || host === 'localhost',
+      },
+    )
+    const { sessionId } = await protocol.create([plan(0, 'a')], NEVER)
+
+    const registering = protocol.register!(sessionId, [plan(0, 'a')], { isRepeat: false, signal: NEVER })
+
+    await expect(registering).rejects.toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL', details: { host: '10.0.0.7' } })
+  })
+
   it('refuses a signature that asks for headers, or comes twice', async () => {
     const { s3, protocol } = await startS3Rig(
       {},

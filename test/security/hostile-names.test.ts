@@ -105,7 +105,7 @@ describe('an ETag', () => {
   })
 
   it('goes back to the service as JSON, so that nothing in it can end its field', async () => {
-    const etag = '"a","part_number":2,"x":"\\"'
+    const etag = `"a',part_number:2}],{\\"`
     const confirms: unknown[] = []
     const service = goodService(address)
     const { uplink, settled } = createFarEnd({

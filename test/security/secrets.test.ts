@@ -34,6 +34,11 @@ const STORAGE: readonly ((request: TransportRequest) => Answer | Error | undefin
   () => ({ status: 200, headers: { etag: '"0123456789abcdef0123456789abcdef-2"' } }),
   () => ({ status: 200 }),
   () => undefined,
+  // Successes whose ETag is the address, or what signed it.
+  ({ url }) => ({ status: 200, headers: { etag: `"${url}"` } }),
+  ({ url }) => ({ status: 200, headers: { etag: new URL(url).search.slice(1) } }),
+  () => ({ status: 200, headers: { etag: `"${SIGNATURE}"` } }),
+  () => ({ status: 200, headers: { etag: `W/"x-${encodeURIComponent(CREDENTIAL)}"` } }),
   ({ url }) => ({
     status: 403,
     body: `<Error><Code>SignatureDoesNotMatch</Code><Message>${url}</Message><StringToSign>${url}</StringToSign></Error>`,
@@ -120,6 +125,68 @@ it('are in no event, report, error, cause, listing or receipt, whatever fails an
   expect(failures).toBeGreaterThan(20)
   expect(successes).toBeGreaterThan(0)
 })
+
+it.each([
+  ['the address', (url: string) => `"${url}"`],
+  ['its query', (url: string) => new URL(url).search],
+  ['its signature', () => `"${SIGNATURE}"`],
+  ['its session token', () => `W/"${SESSION_TOKEN}"`],
+])('are in no receipt and no confirmation when the ETag is %s', async (_, etagOf) => {
+  for (const isVideo of [true, false]) {
+    const journal = memoryJournal()
+    const confirmed: string[] = []
+    const open = goodService(signed)
+    const { uplink, settled } = createFarEnd({
+      ...{ journal, retries: 2 },
+      storage: ({ url }) => ({ status: 200, headers: { etag: etagOf(url) } }),
+      service(request, body) {
+        if (request.method === 'PATCH') confirmed.push(new TextDecoder().decode(body))
+        return open(request, body)
+      },
+    })
+    const files = [{ source: bytesSource('a.action', new Uint8Array(10)) }]
+    const upload = isVideo
+      ? uplink.uploadVideos({ ...VIDEO, files })
+      : uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files })
+    const told = listenTo(upload)
+
+    const { error, report } = await settled(endOf(upload))
+
+    // A video cannot be confirmed without an ETag; for a capture the status alone is the receipt.
+    const why = expect.stringContaining('without giving an ETag that can be kept') as string
+    if (isVideo) expect(error).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', message: why })
+    else expect(report).toMatchObject({ status: 'confirmed' })
+    const records = (await journal.read(upload.key)).filter((record) => !('files' in record))
+    expect(records.some(({ type }) => type === 'part.received')).toBe(!isVideo)
+    for (const text of [told(), shown(error), shown(records), ...confirmed, await looks(uplink)]) {
+      expect(text).not.toMatch(MARK)
+    }
+    expect(confirmed).toEqual([])
+  }
+})
+
+it.each(['https://store.example/a?sig=MARKsig93ab', `s-1?X-Amz-Signature=${SIGNATURE}`, 's'.repeat(1_025), 's\n1'])(
+  'are in no id: a service that calls its session %s is not believed',
+  async (id) => {
+    const open = goodService(signed)
+    const { uplink, settled } = createFarEnd({
+      storage: () => ({ status: 200, headers: { etag: '"a"' } }),
+      service(request, body) {
+        const answer = open(request, body)
+        const isCreate = request.url.endsWith('/upload_videos') && request.method === 'POST'
+        if (!isCreate || answer === undefined || answer instanceof Error) return answer
+        return { ...answer, body: { ...(answer.body as object), upload_session_id: id } }
+      },
+    })
+    const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: bytesSource('a.mp4', new Uint8Array(10)) }] })
+    const told = listenTo(upload)
+
+    const { error } = await settled(endOf(upload))
+
+    expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+    for (const text of [told(), shown(error), await looks(uplink)]) expect(text).not.toMatch(/MARK|s{1000}/)
+  },
+)
 
 it('are in no error of a renewal, whatever the host function answers or throws', async () => {
   const renewals: (() => Promise<string[]>)[] = [

@@ -37,8 +37,16 @@ export const wireFrameRate = v.pipe(v.number(), v.finite(), v.gtValue(0))
 export const wireText = v.pipe(v.string(), v.nonEmpty())
 export const wireDate = v.pipe(v.string(), v.isoDate(), v.check(isCalendarDate, 'not a day of the calendar'))
 export const wireFileName = v.pipe(v.string(), v.check(isFileName, 'not a plain file name'))
+/**
+ * True for a text that can pass for an id: it is shown in lists, reports and receipts, where neither an address that a service
+ * put in its place nor a text without end may stand. 1 to 1,024 characters, none of them a control character.
+ */
+export function isIdText(text: string): boolean {
+  return /^\P{Cc}{1,1024}$/u.test(text) && !/:\/\/|[?&][^=]*=/.test(text)
+}
+
 /** A number above 2^53 has already lost digits when it is read, so it is refused rather than sent back changed. */
-export const wireId = v.union([wireText, wireInteger])
+export const wireId = v.union([v.pipe(v.string(), v.check(isIdText, 'not an id')), wireInteger])
 export const wireDomHand = v.picklist(['RHA', 'LHA'])
 
 /** A segment's id as the service answers it: an integer, or digits in a string. Sent as an integer. */
