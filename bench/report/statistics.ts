@@ -23,10 +23,10 @@ export function summarize(values: readonly number[]): Summary {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values), count: values.length }
 }
 
-/** A number as a person reads it: three digits that count, thousands in full. */
+/** A number as a person reads it: counts as they are, else three digits that count. */
 export function readable(value: number): string {
   if (!Number.isFinite(value)) return '–'
   const size = Math.abs(value)
-  if (size >= 100 || size === 0) return Math.round(value).toLocaleString('en-GB')
+  if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en-GB')
   return value.toFixed(size >= 10 ? 1 : 2)
 }

@@ -1,0 +1,164 @@
+// Who takes part, and by which command each is started: all as processes of their own, on the same files, towards the
+// same server.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from '../measure/run-measured.ts'
+import type { BenchSetting } from '../part.ts'
+import type { Run } from '../report/result.ts'
+import type { Job } from './job.ts'
+
+/** Where the far end of a run is. */
+export interface Site {
+  readonly storageOrigin: string
+  readonly serviceOrigin: string
+  /** What has to be trusted when the storage speaks TLS. */
+  readonly certificateFile?: string
+}
+
+export interface Contestant {
+  readonly name: string
+  readonly isOurs: boolean
+  readonly setting?: Run['setting']
+  command(site: Site): Command
+  /** Whole files that are sent, and their bytes: what the server must have counted. */
+  readonly load: { readonly files: number; readonly bytes: number; readonly flow?: 'video' | 'capture' }
+  /** Package that must be installed in bench/. */
+  readonly rival?: string
+}
+
+/** What a contestant is to send. */
+export interface Load {
+  readonly job: Omit<Job, 'storageOrigin' | 'serviceOrigin' | 'face' | 'rivals'>
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface Field {
+  uplink(load: Load, naming?: Naming): Contestant
+  /** `mocap-uplink video`, with a journal on disk, as shipped. */
+  commandLine(load: Load & { readonly stateDir: string }): Contestant
+  curl(load: Load): Contestant
+  tus(load: Load): Contestant
+  libStorage(load: Load): Contestant
+  bareUndici(load: Load, naming?: Naming): Contestant
+  bareSmall(load: Load, naming?: Naming): Contestant
+}
+
+interface Naming {
+  readonly name?: string
+  readonly setting?: Run['setting']
+}
+
+export const OURS = 'mocap-uplink'
+export const OUR_COMMAND = 'mocap-uplink video (command)'
+export const CURL = 'curl -T'
+export const TUS = 'tus-js-client'
+export const LIB_STORAGE = '@aws-sdk/lib-storage'
+export const BARE = 'bare undici loop'
+
+const FLAGS = { [OURS]: 'uplink', [TUS]: 'tus', [LIB_STORAGE]: 'lib-storage' }
+
+export function createField({ root, programs }: Pick<BenchSetting, 'root' | 'programs'>): Field {
+  const face = join(root, 'dist', 'node.js')
+  const rivals = rivalsOf(root)
+
+  function onNode(program: string, { job, ...load }: Load, rest: Omit<Contestant, 'command' | 'load'>): Contestant {
+    const script = join(programs, 'contestants', `${program}.js`)
+    return {
+      ...rest,
+      load,
+      command: ({ storageOrigin, serviceOrigin, certificateFile }) => ({
+        program: process.execPath,
+        args: [script, JSON.stringify({ ...job, storageOrigin, serviceOrigin, face, rivals } satisfies Job)],
+        ...(certificateFile === undefined ? {} : { env: { NODE_EXTRA_CA_CERTS: certificateFile } }),
+      }),
+    }
+  }
+
+  return {
+    uplink(load, { name = OURS, setting } = {}) {
+      const flow = load.job.folder === undefined ? ('video' as const) : ('capture' as const)
+      return onNode(FLAGS[OURS], { ...load, ...{ flow } }, named(name, true, setting))
+    },
+    commandLine: ({ job, stateDir, files, bytes }) => ({
+      ...named(OUR_COMMAND, true, undefined),
+      load: { files, bytes, flow: 'video' },
+      command: ({ serviceOrigin }) => ({
+        program: process.execPath,
+        args: [
+          ...[
+            join(root, 'dist', 'cli', 'cli.js'),
+            'video',
+            String(job.file),
+            '--verify',
+            job.verify ?? 'md5',
+            '--json',
+          ],
+          ...['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2'],
+        ],
+        env: { MOCAP_BASE_URL: serviceOrigin, MOCAP_API_KEY: 'bench', MOCAP_STATE_DIR: stateDir },
+      }),
+    }),
+    curl: ({ job, files, bytes }) => ({
+      ...named(CURL, false, undefined),
+      load: { files, bytes },
+      command: ({ storageOrigin, certificateFile }) => ({
+        program: 'curl',
+        args: [
+          ...['-sS', '-f', '-o', '/dev/null', '-w', '{"transferSeconds":%{time_total}}\\n', '-T', String(job.file)],
+          ...(certificateFile === undefined ? [] : ['--cacert', certificateFile]),
+          `${storageOrigin}/curl`,
+        ],
+      }),
+    }),
+    tus: (load) => onNode(FLAGS[TUS], load, { ...named(TUS, false, undefined), rival: TUS }),
+    libStorage: (load) =>
+      onNode(FLAGS[LIB_STORAGE], load, { ...named(LIB_STORAGE, false, undefined), rival: LIB_STORAGE }),
+    bareUndici: (load, { name = BARE, setting } = {}) => onNode('bare-undici', load, named(name, false, setting)),
+    bareSmall: (load, { name = BARE, setting } = {}) => onNode('bare-small', load, named(name, false, setting)),
+  }
+}
+
+function named(
+  name: string,
+  isOurs: boolean,
+  setting: Run['setting'],
+): Pick<Contestant, 'name' | 'isOurs' | 'setting'> {
+  return { name, isOurs, ...(setting === undefined ? {} : { setting }) }
+}
+
+/** Whether a rival is installed. */
+export function isInstalled(root: string, rival: string): boolean {
+  return existsSync(join(root, 'bench', 'node_modules', rival, 'package.json'))
+}
+
+/** Versions of everything that takes part and is there. */
+export function versionsOf(root: string): Record<string, string> {
+  const versionIn = (folder: string): string[] => {
+    const path = join(folder, 'package.json')
+    return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version] : []
+  }
+  const rivals = [TUS, LIB_STORAGE].map((name) => [name, versionIn(join(root, 'bench', 'node_modules', name))] as const)
+  const curl = firstLine('curl', '--version').split(' ')[1]
+  const pairs = [
+    [OURS, versionIn(root)] as const,
+    ['undici', versionIn(join(root, 'node_modules', 'undici'))] as const,
+    ['curl', curl === undefined ? [] : [curl]] as const,
+    ...rivals,
+  ]
+  return Object.fromEntries(pairs.flatMap(([name, versions]) => versions.map((version) => [name, version])))
+}
+
+function firstLine(program: string, ...args: string[]): string {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n')[0] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function rivalsOf(root: string): string {
+  return join(root, 'bench', 'package.json')
+}

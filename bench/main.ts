@@ -1,0 +1,111 @@
+// `npm run bench -- [PART…] [--rounds N] [--quick] [--results DIR] [--list]`: measures, prints, keeps the results.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { isInstalled, LIB_STORAGE, TUS, versionsOf } from './contestants/field.ts'
+import { CompilerMissing } from './measure/compiled.ts'
+import type { BenchPart } from './part.ts'
+import { allParts } from './parts/all.ts'
+import { describeMachine, machineLine } from './report/machine.ts'
+import type { PartResult } from './report/result.ts'
+import { resultText, writeResult } from './report/write-result.ts'
+
+const USAGE = `npm run bench -- [PART…] [--rounds N] [--quick] [--results DIR] [--list]
+
+Parts, all of them when none is named:
+${allParts.map(({ name, about }) => `  ${name.padEnd(13)}${about}`).join('\n')}
+
+  --rounds N      runs of each contestant; default: each part's own
+  --quick         tiny sizes, one round: shows that everything works; the numbers mean nothing, bars are not judged
+  --results DIR   where results are kept; default bench/results, with --quick nowhere
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    results: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+})
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const root = process.cwd()
+const unknown = positionals.filter((name) => !allParts.some((part) => part.name === name))
+
+if (values.list) process.stdout.write(USAGE)
+else if (unknown.length > 0 || !/^(?:[1-9]\d{0,2})?$/.test(values.rounds ?? '')) {
+  say(unknown.length > 0 ? `There is no part named ${unknown.join(', ')}.` : '--rounds must be a whole number from 1.')
+  say(USAGE)
+  process.exitCode = 2
+} else {
+  process.exitCode = await runParts(
+    allParts.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+  )
+}
+
+/** 0 when everything that could be measured was; 1 when a part or a contestant failed. Missed bars are results. */
+async function runParts(parts: readonly BenchPart[]): Promise<number> {
+  installRivals()
+  const folder = values.results ?? (values.quick ? undefined : join('bench', 'results'))
+  const machine = describeMachine(versionsOf(root), new Date())
+  say(`${machineLine(machine)}; ${JSON.stringify(machine.versions)}; load ${machine.loadBefore}`)
+  if (machine.loadBefore > 0.5)
+    say('!! This machine is busy: ratios inside a round still mean something, absolute numbers less.')
+  let [missed, isWhole] = [0, true]
+  for (const part of parts) {
+    say(`\n${part.name}: ${part.about}`)
+    const scratch = await mkdtemp(join(tmpdir(), 'mocap-uplink-bench-'))
+    try {
+      const rounds = values.rounds === undefined ? (values.quick ? 1 : undefined) : Number(values.rounds)
+      const programs = join(root, 'node_modules', '.cache', 'bench')
+      const measured = await part.run({ root, programs, scratch, rounds, isQuick: values.quick, machine, say })
+      if (measured === undefined) continue
+      const result: PartResult = values.quick
+        ? { ...measured, title: `${measured.title} (QUICK: tiny sizes, numbers mean nothing)`, bars: [] }
+        : measured
+      process.stdout.write(`\n${resultText(result)}\n`)
+      missed += result.bars.filter(({ status }) => status !== 'met').length
+      isWhole &&= result.shortfalls.length === 0
+      if (folder !== undefined) await keep(folder, result)
+    } catch (error) {
+      isWhole = false
+      say(
+        error instanceof CompilerMissing
+          ? `!! SKIPPED ${part.name}: ${error.message}`
+          : `!! ${part.name}: ${String(error)}`,
+      )
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+    }
+  }
+  if (values.quick) say('Quick: no bar was judged.')
+  else say(missed === 0 ? 'No bar was missed.' : `${missed} bars were MISSED or could not be measured; see above.`)
+  return isWhole ? 0 : 1
+
+  async function keep(to: string, result: PartResult): Promise<void> {
+    await mkdir(to, { recursive: true })
+    await writeResult(resolve(to), result, machine)
+  }
+}
+
+/** The rivals are no dependency of the product: they are installed into bench/ when the benchmark first runs. */
+function installRivals(): void {
+  if ([TUS, LIB_STORAGE].every((rival) => isInstalled(root, rival))) return
+  if (!existsSync(join(root, 'bench', 'package-lock.json'))) throw new Error('Run this in the root of the project.')
+  say('Installing the other uploaders into bench/node_modules …')
+  try {
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
+      cwd: join(root, 'bench'),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+  } catch {
+    say(
+      '!! tus-js-client and lib-storage could not be installed (npm ci in bench/): the comparison goes on WITHOUT THEM.',
+    )
+  }
+}

@@ -1,0 +1,34 @@
+// Files for the contestants: real ones on disk, written through to it, so that no writing back disturbs the runs, and
+// still in the page cache, so that the disk is not what is measured.
+
+import { randomFillSync } from 'node:crypto'
+import { mkdir, open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const BLOCK_BYTES = 16 << 20
+
+/** One file of exactly so many bytes; the same block over and over, which nobody here compresses. */
+export async function writeFileToSend(path: string, bytes: number): Promise<string> {
+  const block = randomFillSync(Buffer.allocUnsafe(Math.min(bytes, BLOCK_BYTES)))
+  const file = await open(path, 'w')
+  try {
+    for (let at = 0; at < bytes; at += block.length) await file.write(block, 0, Math.min(block.length, bytes - at), at)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return path
+}
+
+/** A folder of small files named like tracking captures. */
+export async function writeFolderToSend(folder: string, files: number, bytesEach: number): Promise<string> {
+  await mkdir(folder)
+  const content = randomFillSync(Buffer.allocUnsafe(bytesEach))
+  for (let index = 0; index < files; index += 1) {
+    await writeFile(join(folder, `swing-${String(index).padStart(5, '0')}.action`), content)
+  }
+  const handle = await open(folder)
+  await handle.sync()
+  await handle.close()
+  return folder
+}

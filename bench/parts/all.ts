@@ -1,0 +1,19 @@
+// The parts of the benchmark, in the order in which they run when none is named.
+
+import type { BenchPart } from '../part.ts'
+import { memoryPart } from './memory.ts'
+import { smallPart } from './small.ts'
+import { concurrencyPart, partsPart } from './sweep.ts'
+import { tlsPart } from './tls.ts'
+import { uploadPart } from './upload.ts'
+import { verifyPart } from './verify.ts'
+
+export const allParts: readonly BenchPart[] = [
+  uploadPart,
+  verifyPart,
+  tlsPart,
+  smallPart,
+  partsPart,
+  concurrencyPart,
+  memoryPart,
+]

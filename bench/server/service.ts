@@ -1,0 +1,87 @@
+// The service's calls for the flows that are measured: sessions, registrations and confirmations answered at once, with
+// addresses at the discarding server. It checks what it is told, and counts it.
+
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface ServiceCounts {
+  readonly calls: number
+  /** Names of captures that got an address. */
+  readonly registered: number
+  /** Video files that were confirmed with an ETag for every part. */
+  readonly confirmed: number
+}
+
+export interface BenchService {
+  readonly origin: string
+  counts(): ServiceCounts
+  close(): Promise<void>
+}
+
+interface VideoEntry {
+  readonly number_of_chunks: number
+  readonly file_id?: number
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Serves one run; `storageOrigin` is where its addresses lie. */
+export async function startBenchService(storageOrigin: string, bindTo = '127.0.0.1'): Promise<BenchService> {
+  const partCounts: number[] = []
+  let [calls, registered, confirmed] = [0, 0, 0]
+
+  function addressed(entry: VideoEntry): Body {
+    const fileId = partCounts.push(entry.number_of_chunks)
+    const url = (index: number): string => `${storageOrigin}/video/${fileId}?partNumber=${index + 1}`
+    const info = Array.from({ length: entry.number_of_chunks }, (_, index) => ({ url: url(index) }))
+    return { session_file_id: fileId, file_id: entry.file_id, info }
+  }
+
+  function answer(operation: string, body: Body): Body | undefined {
+    switch (operation) {
+      case 'POST /upload_videos':
+        return { upload_session_id: 'bench', pre_signed_urls: (body['files'] as VideoEntry[]).map(addressed) }
+      case 'PATCH /upload_videos': {
+        const parts = body['file_part_info'] as unknown[]
+        if (parts.length !== partCounts[Number(body['affected_file_id']) - 1]) return undefined
+        confirmed += 1
+        return {}
+      }
+      case 'POST /mocap_session':
+        return { id: 'bench', session_id: 'bench', status: 'pending' }
+      case 'POST /mocap_session_file': {
+        const names = body['filenames'] as string[]
+        registered += names.length
+        return Object.fromEntries(names.map((name) => [name, `${storageOrigin}/capture/${encodeURIComponent(name)}`]))
+      }
+      default:
+        return undefined
+    }
+  }
+
+  const server = createServer((request, response) => {
+    calls += 1
+    void readJson(request).then((body) => {
+      const reply = answer(`${request.method ?? ''} ${request.url ?? ''}`, body)
+      response.writeHead(reply === undefined ? 400 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(reply ?? { message: 'not what was asked for' }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, bindTo, resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://${bindTo}:${port}`,
+    counts: () => ({ calls, registered, confirmed }),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<Body> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  return pieces.length === 0 ? {} : (JSON.parse(Buffer.concat(pieces).toString()) as Body)
+}

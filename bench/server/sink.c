@@ -1,0 +1,266 @@
+// The far end of every measurement: an HTTP/1.1 server that throws bodies away as cheaply as the system allows and
+// counts what came. It answers plain PUT, the multipart calls of S3 and the core of tus, just enough for a client to
+// finish. The same program serves all contestants, over plain TCP or TLS, with a thread for each connection.
+//
+//   sink [--bind ADDRESS] [--port N] [--cert FILE --key FILE]
+//
+// It writes its port as the first line of stdout. When its stdin ends it writes its counts as one line of JSON and ends,
+// so that it never outlives the one who started it.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#ifdef WITH_TLS
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+static SSL_CTX *tls;
+typedef SSL Tls;
+#else
+typedef void Tls;
+#endif
+
+enum { BUFFER = 64 * 1024, STEP = 4 * 1024 * 1024 };
+
+static atomic_llong body_bytes;
+static atomic_long bodies, requests, connections, open_now, most_open, next_upload;
+
+struct conversation {
+  int socket;
+  Tls *tls;
+  size_t have; // bytes at the front of the buffer that nobody has looked at
+  char buffer[BUFFER + 1];
+};
+
+static ssize_t take(struct conversation *c, char *into, size_t room) {
+#ifdef WITH_TLS
+  if (c->tls) return SSL_read(c->tls, into, (int)room);
+#endif
+  return recv(c->socket, into, room, 0);
+}
+
+static int give(struct conversation *c, const char *text, size_t length) {
+  while (length > 0) {
+    ssize_t sent;
+#ifdef WITH_TLS
+    if (c->tls) sent = SSL_write(c->tls, text, (int)length);
+    else
+#endif
+      sent = send(c->socket, text, length, MSG_NOSIGNAL);
+    if (sent <= 0) return -1;
+    text += sent;
+    length -= (size_t)sent;
+  }
+  return 0;
+}
+
+// Takes a body off the connection, and counts it where it is a file's. Over plain TCP on Linux it never leaves the kernel.
+static int discard(struct conversation *c, long long length, int is_counted) {
+  size_t early = (long long)c->have < length ? c->have : (size_t)length;
+  memmove(c->buffer, c->buffer + early, c->have - early);
+  c->have -= early;
+  if (is_counted) atomic_fetch_add(&body_bytes, (long long)early);
+  length -= (long long)early;
+  while (length > 0) {
+    ssize_t got;
+#ifdef __linux__
+    if (!c->tls) got = recv(c->socket, NULL, length < STEP ? (size_t)length : STEP, MSG_TRUNC);
+    else
+#endif
+      got = take(c, c->buffer, length < BUFFER ? (size_t)length : BUFFER);
+    if (got <= 0) return -1;
+    length -= got;
+    if (is_counted) atomic_fetch_add(&body_bytes, got);
+  }
+  return 0;
+}
+
+// The length of the next head, which then stands at the front of the buffer, ended with a zero; 0 when there is none.
+static size_t next_head(struct conversation *c) {
+  for (;;) {
+    c->buffer[c->have] = 0;
+    char *end = strstr(c->buffer, "\r\n\r\n");
+    if (end) return (size_t)(end - c->buffer) + 4;
+    if (c->have >= BUFFER) return 0;
+    ssize_t got = take(c, c->buffer + c->have, BUFFER - c->have);
+    if (got <= 0) return 0;
+    c->have += (size_t)got;
+  }
+}
+
+// The value of a header of the head, '' when it is not there. The result is valid until the next call.
+static const char *header(const char *head, const char *name) {
+  static _Thread_local char value[256];
+  size_t length = strlen(name);
+  value[0] = 0;
+  for (const char *line = strstr(head, "\r\n"); line; line = strstr(line + 2, "\r\n")) {
+    if (strncasecmp(line + 2, name, length) != 0 || line[2 + length] != ':') continue;
+    const char *from = line + 3 + length;
+    from += strspn(from, " \t");
+    size_t size = strcspn(from, "\r");
+    if (size >= sizeof value) size = sizeof value - 1;
+    memcpy(value, from, size);
+    value[size] = 0;
+    break;
+  }
+  return value;
+}
+
+static int answer(struct conversation *c, const char *status, const char *headers, const char *body) {
+  char text[2048];
+  int length = snprintf(text, sizeof text, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s", status, headers, strlen(body), body);
+  return give(c, text, (size_t)length);
+}
+
+static int answer_to(struct conversation *c, const char *method, const char *target, long long offset, long long length) {
+  char headers[256];
+  const char *xml = "Content-Type: application/xml\r\n";
+  if (!strcmp(method, "PUT")) {
+    atomic_fetch_add(&bodies, 1);
+    // Not an MD5, and not of the form of one: nobody here has read the body.
+    return answer(c, "200 OK", "ETag: \"thrown-away\"\r\n", "");
+  }
+  if (!strcmp(method, "PATCH")) { // tus: the next bytes of an upload
+    atomic_fetch_add(&bodies, 1);
+    snprintf(headers, sizeof headers, "Tus-Resumable: 1.0.0\r\nUpload-Offset: %lld\r\n", offset + length);
+    return answer(c, "204 No Content", headers, "");
+  }
+  if (!strcmp(method, "POST") && strstr(target, "uploadId=")) {
+    return answer(c, "200 OK", xml,
+                  "<CompleteMultipartUploadResult><Location>http://sink/b/k</Location><Bucket>b</Bucket><Key>k</Key>"
+                  "<ETag>\"thrown-away\"</ETag></CompleteMultipartUploadResult>");
+  }
+  if (!strcmp(method, "POST") && strstr(target, "?uploads")) {
+    return answer(c, "200 OK", xml,
+                  "<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u</UploadId></InitiateMultipartUploadResult>");
+  }
+  if (!strcmp(method, "POST")) { // tus: a new upload
+    snprintf(headers, sizeof headers, "Tus-Resumable: 1.0.0\r\nLocation: /tus/%ld\r\n", atomic_fetch_add(&next_upload, 1));
+    return answer(c, "201 Created", headers, "");
+  }
+  return answer(c, "404 Not Found", "", "");
+}
+
+static void converse(struct conversation *c) {
+  for (size_t head; (head = next_head(c)) > 0;) {
+    char method[16] = "", target[2048] = "";
+    char after = c->buffer[head];
+    c->buffer[head] = 0;
+    sscanf(c->buffer, "%15s %2047s", method, target);
+    long long length = atoll(header(c->buffer, "content-length"));
+    long long offset = atoll(header(c->buffer, "upload-offset"));
+    int is_chunked = header(c->buffer, "transfer-encoding")[0] != 0;
+    int waits = !strncasecmp(header(c->buffer, "expect"), "100-", 4);
+    c->buffer[head] = after;
+    memmove(c->buffer, c->buffer + head, c->have - head);
+    c->have -= head;
+    atomic_fetch_add(&requests, 1);
+    // A body of unknown length could not be compared with the file's.
+    if (is_chunked) {
+      answer(c, "411 Length Required", "Connection: close\r\n", "");
+      return;
+    }
+    if (waits && give(c, "HTTP/1.1 100 Continue\r\n\r\n", 25) < 0) return;
+    // What a POST says to a multipart or tus server is no byte of a file.
+    int is_counted = !strcmp(method, "PUT") || !strcmp(method, "PATCH");
+    if (discard(c, length, is_counted) < 0 || answer_to(c, method, target, offset, length) < 0) return;
+  }
+}
+
+static void *serve(void *argument) {
+  struct conversation *c = argument;
+  int on = 1;
+  setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  long now = atomic_fetch_add(&open_now, 1) + 1, most = atomic_load(&most_open);
+  while (now > most && !atomic_compare_exchange_weak(&most_open, &most, now)) {}
+#ifdef WITH_TLS
+  if (tls) {
+    c->tls = SSL_new(tls);
+    SSL_set_fd(c->tls, c->socket);
+    if (SSL_accept(c->tls) == 1) converse(c);
+    SSL_free(c->tls);
+  } else
+#endif
+    converse(c);
+  close(c->socket);
+  free(c);
+  atomic_fetch_sub(&open_now, 1);
+  return NULL;
+}
+
+// Ends the process with its counts when whoever started it lets go of its stdin.
+static void *watch_stdin(void *argument) {
+  char byte;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {}
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  double cpu_ms = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+                  (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
+  printf("{\"bodyBytes\":%lld,\"bodies\":%ld,\"requests\":%ld,\"connections\":%ld,\"mostOpen\":%ld,\"cpuMs\":%.1f}\n",
+         atomic_load(&body_bytes), atomic_load(&bodies), atomic_load(&requests), atomic_load(&connections),
+         atomic_load(&most_open), cpu_ms);
+  fflush(stdout);
+  _exit(0);
+  return argument;
+}
+
+static void fail(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+int main(int count, char **words) {
+  const char *bind_to = "127.0.0.1", *cert = NULL, *key = NULL;
+  int port = 0, on = 1;
+  for (int i = 1; i + 1 < count; i += 2) {
+    if (!strcmp(words[i], "--bind")) bind_to = words[i + 1];
+    else if (!strcmp(words[i], "--port")) port = atoi(words[i + 1]);
+    else if (!strcmp(words[i], "--cert")) cert = words[i + 1];
+    else if (!strcmp(words[i], "--key")) key = words[i + 1];
+  }
+  signal(SIGPIPE, SIG_IGN);
+  if (cert && key) {
+#ifdef WITH_TLS
+    tls = SSL_CTX_new(TLS_server_method());
+    if (!tls || SSL_CTX_use_certificate_file(tls, cert, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_use_PrivateKey_file(tls, key, SSL_FILETYPE_PEM) != 1) {
+      ERR_print_errors_fp(stderr);
+      return 1;
+    }
+    SSL_CTX_set_read_ahead(tls, 1);
+#else
+    fprintf(stderr, "This sink was built without TLS.\n");
+    return 1;
+#endif
+  }
+  int door = socket(AF_INET, SOCK_STREAM, 0);
+  setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = inet_addr(bind_to)};
+  socklen_t size = sizeof address;
+  if (bind(door, (void *)&address, size) || listen(door, 1024) || getsockname(door, (void *)&address, &size)) fail("sink");
+  printf("%d\n", ntohs(address.sin_port));
+  fflush(stdout);
+
+  pthread_t watcher;
+  if (pthread_create(&watcher, NULL, watch_stdin, NULL)) fail("thread");
+  for (;;) {
+    int visitor = accept(door, NULL, NULL);
+    if (visitor < 0) continue;
+    atomic_fetch_add(&connections, 1);
+    struct conversation *c = calloc(1, sizeof *c);
+    pthread_t thread;
+    if (!c) fail("memory");
+    c->socket = visitor;
+    if (pthread_create(&thread, NULL, serve, c)) fail("thread");
+    pthread_detach(thread);
+  }
+}

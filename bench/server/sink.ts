@@ -1,0 +1,69 @@
+// Starts the discarding server for one run and reads what it counted, so that nobody wins by sending less.
+
+import { spawn } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { localhostCertificate, localhostKey } from '../../test/helpers/localhost-certificate.ts'
+
+/** What came in while a sink ran. */
+export interface SinkCounts {
+  /** Bytes of bodies, without heads and without what TLS adds. */
+  readonly bodyBytes: number
+  /** PUT and PATCH requests that were answered. */
+  readonly bodies: number
+  readonly requests: number
+  readonly connections: number
+  /** Connections that were open at the same time, at most. */
+  readonly mostOpen: number
+  /** Processor time of the server itself. */
+  readonly cpuMs: number
+}
+
+export interface Sink {
+  /** `http://127.0.0.1:PORT`, or https. */
+  readonly origin: string
+  /** What a contestant has to trust; present with TLS. */
+  readonly certificateFile?: string
+  /** Ends it. */
+  counts(): Promise<SinkCounts>
+}
+
+export interface SinkOptions {
+  /** The program compiled from sink.c. */
+  readonly program: string
+  /** Default plain TCP. */
+  readonly tls?: { readonly folder: string }
+  /** Default 127.0.0.1. */
+  readonly bindTo?: string
+}
+
+/** Rejects when the program ends before it listens. */
+export async function startSink({ program, tls, bindTo = '127.0.0.1' }: SinkOptions): Promise<Sink> {
+  const pems = tls === undefined ? undefined : await writePems(tls.folder)
+  const certificateArgs = pems === undefined ? [] : ['--cert', pems.certificateFile, '--key', pems.keyFile]
+  const child = spawn(program, ['--bind', bindTo, ...certificateArgs], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const nextLine = async (): Promise<string> => {
+    const line = await lines.next()
+    if (line.done === true) throw new Error('The discarding server ended.')
+    return line.value
+  }
+  const port = Number(await nextLine())
+  return {
+    origin: `${tls === undefined ? 'http' : 'https'}://${bindTo}:${port}`,
+    ...(pems === undefined ? {} : { certificateFile: pems.certificateFile }),
+    async counts() {
+      child.stdin.end()
+      return JSON.parse(await nextLine()) as SinkCounts
+    },
+  }
+}
+
+async function writePems(folder: string): Promise<{ certificateFile: string; keyFile: string }> {
+  const [certificateFile, keyFile] = [join(folder, 'localhost.pem'), join(folder, 'localhost.key')]
+  await writeFile(certificateFile, localhostCertificate)
+  await writeFile(keyFile, localhostKey)
+  return { certificateFile, keyFile }
+}
