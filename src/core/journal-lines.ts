@@ -29,7 +29,7 @@ const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
     'session.cancelling': true,
     'session.cancelled': true,
   } as const),
-  ...({ 'session.settled': true, 'files.registering': true, 'files.registered': true } as const),
+  ...({ 'session.settled': true, 'files.registering': true, 'files.registered': true, 'files.placed': true } as const),
   ...({ 'part.doubtful': true, 'part.received': true, 'parts.voided': true } as const),
   ...({ 'file.confirming': true, 'file.confirmed': true, 'file.failed': true } as const),
 }

@@ -63,6 +63,13 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'file.failed'; readonly fileIndex: number; readonly error: ErrorSummary }
   /** The addresses died: a new session takes these files, and what they had of receipts is void. */
   | { readonly type: 'session.replaced'; readonly sessionId: string | number; readonly files: readonly AddressedFile[] }
+  /** Written only when a history is shortened: what it says of these files' places, `at` the time their addresses came. */
+  | {
+      readonly type: 'files.placed'
+      readonly sessionId?: string | number
+      readonly generation: number
+      readonly files: readonly AddressedFile[]
+    }
   /** A person asked for the session again: files that had failed are tried once more. */
   | { readonly type: 'session.resumed' }
   /** The create was answered with a clear no: it left no session behind. */

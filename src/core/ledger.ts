@@ -103,6 +103,13 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
     case 'files.registered':
       for (const addressed of record.files) takeAddresses(ledger, addressed, record.at)
       break
+    case 'files.placed':
+      for (const addressed of record.files) {
+        const file = takeAddresses(ledger, addressed, record.at)
+        file.sessionId = record.sessionId
+        file.generation = record.generation
+      }
+      break
     case 'part.doubtful': {
       const file = fileAt(ledger, record.fileIndex)
       if ((record.generation ?? 0) === file.generation) partAt(file, record.partNumber).isDoubtful = true

@@ -39,7 +39,26 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
     .tuple(fc.uniqueArray(file), fc.nat(3))
     .map(([indexes, round]) => indexes.map((index) => addressed(index, partCounts[index]!, round)))
   const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
+  const generation = fc.nat(2)
   return fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.tuple(at, files, fc.nat(3)).map(([time, list, sessionId]): JournalRecord => ({
+        ...{ type: 'session.replaced', at: time, sessionId, files: list },
+      })),
+    },
+    { weight: 2, arbitrary: at.map((time): JournalRecord => ({ type: 'session.resumed', at: time })) },
+    at.map((time): JournalRecord => ({ type: 'session.refused', at: time })),
+    fc
+      .tuple(part, generation)
+      .map(([fields, of]): JournalRecord => ({ ...fields, type: 'part.doubtful', generation: of })),
+    {
+      weight: 4,
+      arbitrary: fc.tuple(part, generation, fc.string()).map(([fields, of, etag]): JournalRecord => ({
+        ...{ ...fields, type: 'part.received', generation: of },
+        receipt: { acceptedEnd: fields.partNumber * 10, etag, isVerified: true },
+      })),
+    },
     { weight: 1, arbitrary: at.map((time): JournalRecord => ({ type: 'session.creating', at: time })) },
     {
       weight: 3,
@@ -116,6 +135,60 @@ describe('compactRecords', () => {
     )
   })
 
+  it('shortens a night of replaced sessions and resumes to what is known at its end, and goes on from there alike', () => {
+    const life = fc.record({
+      partCounts: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
+      lives: fc.array(fc.constantFrom('replaced', 'resumed', 'renewed'), { minLength: 2, maxLength: 12 }),
+      doneFirst: fc.boolean(),
+      late: fc.nat(4),
+    })
+    fc.assert(
+      fc.property(life, ({ partCounts, lives, doneFirst, late }) => {
+        const all = (round: number) => partCounts.map((count, index) => addressed(index, count, round))
+        const records: JournalRecord[] = [begun(partCounts), { type: 'session.creating', at: 2 }]
+        records.push({ type: 'session.created', at: 3, sessionId: 's0', files: all(0) })
+        if (doneFirst) {
+          for (let part = 1; part <= partCounts[0]!; part += 1) records.push(received(0, part, '"a"'))
+          records.push(
+            { type: 'file.confirming', at: 4, fileIndex: 0 },
+            { type: 'file.confirmed', at: 5, fileIndex: 0 },
+          )
+        }
+        let generation = 0
+        lives.forEach((event, index) => {
+          const [at, round] = [10 + index, index + 1]
+          for (const [fileIndex] of partCounts.entries()) {
+            if (doneFirst && fileIndex === 0) continue
+            const of = { at, fileIndex, partNumber: 1, generation } as const
+            if (fileIndex > 0)
+              records.push({ ...of, type: 'part.received', receipt: { acceptedEnd: 3, isVerified: false } })
+            records.push({ ...of, type: 'part.doubtful' })
+          }
+          if (event === 'resumed') records.push({ type: 'session.resumed', at })
+          else if (event === 'renewed') records.push({ type: 'files.registered', at, files: all(round) })
+          else records.push({ type: 'session.replaced', at, sessionId: `s${String(round)}`, files: all(round) })
+          if (event === 'replaced') generation += 1
+        })
+        const shorter = compactRecords(records)
+
+        const addressLists = shorter.flatMap((record) =>
+          'files' in record && record.type !== 'session.begun' ? record.files : [],
+        )
+        expect(addressLists).toHaveLength(partCounts.length)
+        expect(shorter.length).toBeLessThan(records.length)
+        expect(foldJournal(shorter)).toEqual(foldJournal(records))
+        // What a later life writes, an answer of an earlier generation included, does the same to both.
+        const next: JournalRecord[] = [
+          { ...received(partCounts.length - 1, 1, '"n"'), generation: Math.max(0, generation - late) } as JournalRecord,
+          { type: 'session.resumed', at: 99 },
+          { type: 'session.replaced', at: 100, sessionId: 'n', files: all(99) },
+          { type: 'session.cancelling', at: 101 },
+        ]
+        expect(foldJournal([...shorter, ...next])).toEqual(foldJournal([...records, ...next]))
+      }),
+    )
+  })
+
   it('keeps one record for each thing that is known of a session that went through much', () => {
     const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
     const history: JournalRecord[] = [
@@ -137,12 +210,16 @@ describe('compactRecords', () => {
 
     expect(compactRecords(history)).toEqual([
       history[0],
-      { ...history[3], hasPossibleOrphan: true },
+      { type: 'session.created', at: 4, sessionId: 7, hasPossibleOrphan: true },
+      {
+        ...{ type: 'files.placed', at: 4, sessionId: 7, generation: 0 },
+        files: [addressed(0, 2), addressed(1, 1), addressed(2, 1)],
+      },
       received(0, 1, '"c"'),
       received(0, 2, '"b"'),
+      history[13],
       history[11],
       history[12],
-      history[13],
     ])
   })
 
