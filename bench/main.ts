@@ -62,8 +62,9 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
     const scratch = await mkdtemp(join(tmpdir(), 'mocap-uplink-bench-'))
     try {
       const rounds = values.rounds === undefined ? (values.quick ? 1 : undefined) : Number(values.rounds)
+      const dist = join(root, 'dist')
       const programs = join(root, 'node_modules', '.cache', 'bench')
-      const measured = await part.run({ root, programs, scratch, rounds, isQuick: values.quick, machine, say })
+      const measured = await part.run({ root, dist, programs, scratch, rounds, isQuick: values.quick, machine, say })
       if (measured === undefined) continue
       const result: PartResult = values.quick
         ? { ...measured, title: `${measured.title} (QUICK: tiny sizes, numbers mean nothing)`, bars: [] }

@@ -5,8 +5,10 @@ import type { PartResult } from './report/result.ts'
 
 /** What the runner gives to a part. */
 export interface BenchSetting {
-  /** Root of the project; `dist` in it is freshly built. */
+  /** Root of the project. */
   readonly root: string
+  /** The product as it is shipped, freshly built: `<dist>/node.js` and `<dist>/cli/cli.js`. */
+  readonly dist: string
   /** Where the compiled programs of the benchmark are: `<folder>/contestants/<name>.js`. */
   readonly programs: string
   /** An empty folder on disk for files to send; removed afterwards. */

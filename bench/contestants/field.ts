@@ -58,11 +58,12 @@ export const TUS = 'tus-js-client'
 export const LIB_STORAGE = '@aws-sdk/lib-storage'
 export const BARE = 'bare undici loop'
 
-const FLAGS = { [OURS]: 'uplink', [TUS]: 'tus', [LIB_STORAGE]: 'lib-storage' }
+/** Contestant → its program. */
+const PROGRAMS = { [OURS]: 'uplink', [TUS]: 'tus', [LIB_STORAGE]: 'lib-storage' }
 
-export function createField({ root, programs }: Pick<BenchSetting, 'root' | 'programs'>): Field {
-  const face = join(root, 'dist', 'node.js')
-  const rivals = rivalsOf(root)
+export function createField({ root, dist, programs }: Pick<BenchSetting, 'root' | 'dist' | 'programs'>): Field {
+  const face = join(dist, 'node.js')
+  const rivals = join(root, 'bench', 'package.json')
 
   function onNode(program: string, { job, ...load }: Load, rest: Omit<Contestant, 'command' | 'load'>): Contestant {
     const script = join(programs, 'contestants', `${program}.js`)
@@ -80,7 +81,7 @@ export function createField({ root, programs }: Pick<BenchSetting, 'root' | 'pro
   return {
     uplink(load, { name = OURS, setting } = {}) {
       const flow = load.job.folder === undefined ? ('video' as const) : ('capture' as const)
-      return onNode(FLAGS[OURS], { ...load, ...{ flow } }, named(name, true, setting))
+      return onNode(PROGRAMS[OURS], { ...load, ...{ flow } }, named(name, true, setting))
     },
     commandLine: ({ job, stateDir, files, bytes }) => ({
       ...named(OUR_COMMAND, true, undefined),
@@ -88,14 +89,7 @@ export function createField({ root, programs }: Pick<BenchSetting, 'root' | 'pro
       command: ({ serviceOrigin }) => ({
         program: process.execPath,
         args: [
-          ...[
-            join(root, 'dist', 'cli', 'cli.js'),
-            'video',
-            String(job.file),
-            '--verify',
-            job.verify ?? 'md5',
-            '--json',
-          ],
+          ...[join(dist, 'cli', 'cli.js'), 'video', String(job.file), '--verify', job.verify ?? 'md5', '--json'],
           ...['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2'],
         ],
         env: { MOCAP_BASE_URL: serviceOrigin, MOCAP_API_KEY: 'bench', MOCAP_STATE_DIR: stateDir },
@@ -113,9 +107,9 @@ export function createField({ root, programs }: Pick<BenchSetting, 'root' | 'pro
         ],
       }),
     }),
-    tus: (load) => onNode(FLAGS[TUS], load, { ...named(TUS, false, undefined), rival: TUS }),
+    tus: (load) => onNode(PROGRAMS[TUS], load, { ...named(TUS, false, undefined), rival: TUS }),
     libStorage: (load) =>
-      onNode(FLAGS[LIB_STORAGE], load, { ...named(LIB_STORAGE, false, undefined), rival: LIB_STORAGE }),
+      onNode(PROGRAMS[LIB_STORAGE], load, { ...named(LIB_STORAGE, false, undefined), rival: LIB_STORAGE }),
     bareUndici: (load, { name = BARE, setting } = {}) => onNode('bare-undici', load, named(name, false, setting)),
     bareSmall: (load, { name = BARE, setting } = {}) => onNode('bare-small', load, named(name, false, setting)),
   }
@@ -157,8 +151,4 @@ function firstLine(program: string, ...args: string[]): string {
   } catch {
     return ''
   }
-}
-
-function rivalsOf(root: string): string {
-  return join(root, 'bench', 'package.json')
 }
