@@ -13,7 +13,7 @@ export interface NetworkOptions {
   readonly night: Night
   readonly life: Life
   readonly farEnd: FarEnd
-  readonly watch: Watch
+  readonly watch: Pick<Watch, 'begin' | 'end' | 'violate' | 'confirmAsked'>
   readonly trouble: Trouble
   readonly log: (line: () => string) => void
   /** The far ends' wall clock, ms since 1970. */

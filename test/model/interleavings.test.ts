@@ -1,0 +1,52 @@
+// The public face under every order of events that fast-check's scheduler can think of: replies, reads, hashes, journal
+// writes, late arrivals and the host's verbs take turns as it decides, so that races at every await are searched.
+
+import fc from 'fast-check'
+import { it } from 'vitest'
+
+import { scheduledWorld } from './interleavings/scheduled-world.ts'
+import {
+  ask,
+  failNextCall,
+  failNextPut,
+  passTime,
+  say,
+  sayAtNext,
+  sleep,
+  start,
+  throwAtEach,
+  type Host,
+} from './interleavings/verbs.ts'
+
+const letter = fc.constantFrom('a', 'b')
+const verb = fc.constantFrom('pause', 'pause', 'resume', 'resume', 'cancel')
+const event = fc.constantFrom('state', 'file', 'progress', 'retry', 'warning')
+const parts = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 2 })
+const commands = fc.commands(
+  [
+    parts.map((fileParts) => start('b', fileParts)),
+    fc.tuple(letter, verb).map(([of, word]) => say(of, word)),
+    fc.tuple(letter, verb).map(([of, word]) => say(of, word)),
+    fc.tuple(letter, event, verb).map(([of, at, word]) => sayAtNext(of, at, word)),
+    fc.tuple(letter, event).map(([of, at]) => throwAtEach(of, at)),
+    letter.map(ask),
+    fc.constantFrom('connect', 'reset', 'lostReply', 'status500', 'damaged', 'noEtag', 'twice').map(failNextPut),
+    fc.constantFrom('connect', 'lostReply', 'lostRequest', 'status500', 'twice').map(failNextCall),
+    fc.integer({ min: 1, max: 3_000 }).map(passTime),
+    fc.integer({ min: 6_000, max: 60_000 }).map(sleep),
+  ],
+  { size: 'large', maxCommands: 20 },
+)
+
+it('keeps every promise, however replies, reads, writes and verbs are interleaved', { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), parts, commands, async (scheduler, fileParts, asked) => {
+      const host: Host = { started: new Set() }
+      const world = scheduledWorld(scheduler)
+
+      await fc.scheduledModelRun(scheduler, () => ({ model: host, real: world }), [start('a', fileParts), ...asked])
+      await world.finish()
+    }),
+    { numRuns: 250 },
+  )
+})

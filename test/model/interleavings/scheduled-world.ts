@@ -1,0 +1,210 @@
+// One Uplink over scheduled ports, a service and a storage that are pure models, and its host: what the commands act on.
+
+import type fc from 'fast-check'
+import { expect } from 'vitest'
+
+import { UploadFailedError, type UploadReport } from '../../../src/flows/upload.ts'
+import { createUplink, type Uplink } from '../../../src/uplink.ts'
+import { createSimulatedClock, type SimulatedClock } from '../../helpers/simulated-clock.ts'
+import { createDice } from '../../simulation/whole/dice.ts'
+import { createDisk } from '../../simulation/whole/disk.ts'
+import { API_KEY, createFarEnd, SERVICE_URL, type FarEnd } from '../../simulation/whole/far-end.ts'
+import { createNetwork } from '../../simulation/whole/network.ts'
+import {
+  drawNight,
+  LONG_LIFE_MS,
+  QUIET_LIFE,
+  type Night,
+  type ServiceFault,
+  type StorageFault,
+} from '../../simulation/whole/night.ts'
+import { lifeSource, type Handles } from '../../simulation/whole/source.ts'
+import type { Trouble } from '../../simulation/whole/trouble.ts'
+import { fill } from '../../simulation/world.ts'
+import { createPromiseWatch, type Driven } from './promise-watch.ts'
+import { scheduledHasher, scheduledJournal, scheduledLife, scheduledReplies, turnsOf } from './scheduled-ports.ts'
+
+export interface ScheduledWorld {
+  readonly clock: SimulatedClock
+  readonly uplink: Uplink
+  /** By letter. */
+  readonly driven: ReadonlyMap<string, Driven>
+  start(letter: string, fileParts: readonly number[]): void
+  pause(letter: string): void
+  resume(letter: string): void
+  cancel(letter: string): void
+  /** Asks once more for the outcome, for what there is, and for what was delivered. */
+  ask(letter: string): void
+  failNextPut(fault: StorageFault): void
+  failNextCall(fault: ServiceFault): void
+  /** The machine is suspended. */
+  sleep(ms: number): void
+  /** Everything goes on to its end, and is what the host asked for. */
+  finish(): Promise<void>
+}
+
+const WINDOW_BYTES = 64 * 1024
+/** Two windows, the second one not full. */
+const PART_BYTES = WINDOW_BYTES + 4_000
+const CAP = 3
+const WALL_START_MS = Date.UTC(2026, 10, 20, 20)
+const LIMIT_MS = 6 * 3_600_000
+
+export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
+  const clock = createSimulatedClock({ wallStartMs: WALL_START_MS })
+  const turn = turnsOf(scheduler)
+  const { life, of } = scheduledLife(clock, turn)
+  const handles: Handles = { openCount: 0 }
+  const contents = new Map<string, Uint8Array>()
+  const driven = new Map<string, Driven>()
+  const outcomes = new Map<string, Promise<UploadReport>[]>()
+  let [isFinishing, hasSlept] = [false, false]
+  const looks: Promise<void>[] = []
+  const [putFaults, callFaults]: [StorageFault[], ServiceFault[]] = [[], []]
+  const watch = createPromiseWatch({ cap: CAP, farEnd: () => farEnd, driven, bytesOf: (name) => contents.get(name)! })
+  const serverNow = (): number => WALL_START_MS + clock.monotonicNow()
+  const night: Night = {
+    ...drawNight(createDice(1)),
+    ...{ flow: 'video', concurrency: CAP, verify: 'md5', isOpaque: false, skewMs: 0, lateShare: 1 },
+    ...{ addressLifeMs: LONG_LIFE_MS, saysAlready: false, storageFaults: [], outages: [] },
+  }
+  const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
+  const disk = createDisk({ dice: createDice(1), syncMs: 1, onSettled: watch.onSettled })
+  const trouble: Trouble = {
+    ofPut: () => putFaults.shift(),
+    ofCall: () => callFaults.shift(),
+    ...{ isLate: () => true, lateMs: () => 0, calm: () => undefined, isCalm: () => false, count: () => 0 },
+  }
+  const network = createNetwork({
+    ...{ night, farEnd, trouble, serverNow, life: of('the line'), log: () => undefined },
+    watch: { begin: () => undefined, end: () => undefined, confirmAsked: () => undefined, violate: watch.violate },
+    later: (act) => void turn('a late arrival').then(act),
+  })
+  const uplink = createUplink(
+    {
+      baseUrl: SERVICE_URL,
+      credentials: { apiKey: API_KEY },
+      concurrency: CAP,
+      retries: 200,
+      memoryBytes: CAP * 2 * WINDOW_BYTES,
+    },
+    {
+      transport: watch.over(scheduledReplies(network, turn)),
+      journal: scheduledJournal(disk.journal(of('the disk'), QUIET_LIFE), turn),
+      clock: life.clock,
+      random: createDice(1).random,
+      hasher: scheduledHasher(turn),
+    },
+  )
+  const outcomeOf = (letter: string): Promise<UploadReport> =>
+    driven
+      .get(letter)!
+      .upload.done()
+      .catch((error: unknown) => {
+        if (error instanceof UploadFailedError) return error.report
+        throw error
+      })
+  const expectOutcome = async (letter: string): Promise<void> => {
+    const [report, ...others] = await Promise.all(outcomes.get(letter)!)
+    const { status, sessionId, isServiceTold } = report!
+    for (const other of others) expect(other.status).toBe(status)
+    if (status === 'cancelled') {
+      expect(driven.get(letter)!.isCancelAsked).toBe(true)
+      // A machine that sleeps through the time for telling the service says so, and does not claim it.
+      if (!hasSlept) expect(isServiceTold).toBe(sessionId !== undefined)
+      if (isServiceTold === true) expect(farEnd.isCancelled(sessionId!)).toBe(true)
+      return
+    }
+    expect(status).toBe('confirmed')
+    for (const [name, bytes] of contents)
+      if (name.startsWith(letter)) expect([name, Buffer.compare(farEnd.stored(name)!, bytes)]).toEqual([name, 0])
+  }
+  const awaitDone = (letter: string): void => {
+    const outcome = outcomeOf(letter)
+    outcome.then(
+      () => (driven.get(letter)!.isOver = true),
+      (error: unknown) => watch.violate(String(error)),
+    )
+    outcomes.get(letter)!.push(outcome)
+  }
+  /** Turns come first; when there is none, the next timer fires. */
+  const runUntil = async (promise: Promise<unknown>): Promise<void> => {
+    const state: { isSettled: boolean } = { isSettled: false }
+    void promise.finally(() => (state.isSettled = true)).catch(() => undefined)
+    await clock.advance(0)
+    while (!state.isSettled || scheduler.count() > 0) {
+      if (scheduler.count() > 0) await scheduler.waitNext(1)
+      else if (clock.nextDueInMs === undefined) throw new Error('Deadlock: nothing is under way.')
+      else await clock.step()
+      if (clock.monotonicNow() > LIMIT_MS) throw new Error('The uploads have not settled within their time.')
+      await clock.advance(0)
+    }
+  }
+
+  return {
+    clock,
+    uplink,
+    driven,
+    start(letter, fileParts) {
+      const files = fileParts.map((parts, index) => {
+        const file = { name: `${letter}-${String(index)}.mp4`, bytes: fill(parts * PART_BYTES - 3, index) }
+        contents.set(file.name, file.bytes)
+        return { source: lifeSource({ file, isChanged: false }, of('a read'), 1, handles) }
+      })
+      const upload = uplink.uploadVideos({
+        ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2, files },
+        ...{ partSizeBytes: PART_BYTES, unitLimits: { minBytes: 1, maxBytes: 1e6, maxCount: 100, multipleOfBytes: 1 } },
+      })
+      const own: Driven = { upload, isCancelAsked: false, isOver: false }
+      driven.set(letter, own)
+      watch.follow(own)
+      upload.on('retry', ({ error }) => {
+        if (error.code === 'ERR_UPLOAD_INTERNAL') watch.violate(error.message)
+      })
+      outcomes.set(letter, [])
+      awaitDone(letter)
+    },
+    pause(letter) {
+      // Nobody would say the resume to a pause that a listener says now.
+      if (isFinishing) return
+      driven.get(letter)!.upload.pause()
+    },
+    resume(letter) {
+      driven.get(letter)!.upload.resume()
+    },
+    cancel(letter) {
+      const own = driven.get(letter)!
+      own.isCancelAsked = true
+      const cancelled = own.upload.cancel()
+      void cancelled.then(() => (own.isOver = true))
+      outcomes.get(letter)!.push(cancelled)
+    },
+    ask(letter) {
+      awaitDone(letter)
+      const { key } = driven.get(letter)!.upload
+      const look = async (): Promise<void> => {
+        const sessions = await uplink.sessions()
+        if (sessions.some((session) => session.key === key)) await uplink.receipt(key)
+      }
+      looks.push(look())
+    },
+    failNextPut(fault) {
+      putFaults.push(fault)
+    },
+    failNextCall(fault) {
+      callFaults.push(fault)
+    },
+    sleep(ms) {
+      hasSlept = true
+      clock.suspend(ms)
+    },
+    async finish() {
+      isFinishing = true
+      for (const { upload } of driven.values()) upload.resume()
+      await runUntil(Promise.all([...looks, ...[...outcomes.values()].flat()]))
+      expect(watch.violations).toEqual([])
+      for (const letter of driven.keys()) await expectOutcome(letter)
+      expect([handles.openCount, life.timerCount(), watch.inFlight(), uplink.stats().inFlight]).toEqual([0, 0, 0, 0])
+    },
+  }
+}
