@@ -115,7 +115,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
       if (isServiceTold === true) expect(farEnd.isCancelled(sessionId!)).toBe(true)
       return
     }
-    expect(status).toBe('confirmed')
+    expect([status, report!.error]).toEqual(['confirmed', undefined])
     for (const [name, bytes] of contents)
       if (name.startsWith(letter)) expect([name, Buffer.compare(farEnd.stored(name)!, bytes)]).toEqual([name, 0])
   }

@@ -10,6 +10,7 @@ import type { ScheduledWorld } from './scheduled-world.ts'
 
 export interface Host {
   readonly started: Set<string>
+  callFaults: number
 }
 
 export type Verb = 'pause' | 'resume' | 'cancel'
@@ -102,11 +103,15 @@ export function failNextPut(fault: StorageFault): Command {
   )
 }
 
+/** A service that fails three times in a row is given up by rule: no more than two in all. */
 export function failNextCall(fault: ServiceFault): Command {
   return command(
     `fail a call: ${fault}`,
-    () => true,
-    (world) => world.failNextCall(fault),
+    ({ callFaults }) => callFaults < 2,
+    (world, host) => {
+      host.callFaults += 1
+      world.failNextCall(fault)
+    },
   )
 }
 
