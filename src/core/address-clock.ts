@@ -9,6 +9,8 @@ import { parseHttpDateMs } from './retry.ts'
 export interface AddressClock {
   /** Whether an attempt must not start with this address any more. `addressedAtMs`: wall time at which we got it. */
   isDead(address: string, addressedAtMs: number): boolean
+  /** When it dies, on the monotonic clock; undefined when it does not say. */
+  deadlineMs(address: string, addressedAtMs: number): number | undefined
   /** An answer of the storage: its Date says what time it is there. */
   noteReply(headers: TransportReply['headers']): void
   /** An attempt was answered well after so long. */
@@ -25,14 +27,23 @@ export function createAddressClock(clock: Clock): AddressClock {
   let longestMs = 0
   let isTestedAtEnd = false
 
+  /** How long it lives from now on, ms. */
+  const lifeMs = (address: string, addressedAtMs: number): number | undefined => {
+    const deadlineMs = addressDeadlineMs(address)
+    if (deadlineMs === undefined) return undefined
+    const signedAtMs = addressSignedAtMs(address)
+    const skew = skewMs ?? (signedAtMs === undefined ? 0 : signedAtMs - addressedAtMs)
+    return deadlineMs - clock.wallNow() - skew
+  }
+
   return {
     isDead(address, addressedAtMs) {
-      const deadlineMs = addressDeadlineMs(address)
-      if (deadlineMs === undefined) return false
-      const signedAtMs = addressSignedAtMs(address)
-      const skew = skewMs ?? (signedAtMs === undefined ? 0 : signedAtMs - addressedAtMs)
-      const marginMs = MARGIN_MS + (isTestedAtEnd ? longestMs : 0)
-      return clock.wallNow() + skew + marginMs >= deadlineMs
+      const leftMs = lifeMs(address, addressedAtMs)
+      return leftMs !== undefined && leftMs <= MARGIN_MS + (isTestedAtEnd ? longestMs : 0)
+    },
+    deadlineMs(address, addressedAtMs) {
+      const leftMs = lifeMs(address, addressedAtMs)
+      return leftMs === undefined ? undefined : clock.monotonicNow() + leftMs
     },
     noteReply(headers) {
       const dateMs = parseHttpDateMs(headers['date'])

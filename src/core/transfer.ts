@@ -115,8 +115,11 @@ export function createTransfer(
     const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
     return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
   }
+  /** All addresses of a file come together, so one of them speaks for all. */
+  const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
+    first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
   const takeUp = (file: LedgerFile): void => {
-    if (file.state === 'ready') schedule.add(missingUnits(file))
+    if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
     if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
   }
   const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
@@ -133,7 +136,7 @@ export function createTransfer(
     }
     for (const file of moved) {
       await attempts.idle(file.plan.fileIndex)
-      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file))
+      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
     }
   }
   const feeder = createFeeder(job, (file) => {

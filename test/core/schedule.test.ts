@@ -11,13 +11,64 @@ const units = (fileIndex: number, count: number): Unit[] =>
   Array.from({ length: count }, (_, index) => unit(fileIndex, index + 1))
 
 describe('a schedule in any order', () => {
-  it('gives files in the order in which they came, and their parts in order', () => {
+  it('gives files of one size in the order in which they came, and their parts in order', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(1, 2))
-    schedule.add(units(0, 1))
+    schedule.add(units(0, 2))
 
-    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([3, '1/1', '1/2', '0/1'])
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([4, '1/1', '1/2', '0/1', '0/2'])
     expect(schedule.readyCount(0)).toBe(0)
+  })
+
+  it('finishes the file with the least left before it begins another', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 6))
+    for (let taken = 0; taken < 3; taken += 1) schedule.settle(schedule.take(0)!.unit)
+    schedule.add(units(1, 4))
+    schedule.add([{ ...unit(2, 1), end: 2 }])
+
+    const order = Array.from({ length: 8 }, () => {
+      const turn = schedule.take(0)!
+      schedule.settle(turn.unit)
+      return name(turn)
+    })
+    expect(order).toEqual(['2/1', '0/4', '0/5', '0/6', '1/1', '1/2', '1/3', '1/4'])
+  })
+
+  it('keeps a quarter of the slots, and no more, for the file that came first, so that a huge one moves meanwhile', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 100).map((each) => ({ ...each, end: 1_000 })))
+    for (let file = 1; file <= 100; file += 1) schedule.add([unit(file, 1)])
+
+    // Sixteen slots; small parts are done at once, those of the huge file take as long as 25 small ones.
+    const running: { turn: Turn; until: number }[] = []
+    let mostHuge = 0
+    for (let now = 0; now < 60; now += 1) {
+      for (const done of running.filter(({ until }) => until <= now)) {
+        running.splice(running.indexOf(done), 1)
+        schedule.settle(done.turn.unit)
+      }
+      while (running.length < 16 && schedule.readyCount(now) > 0) {
+        const turn = schedule.take(now)!
+        running.push({ turn, until: now + (turn.unit.fileIndex === 0 ? 25 : 1) })
+      }
+      const huge = running.filter(({ turn }) => turn.unit.fileIndex === 0).length
+      // All small ones went through twelve slots.
+      if (now < Math.floor(100 / 12)) mostHuge = Math.max(mostHuge, huge)
+    }
+    expect(mostHuge).toBe(4)
+  })
+
+  it('gives files whose addresses are about to die before all others, one by one', () => {
+    const schedule = createSchedule({ order: 'any' })
+    const minutes = (count: number): number => count * 60_000
+    schedule.add(units(0, 1), minutes(60))
+    schedule.add(units(1, 3), minutes(8))
+    schedule.add(units(2, 3), minutes(4))
+    schedule.add(units(3, 2), minutes(4) + 500)
+    schedule.add([unit(4, 1)], minutes(-1))
+
+    expect(takeAll(schedule, 0)).toEqual(['3/1', '3/2', '2/1', '2/2', '2/3', '0/1', '4/1', '1/1', '1/2', '1/3'])
   })
 
   it('keeps a part back until its time, and lets it go before new ones then', () => {
@@ -42,8 +93,8 @@ describe('a schedule in any order', () => {
   it('gives nothing of a dropped file, also not what is put back or added later', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(0, 3))
-    schedule.add(units(1, 1))
     const [out, waiting] = [schedule.take(0)!, schedule.take(0)!]
+    schedule.add(units(1, 1))
     schedule.putBack(waiting, 5)
 
     schedule.drop(0)

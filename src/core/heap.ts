@@ -1,0 +1,70 @@
+// Items by an order that changes: the first one is at hand, adding and taking cost O(log n). An item whose place changed is
+// added once more; what was added before is passed over when its turn comes, because its stamp is no longer the newest.
+
+export interface Heap<T> {
+  /** Adds an item at its present place. */
+  add(item: T): void
+  /** The first item that is still where it was when it was added. */
+  first(): T | undefined
+}
+
+interface Entry<T> {
+  readonly item: T
+  readonly stamp: number
+  readonly keys: readonly number[]
+}
+
+/** `keysOf`: compared one after another, the smaller first. `stampOf`: changes whenever the keys do, or the item is out. */
+export function createHeap<T>(keysOf: (item: T) => readonly number[], stampOf: (item: T) => number): Heap<T> {
+  const entries: Entry<T>[] = []
+
+  const isBefore = (a: Entry<T>, b: Entry<T>): boolean => {
+    for (const [index, key] of a.keys.entries()) {
+      const other = b.keys[index] ?? 0
+      if (key !== other) return key < other
+    }
+    return false
+  }
+  const rise = (from: number): void => {
+    for (let at = from; at > 0;) {
+      const above = (at - 1) >> 1
+      const [low, high] = [entries[at], entries[above]]
+      if (low === undefined || high === undefined || !isBefore(low, high)) return
+      entries[at] = high
+      entries[above] = low
+      at = above
+    }
+  }
+  const sink = (): void => {
+    for (let at = 0; ;) {
+      const left = 2 * at + 1
+      const [one, two] = [entries[left], entries[left + 1]]
+      const least = one !== undefined && two !== undefined && isBefore(two, one) ? left + 1 : left
+      const [high, low] = [entries[at], entries[least]]
+      if (high === undefined || low === undefined || !isBefore(low, high)) return
+      entries[at] = low
+      entries[least] = high
+      at = least
+    }
+  }
+  const dropFirst = (): void => {
+    const last = entries.pop()
+    if (last === undefined || entries.length === 0) return
+    entries[0] = last
+    sink()
+  }
+
+  return {
+    add(item) {
+      entries.push({ item, stamp: stampOf(item), keys: keysOf(item) })
+      rise(entries.length - 1)
+    },
+    first() {
+      for (let entry = entries[0]; entry !== undefined; entry = entries[0]) {
+        if (entry.stamp === stampOf(entry.item)) return entry.item
+        dropFirst()
+      }
+      return undefined
+    },
+  }
+}
