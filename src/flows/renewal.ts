@@ -38,6 +38,8 @@ export interface RenewalOptions extends AddressRules {
   /** The measured rate; 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
+  /** The service could not be told that nobody uses this session any more. */
+  readonly onOrphan: (sessionId: string | number) => void
 }
 
 /** A file that has been to so many sessions will not be finished by one more. */
@@ -139,14 +141,14 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   if (isOldEmpty) await cancelOld(options, oldSessionId)
 }
 
-async function cancelOld({ protocol, clock }: RenewalOptions, sessionId: string | number): Promise<void> {
+async function cancelOld({ protocol, clock, onOrphan }: RenewalOptions, sessionId: string | number): Promise<void> {
   const limit = new AbortController()
   const timer = clock.setTimeout(
     () => limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The cancel took too long.')),
     CANCEL_WITHIN_MS,
   )
   // Whether it is told or not changes nothing for the files: the old session is empty.
-  await protocol.cancel?.(sessionId, limit.signal).catch(() => undefined)
+  await protocol.cancel?.(sessionId, limit.signal).catch(() => onOrphan(sessionId))
   clock.clearTimeout(timer)
 }
 

@@ -26,6 +26,7 @@ export interface SessionJobOptions extends AddressRules {
   /** The measured rate, 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
+  readonly onOrphan: (sessionId: string | number) => void
 }
 
 /** How often a file's address may be renewed before its refusal is believed. */

@@ -18,7 +18,7 @@ export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
-  /** Tells the service of the session that the record names: the machine may know only the one before it was replaced. */
+  /** Tells the service of every session that holds files of this upload: the machine knows only the first one. */
   cancel(): Promise<{ isServiceTold: boolean }>
   settle(status: FinalStatus, error: ErrorSummary | null): Promise<void>
   /** The last failure as it was thrown; machines keep plain data only. */
@@ -70,6 +70,7 @@ export function createSessionSteps(
       report: onTransferEvent,
       bytesPerSecond: () => telling.progress().bytesPerSecond,
       onReplaced: (event) => telling.tellReplaced(event),
+      onOrphan: (sessionId) => telling.warnOfOrphan(sessionId),
     })
     try {
       return await engine.run(job, signal)
@@ -94,10 +95,10 @@ export function createSessionSteps(
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
     },
     async cancel() {
-      const { isServiceTold, failure: reason } = await tellService(ports, definition, record.sessionId())
+      const { isServiceTold, failure: reason } = await tellService(ports, definition, record)
       await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same; the machine keeps why nobody was told.
-      if (reason !== undefined) throw reason
+      if (reason !== undefined) throw reason instanceof Error ? reason : new Error(summarize(reason).message)
       return { isServiceTold }
     },
     async settle(status, error) {
@@ -176,23 +177,34 @@ async function proveSources(
   }
 }
 
+/**
+ * All of them, those included that hold confirmed files: whoever cancels gives the whole upload up, wherever its files went
+ * when addresses died.
+ */
 async function tellService(
   { clock }: FlowPorts,
   { protocol, wasCancelAsked = false }: UploadDefinition,
-  sessionId: string | number,
-): Promise<{ readonly isServiceTold: boolean; readonly failure?: Error }> {
+  record: SessionRecord,
+): Promise<{ readonly isServiceTold: boolean; readonly failure?: unknown }> {
   if (protocol.cancel === undefined) return { isServiceTold: false }
   const limit = new AbortController()
   const timer = clock.setTimeout(() => {
     limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The service was not reached in time to be told of the cancel.'))
   }, CANCEL_WITHIN_MS)
+  const newest = record.sessionId()
+  const held = record.ledger().files.flatMap(({ sessionId }) => (sessionId === undefined ? [] : [sessionId]))
+  const told = [...new Set([newest, ...held])].map(async (sessionId) => {
+    try {
+      await protocol.cancel?.(sessionId, limit.signal)
+    } catch (error) {
+      // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then.
+      // Without either the address may be wrong.
+      if (!isGone(error) || (sessionId === newest && !wasCancelAsked)) throw error
+    }
+  })
   try {
-    await protocol.cancel(sessionId, limit.signal)
-    return { isServiceTold: true }
-  } catch (error) {
-    // Whoever finds the session gone after such a try has cancelled it; without one, the address may be wrong.
-    if (wasCancelAsked && isGone(error)) return { isServiceTold: true }
-    return { isServiceTold: false, failure: error instanceof Error ? error : new Error(String(error)) }
+    const failed = (await Promise.allSettled(told)).find((outcome) => outcome.status === 'rejected')
+    return failed === undefined ? { isServiceTold: true } : { isServiceTold: false, failure: failed.reason }
   } finally {
     clock.clearTimeout(timer)
   }

@@ -70,7 +70,7 @@ export async function resumeSession(context: FlowContext, key: string, options: 
   }
 }
 
-/** Gives a session up and tells the service where it has a call for that. Safe to repeat until the service was told. */
+/** Gives an upload up and tells the service, where it has a call for that, of every session that holds its files. Safe to repeat until the service was told. */
 export async function cancelSession(
   context: FlowContext,
   key: string,

@@ -19,7 +19,8 @@ export interface Telling {
   /** The session has begun: sizes are known. */
   begin(): void
   take(event: TransferEvent): void
-  warnOfOrphan(): void
+  /** `sessionId`: one that was left, and could not be told so; absent where a create had no clear answer. */
+  warnOfOrphan(sessionId?: string | number): void
   tellReplaced(event: SessionReplaced): void
   /** Sends the last progress. */
   finish(): void
@@ -137,11 +138,12 @@ export function createTelling(options: {
       }
       tellProgress(false)
     },
-    warnOfOrphan() {
-      emitter.emit('warning', {
-        code: 'ERR_UPLOAD_SERVICE_REPLY',
-        message: 'An earlier try to create the session had no clear answer: the service may hold an unused session.',
-      })
+    warnOfOrphan(sessionId) {
+      const message =
+        sessionId === undefined
+          ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
+          : `The service could not be told that session ${String(sessionId)} was replaced: it may hold it unused.`
+      emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {
       for (const file of files()) {

@@ -196,7 +196,7 @@ describe('addresses that died', () => {
     expect(confirmed.at(-1)).toBe(30 * MIB + 1_000)
   })
 
-  it('leave the new session to be cancelled, not the one before it', async () => {
+  it('lead to two sessions with files, and a cancel gives both up', async () => {
     const faults: Fault[] = [3, 4, 5, 6].map((nth) => ({ operation: 'put', nth, action: EXPIRED }))
     const rig = await startRig({ faults }, { concurrency: 1 })
     const files = [sample('small.mp4', 1_000, 1), sample('big.mp4', 30 * MIB, 2)]
@@ -206,7 +206,11 @@ describe('addresses that died', () => {
     const report = await upload.cancel()
 
     expect([report.status, report.isServiceTold]).toEqual(['cancelled', true])
-    expect(rig.service.records.cancelledSessionIds).toEqual([String(replaced.newSessionId)])
+    const { oldSessionId, newSessionId, filesKept } = replaced
+    expect(filesKept).toBe(1)
+    expect(rig.service.records.cancelledSessionIds.toSorted()).toEqual(
+      [oldSessionId, newSessionId].map(String).toSorted(),
+    )
   })
 
   it('are signed again by the host where it can, and no receipt is lost', async () => {

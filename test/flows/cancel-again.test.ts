@@ -26,12 +26,22 @@ const CREATED: readonly JournalRecord[] = [
 
 /** Cancels a session of this history at a service that knows no such session. */
 async function cancelGone(records: readonly JournalRecord[]): Promise<boolean | undefined> {
+  return (await cancelAt(records, () => 404)).isServiceTold
+}
+
+/** Cancels a session of this history at a service that answers so to the cancel of each session. */
+async function cancelAt(records: readonly JournalRecord[], status: (sessionId: string) => number) {
+  const told: string[] = []
   const journal = memoryJournal()
   const session = await journal.open('k')
   await session.append(records)
   await session.close()
   const transport: Transport = {
-    send: () => Promise.resolve({ status: 404, headers: {}, body: new Uint8Array(), isBodyCut: false }),
+    send({ method, url }) {
+      const sessionId = url.slice(url.lastIndexOf('/') + 1)
+      told.push(`${method} ${sessionId}`)
+      return Promise.resolve({ status: status(sessionId), headers: {}, body: new Uint8Array(), isBodyCut: false })
+    },
     endingOf: () => 'neverWhole',
     close: () => Promise.resolve(),
   }
@@ -39,7 +49,7 @@ async function cancelGone(records: readonly JournalRecord[]): Promise<boolean | 
     { baseUrl: 'https://service.test', credentials: { apiKey: 'key' } },
     { transport, journal, clock: createSimulatedClock(), random: () => 0.5 },
   )
-  return (await uplink.cancelSession('k')).isServiceTold
+  return { ...(await uplink.cancelSession('k')), told }
 }
 
 it.each([
@@ -57,4 +67,37 @@ it.each([
   ],
 ] as const)('takes a session that is gone for cancelled only where it %s', async (_, records, isTold) => {
   expect(await cancelGone(records)).toBe(isTold)
+})
+
+const FILES = [PLAN, { ...PLAN, fileIndex: 1, name: 'b.mp4' }]
+const addressed = (fileIndex: number) => ({
+  fileIndex,
+  serverFileId: fileIndex,
+  addresses: [`https://s.test/${fileIndex}`],
+})
+/** The first file is confirmed in the first session, the second one went on to another. */
+const REPLACED: readonly JournalRecord[] = [
+  { ...CREATED[0]!, files: FILES } as JournalRecord,
+  { at: 2, type: 'session.created', sessionId: 's1', files: [addressed(0), addressed(1)] },
+  {
+    at: 3,
+    type: 'part.received',
+    fileIndex: 0,
+    partNumber: 1,
+    receipt: { acceptedEnd: 3, etag: '"e"', isVerified: true },
+  },
+  { at: 4, type: 'file.confirmed', fileIndex: 0 },
+  { at: 5, type: 'session.replaced', sessionId: 's2', files: [addressed(1)] },
+]
+
+it.each([
+  ['all were told', () => 200, true],
+  ['the one that was left is gone', (sessionId: string) => (sessionId === 's1' ? 404 : 200), true],
+  ['one refuses', (sessionId: string) => (sessionId === 's1' ? 409 : 200), false],
+  ['the newest is not known', (sessionId: string) => (sessionId === 's2' ? 404 : 200), false],
+] as const)('gives up every session that holds files of the upload: %s', async (_, status, isServiceTold) => {
+  const report = await cancelAt(REPLACED, status)
+
+  expect(report).toMatchObject({ status: 'cancelled', sessionId: 's2', isServiceTold })
+  expect([...new Set(report.told)].sort()).toEqual(['DELETE s1', 'DELETE s2'])
 })

@@ -20,15 +20,16 @@ const PLAN: PlannedFile = {
 const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
 
 /** A session of one file; what its storage's refusals lead to. */
-async function refused() {
+async function refused(cancel: (sessionId: string | number) => Promise<void> = () => Promise.resolve()) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
   let sessions = 0
+  const orphans: (string | number)[] = []
   const addressed = (): AddressedFile[] => [
     { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?sig=x`) },
   ]
   const protocol = {
-    traits: { addressing: 'session' },
+    ...{ traits: { addressing: 'session' }, cancel },
     create: () => Promise.resolve({ sessionId: `s${++sessions}`, files: addressed() }),
   } as unknown as Protocol
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
@@ -36,7 +37,7 @@ async function refused() {
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
   const renew = createRenewal({
     ...{ record, protocol, clock, register: () => Promise.resolve(false) },
-    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, onOrphan: (id) => orphans.push(id) },
   })
 
   /** Refuses the file's addresses so often; whether they were taken for renewed each time. */
@@ -50,7 +51,7 @@ async function refused() {
     }
     return answers
   }
-  return { record, refuse, sessions: () => sessions }
+  return { record, refuse, orphans, sessions: () => sessions }
 }
 
 it('believes a storage that gives no reason and takes no part under new addresses either', async () => {
@@ -71,4 +72,17 @@ it('moves the file once more where a part got through, or where the storage spea
   expect(sessions()).toBe(3)
   expect(await refuse(4, true)).toEqual([true, true, true, true])
   expect(sessions()).toBe(4)
+})
+
+it('tells the service of a session that is left empty, and the host where the service could not be told', async () => {
+  const told: (string | number)[] = []
+  const { refuse, orphans } = await refused((sessionId) => {
+    told.push(sessionId)
+    return told.length === 1 ? Promise.resolve() : Promise.reject(new Error('away'))
+  })
+
+  await refuse(4)
+  expect([told, orphans]).toEqual([['s1'], []])
+  await refuse(4, true)
+  expect([told, orphans]).toEqual([['s1', 's2'], ['s2']])
 })
