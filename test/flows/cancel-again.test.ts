@@ -90,12 +90,14 @@ const REPLACED: readonly JournalRecord[] = [
   { at: 5, type: 'session.replaced', sessionId: 's2', files: [addressed(1)] },
 ]
 
-it.each([
+const ANSWERS = [
   ['all were told', () => 200, true],
   ['the one that was left is gone', (sessionId: string) => (sessionId === 's1' ? 404 : 200), true],
   ['one refuses', (sessionId: string) => (sessionId === 's1' ? 409 : 200), false],
   ['the newest is not known', (sessionId: string) => (sessionId === 's2' ? 404 : 200), false],
-] as const)('gives up every session that holds files of the upload: %s', async (_, status, isServiceTold) => {
+] as const
+
+it.each(ANSWERS)('gives up every session that holds files of the upload: %s', async (_, status, isServiceTold) => {
   const report = await cancelAt(REPLACED, status)
 
   expect(report).toMatchObject({ status: 'cancelled', sessionId: 's2', isServiceTold })
