@@ -4,7 +4,7 @@ import { settleRunSeed } from './test/helpers/run-seed.ts'
 settleRunSeed()
 
 // One project per place where a test runs: `unit` in this process's workers; `system` with real servers, processes and
-// databases; `package` on the packed package, as a host would install it.
+// databases; `browser` in a real Chromium, skipped loudly where there is none; `package` on the packed package, as a host would install it.
 export default defineConfig({
   test: {
     setupFiles: ['test/helpers/seed.ts'],
@@ -14,7 +14,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/package/**', 'test/service/**', 'test/cli/**', 'test/end-to-end/**', 'test/long/**'],
+          exclude: [
+            'test/package/**',
+            'test/service/**',
+            'test/cli/**',
+            'test/end-to-end/**',
+            'test/long/**',
+            'test/browser/**',
+          ],
         },
       },
       {
@@ -23,6 +30,16 @@ export default defineConfig({
           name: 'system',
           include: ['test/service/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/end-to-end/**/*.test.ts'],
           globalSetup: ['test/helpers/prepared-database.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,30 +1,106 @@
-// The face for browsers: the engine with Blobs, fetch and a memory journal wired in.
+// The face for browsers: the engine with Blobs, XMLHttpRequest and a journal in IndexedDB wired in, and what a page needs
+// beside them: the files of an earlier life, a screen that stays on, a network that comes and goes.
 
+import { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
+import { platformLocks, sharingHosts } from './adapters/browser/host-slots.ts'
+import { indexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
+import { keptHandles } from './adapters/browser/kept-handles.ts'
+import { listenForNetwork } from './adapters/browser/network-hints.ts'
+import { pageClock } from './adapters/browser/page-clock.ts'
+import { createPickedFiles, handleOf, type MissingFile } from './adapters/browser/picked-files.ts'
+import { createWaking } from './adapters/browser/wake-lock.ts'
+import { xhrTransport } from './adapters/browser/xhr-transport.ts'
 import { fetchTransport } from './adapters/web/fetch-transport.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
-import { systemClock } from './adapters/web/system-clock.ts'
+import type { UploadFile, Upload } from './flows/upload.ts'
+import type { ResumeOptions } from './flows/sessions.ts'
 import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
 
 export * from './index-names.ts'
+export { sharingHosts } from './adapters/browser/host-slots.ts'
+export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
+export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
+export { pageClock } from './adapters/browser/page-clock.ts'
+export { fileFromHandle, type MissingFile } from './adapters/browser/picked-files.ts'
+export { xhrTransport } from './adapters/browser/xhr-transport.ts'
 
 /** Options of createUplink in a browser: the Uplink's own, and any port to replace. */
-export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {}
+export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
+  /** Keeps the screen on while something uploads. Default true. */
+  readonly keepsAwake?: boolean
+}
+
+export interface BrowserResumeOptions extends ResumeOptions {
+  /** What the person picked or dropped again; matched by name, size and time of change. Others may be among them. */
+  readonly files?: readonly File[]
+}
+
+export interface BrowserUplink extends Uplink {
+  /**
+   * Takes a session of the journal up, after a reload for example. Rejects with ERR_UPLOAD_SOURCE_READ, and changes
+   * nothing, while files are missing that are not confirmed yet; see `missingFiles`.
+   */
+  resume(key: string, options?: BrowserResumeOptions): Promise<Upload>
+  /** What must be picked again, or allowed, before `resume` can go on; empty when nothing. */
+  missingFiles(key: string, files?: readonly File[]): Promise<readonly MissingFile[]>
+  /** Asks the person to allow the files that the browser remembers. Call it in a click; gives what is missing still. */
+  allowFiles(key: string): Promise<readonly MissingFile[]>
+}
 
 /**
- * Makes an Uplink for a browser. Without a hasher nothing is verified. `concurrency` defaults to 5: a browser opens six
- * connections to an HTTP/1 host and queues the rest unseen.
+ * Makes an Uplink for a browser. Without a hasher nothing is verified; `mocap-uplink/browser-hasher` has one. In a page
+ * that is not secure, where the browser has no Web Locks, sessions are kept in memory only.
+ * `concurrency` defaults to 5, since a browser opens six connections to an HTTP/1 host.
  */
-export function createUplink(options: BrowserUplinkOptions): Uplink {
-  const { transport, storageTransport, journal, clock, random, hasher, ...own } = options
-  return createPortableUplink(
+export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
+  const { transport, storageTransport, journal, clock, random, hasher, keepsAwake = true, ...own } = options
+  const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
+  const kept = journal ?? (isKeeping ? indexedDbJournal() : memoryJournal())
+  const uplink = createPortableUplink(
     { concurrency: 5, ...own },
     {
-      transport: transport ?? fetchTransport(),
-      ...(storageTransport === undefined ? {} : { storageTransport }),
-      journal: journal ?? memoryJournal(),
-      clock: clock ?? systemClock(),
+      ...own,
+      transport: transport ?? tellingHiddenAnswers(fetchTransport()),
+      storageTransport: storageTransport ?? transport ?? sharingHosts(tellingHiddenAnswers(pageTransport())),
+      journal: kept,
+      clock: clock ?? pageClock(),
       random: random ?? Math.random,
       ...(hasher === undefined ? {} : { hasher }),
     },
   )
+  const picked = createPickedFiles(kept, isKeeping ? keptHandles() : undefined)
+  const waking = keepsAwake ? createWaking() : undefined
+  const stopListening = listenForNetwork(() => uplink.probeNow())
+  /** What a page does beside every upload. */
+  const accompany = (upload: Upload, files: readonly UploadFile[]): Upload => {
+    picked.remember(
+      upload,
+      files.map(({ source }) => handleOf(source)),
+    )
+    const letSleep = waking?.hold()
+    const settled = (): void => letSleep?.()
+    upload.done().then(settled, settled)
+    return upload
+  }
+  return {
+    ...uplink,
+    uploadVideos: (input) => accompany(uplink.uploadVideos(input), input.files),
+    uploadCaptures: (input) => accompany(uplink.uploadCaptures(input), input.files),
+    upload: (input) => accompany(uplink.upload(input), input.files),
+    async resume(key, { files = [], ...resumeOptions } = {}) {
+      const source = resumeOptions.source ?? (await picked.sources(key, files))
+      return accompany(await uplink.resume(key, { ...resumeOptions, source }), [])
+    },
+    missingFiles: (key, files = []) => picked.missing(key, files),
+    allowFiles: (key) => picked.allow(key),
+    async close() {
+      stopListening()
+      await uplink.close()
+    },
+  }
+}
+
+/** Pages and dedicated workers have XMLHttpRequest, with live progress; other workers have fetch alone. */
+function pageTransport() {
+  return typeof XMLHttpRequest === 'undefined' ? fetchTransport() : xhrTransport()
 }

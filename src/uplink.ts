@@ -115,6 +115,11 @@ export interface Uplink {
   limitRate(limit: LimitRate): void
   /** Parts in flight and the cap, now. */
   stats(): { readonly inFlight: number; readonly cap: number }
+  /**
+   * A hint of the platform that the network may be back, after sleep for example: hosts that are out of reach are probed
+   * at once instead of at their time. The browser's face calls it by itself.
+   */
+  probeNow(): void
   /** Closes connections. Uploads must be settled, paused or cancelled before. */
   close(): Promise<void>
 }
@@ -170,6 +175,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     client,
     limitRate: (limit) => engine.limitRate(limit),
     stats: () => engine.stats(),
+    probeNow: () => engine.probeNow(),
     async close() {
       await Promise.all([...new Set([transport, storageTransport])].map((each) => each.close()))
     },

@@ -126,7 +126,11 @@ export function afterMissing(
   const facts = factsOf(life, credential)
   if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED') return { kind: 'fail', error: withFacts(call, facts, error) }
   if (isDoubtful && call.kind === 'once') return { kind: 'fail', error: doubtfulEnd(call, facts, error) }
-  if (!now.hasHostAnswered) {
+  if (error.code === 'ERR_UPLOAD_ANSWER_HIDDEN') {
+    // The host is there: waiting for it changes nothing, and a rule that is missing does not come by itself.
+    life.attemptsAnswered += 1
+    if (life.attemptsAnswered >= FIRST_CONTACT_TRIES) return { kind: 'fail', error: withFacts(call, facts, error) }
+  } else if (!now.hasHostAnswered) {
     if (life.missingTries >= FIRST_CONTACT_TRIES)
       return { kind: 'fail', error: unreachable(call, facts, { host, cause: error }) }
   } else if (isDoubtful && call.kind === 'create') {

@@ -137,7 +137,9 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     else if (result.kind === 'aborted') schedule.settle(turn.unit)
     else if (result.kind === 'refused') await settleRefused(file, turn, start, result.verdict)
     else {
-      const isCounted = host.failed(result.error.phase === 'connect')
+      const isHidden = result.error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
+      if (isHidden) host.answered()
+      const isCounted = isHidden || host.failed(result.error.phase === 'connect')
       await retry(file, { ...turn, isFreshConnection: true }, { error: result.error, isCounted })
     }
   }

@@ -38,6 +38,8 @@ export interface Circuit {
   onFailure(nowMs: number, how: { readonly isConnect: boolean }): void
   /** Any answer at all: the host is there. It does not end a pause that the host asked for. */
   onSuccess(nowMs: number): void
+  /** The network may be back: the next probe may start now, unless the host itself asked for the pause. */
+  probeNow(nowMs: number): void
   /** The host asked for a pause until then. Cut at the time of giving up, so that it ends. */
   holdUntil(untilMs: number): void
   state(nowMs: number): CircuitState
@@ -119,6 +121,11 @@ export function createCircuit(options: CircuitOptions): Circuit {
       failuresInRow = 0
       if (current?.isHeld === true && !current.isProbing) return
       outage = undefined
+    },
+    probeNow(nowMs) {
+      const current = look(nowMs)
+      if (current === undefined || current.isHeld || current.isProbing) return
+      current.untilMs = Math.min(current.untilMs, nowMs)
     },
     holdUntil(untilMs) {
       outage ??= begin(seenMs ?? untilMs)

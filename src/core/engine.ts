@@ -53,6 +53,8 @@ export interface Engine {
   run(job: TransferJob, signal: AbortSignal): Promise<TransferResult>
   /** Another limit from now on, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
   limitRate(limit: LimitRate): void
+  /** A hint that the network may be back: hosts that are out of reach are probed at once. Decides nothing else. */
+  probeNow(): void
   /** Slots taken now, the cap, and slots that wait to be taken: never more than the cap. */
   stats(): { readonly inFlight: number; readonly cap: number; readonly waiting: number }
 }
@@ -138,6 +140,10 @@ export function createEngine(options: EngineOptions): Engine {
       }
     },
     limitRate: (limit) => pace.setLimit(limit),
+    probeNow() {
+      for (const transfer of transfers) transfer.probeNow()
+      pump()
+    },
     stats: () => ({ inFlight: queue.pending, cap: controller.limit(), waiting: queue.size }),
   }
 }

@@ -12,6 +12,7 @@ export type UploadErrorCode =
   | 'ERR_UPLOAD_SOURCE_CHANGED'
   | 'ERR_UPLOAD_NETWORK'
   | 'ERR_UPLOAD_TIMEOUT'
+  | 'ERR_UPLOAD_ANSWER_HIDDEN'
   | 'ERR_UPLOAD_HOST_UNREACHABLE'
   | 'ERR_UPLOAD_REDIRECT_REFUSED'
   | 'ERR_UPLOAD_HTTP_STATUS'
@@ -67,7 +68,7 @@ export class TransportError extends UploadError {
   readonly phase: 'connect' | 'send' | 'answer'
 
   constructor(
-    code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT' | 'ERR_UPLOAD_REDIRECT_REFUSED',
+    code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT' | 'ERR_UPLOAD_ANSWER_HIDDEN' | 'ERR_UPLOAD_REDIRECT_REFUSED',
     message: string,
     options: UploadErrorOptions & { readonly ending: AttemptEnding; readonly phase: 'connect' | 'send' | 'answer' },
   ) {

@@ -22,6 +22,8 @@ export interface HostWatch {
   failed(isConnect: boolean): boolean
   /** The host asked for a pause longer than a part waits by itself. */
   holdFor(delayMs: number): void
+  /** The network may be back: probes at once, where the host is out of reach. */
+  probeNow(): void
   /** How many more attempts may start, given how many run. */
   openSlots(inFlight: number, nowMs: number): number
   /** When the next probe is due, monotonic ms; undefined while the host is in reach. */
@@ -68,6 +70,9 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     holdFor(delayMs) {
       circuit.holdUntil(now() + delayMs)
       announce()
+    },
+    probeNow() {
+      circuit.probeNow(now())
     },
     openSlots(inFlight, nowMs) {
       const { kind } = circuit.state(nowMs)

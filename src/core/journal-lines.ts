@@ -10,8 +10,8 @@
 // later bytes and lose earlier ones), and with all that follows it counts as the torn tail.
 
 import { crc32c } from './crc32c.ts'
-import { UploadError } from './errors.ts'
-import { JOURNAL_VERSION, type JournalRecord } from './journal.ts'
+import type { JournalRecord } from './journal.ts'
+import { damaged, parseJson, recordFromText, unknownVersion } from './record-text.ts'
 
 /** Version of the lines; the records have their own in `session.begun`. */
 const FORMAT_VERSION = 1
@@ -19,21 +19,6 @@ const MAGIC = 'mocap-uplink-journal '
 
 /** The text of a line that holds no record: written when a journal is closed, to say that all before it is kept. */
 export const KEPT_MARK = 'kept'
-
-/** By name, so that the compiler asks for a type that is added: one that is missing here is refused when it is read. */
-const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
-  ...({ 'session.begun': true, 'session.creating': true, 'session.created': true, 'session.replaced': true } as const),
-  ...({
-    'session.resumed': true,
-    'session.refused': true,
-    'session.cancelling': true,
-    'session.cancelled': true,
-  } as const),
-  ...({ 'session.settled': true, 'files.registering': true, 'files.registered': true, 'files.placed': true } as const),
-  ...({ 'part.doubtful': true, 'part.received': true, 'parts.voided': true } as const),
-  ...({ 'file.confirming': true, 'file.confirmed': true, 'file.failed': true } as const),
-}
-const RECORD_TYPES: ReadonlySet<string> = new Set(Object.keys(KNOWN_TYPES))
 
 export interface JournalHeader {
   readonly key: string
@@ -51,23 +36,6 @@ export interface DecodedJournal {
   readonly isKept: boolean
   /** Where the history ends; what follows is a torn tail. */
   readonly soundBytes: number
-}
-
-/**
- * The text of a record. Throws ERR_UPLOAD_JOURNAL when it holds what JSON would change without a word: a function, a
- * date, a map, a number that is not finite. Undefined properties are left out, and -0 becomes 0.
- */
-export function recordText(record: JournalRecord): string {
-  return JSON.stringify(record, function (this: Record<string, unknown>, name: string, shown: unknown) {
-    // `shown` has been through toJSON already; what is judged is the value itself.
-    if (!isPlain(this[name]) || (Array.isArray(this) && shown === undefined)) {
-      throw new UploadError(
-        'ERR_UPLOAD_JOURNAL',
-        `A record of type ${record.type} is not plain data at "${name}" and cannot be kept.`,
-      )
-    }
-    return shown
-  })
 }
 
 export function encodeHeader(header: JournalHeader): Uint8Array {
@@ -96,7 +64,7 @@ export function decodeHeader(bytes: Uint8Array, name: string): { header: Journal
   const end = bytes.indexOf(NEWLINE)
   const line = latin1(bytes.subarray(0, Math.min(end === -1 ? bytes.length : end, 64)))
   const version = /^mocap-uplink-journal (\d{1,9}) /.exec(line)?.[1]
-  if (version !== undefined && Number(version) !== FORMAT_VERSION) throw unknownVersion(name, version)
+  if (version !== undefined && Number(version) !== FORMAT_VERSION) throw unknownVersion(name, version, FORMAT_VERSION)
   if (end === -1) {
     if (MAGIC.startsWith(line) || line.startsWith(MAGIC)) return undefined
     throw damaged(name, 1)
@@ -104,7 +72,7 @@ export function decodeHeader(bytes: Uint8Array, name: string): { header: Journal
   const checksumAt = MAGIC.length + String(FORMAT_VERSION).length + 1
   const text = bytes.subarray(checksumAt + 9, end)
   const isWhole = version !== undefined && line.slice(checksumAt, checksumAt + 9) === `${crc32c(text)} `
-  const header = isWhole ? parse(decodeUtf8(text) ?? '') : undefined
+  const header = isWhole ? parseJson(decodeUtf8(text) ?? '') : undefined
   if (!isHeader(header)) throw damaged(name, 1)
   return { header: { key: header.key, begunUs: header.begunUs }, end: end + 1 }
 }
@@ -124,7 +92,7 @@ export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
     const end = bytes.indexOf(NEWLINE, soundBytes)
     const line = end === -1 ? undefined : readLine(bytes.subarray(soundBytes, end))
     if (line?.number !== lineCount + 1) break
-    if (line.text !== KEPT_MARK) records.push(toRecord(line.text, name, line.number))
+    if (line.text !== KEPT_MARK) records.push(recordFromText(line.text, name, line.number + 1))
     lineCount = line.number
     isKept = line.text === KEPT_MARK && line.keptCount === lineCount - 1
     soundBytes = end + 1
@@ -158,49 +126,9 @@ function readLine(bytes: Uint8Array): Line | undefined {
   return { number: Number(match[1]), keptCount: Number(match[2]), text: match[3] ?? '' }
 }
 
-function toRecord(text: string, name: string, number: number): JournalRecord {
-  const value = parse(text) as Partial<JournalRecord> | null | undefined
-  if (typeof value?.type !== 'string' || typeof value.at !== 'number') throw damaged(name, number + 1)
-  if (value.type === 'session.begun' && value.version !== JOURNAL_VERSION) {
-    throw unknownVersion(name, String(value.version))
-  }
-  if (RECORD_TYPES.has(value.type)) return value as JournalRecord
-  throw new UploadError(
-    'ERR_UPLOAD_JOURNAL',
-    `The journal "${name}" has a record of the type ${JSON.stringify(value.type)} in line ${number + 1}, which this program does not know. Finish this session with the program that began it.`,
-    { details: { file: name, line: number + 1 } },
-  )
-}
-
-function damaged(name: string, line: number): UploadError {
-  return new UploadError(
-    'ERR_UPLOAD_JOURNAL',
-    `The journal "${name}" is damaged in line ${line}; nothing in it was changed. Put back a copy of the file, or remove this session and upload its files again.`,
-    { details: { file: name, line } },
-  )
-}
-
-function unknownVersion(name: string, version: string): UploadError {
-  return new UploadError(
-    'ERR_UPLOAD_JOURNAL',
-    `The journal "${name}" has format version ${version}; this program reads version ${FORMAT_VERSION}. Nothing in it was changed. Finish this session with the program that began it.`,
-    { details: { file: name, version } },
-  )
-}
-
 function isHeader(value: unknown): value is JournalHeader {
   if (typeof value !== 'object' || value === null || !('key' in value) || !('begunUs' in value)) return false
   return typeof value.key === 'string' && typeof value.begunUs === 'number'
-}
-
-function isPlain(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object')
-    return typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
-  if (value === null || Array.isArray(value)) return true
-  // Not compared with this realm's Object.prototype: a record may come from another one.
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 // ---- Bytes and text ----------------------------------------------------------------------------------------------
@@ -224,12 +152,4 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 /** For the short, fixed beginnings of lines, whatever bytes they are. */
 function latin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -70,6 +70,8 @@ export interface TransportRequest {
   readonly maxReplyBytes?: number
   /** Bytes of the body handed to the network so far, never falling, ending at the length when all were handed over. */
   readonly onSent?: (sentBytes: number) => void
+  /** Where the transport `hasQueue`: the request has left our queue and was handed to the platform. */
+  readonly onStarted?: () => void
 }
 
 export interface TransportReply {
@@ -80,6 +82,8 @@ export interface TransportReply {
   readonly body: Uint8Array
   /** True when there was more. */
   readonly isBodyCut: boolean
+  /** The platform shows only the headers that the far end exposes to pages of other origins. Default false. */
+  readonly hidesHeaders?: boolean
 }
 
 /**
@@ -90,6 +94,11 @@ export interface TransportReply {
 export interface Transport {
   /** False when `onSent` comes only at the end, so that a stall cannot be seen. Default true. */
   readonly isProgressLive?: boolean
+  /**
+   * True where requests wait for a place before they start: time counts from `onStarted` on, and since the platform may
+   * queue them too, unseen, they have minutes until the first `onSent`. Default false.
+   */
+  readonly hasQueue?: boolean
   send(request: TransportRequest): Promise<TransportReply>
   /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
@@ -247,6 +256,8 @@ export interface SessionJournal {
 /** MD5 of a body that passes by. `update` may work elsewhere: its window must not change until it settles. */
 export interface Hasher {
   start(): BodyHash
+  /** Reads and hashes a Blob elsewhere, so that it can go to the network unread. Absent: bodies pass through us. */
+  digestBlob?(blob: Blob, signal: AbortSignal): Promise<string>
 }
 
 export interface BodyHash {
@@ -265,6 +276,8 @@ export interface Clock {
   clearTimeout(timer: unknown): void
   /** Minutes to add to UTC for the local time of day at that wall time, for timetables. Absent: 0. */
   utcOffsetMinutes?(wallMs: number): number
+  /** True while the platform holds timers back, as browsers do in hidden pages: a late one is then no sign of sleep. */
+  isLagging?(): boolean
 }
 
 /** A number in [0, 1). */

@@ -56,8 +56,9 @@ export async function sendPart(ports: SendPartPorts, options: SendPartOptions): 
   }
   signal.addEventListener('abort', follow, { once: true })
   try {
-    const isBlob = options.reader.blob !== undefined && ports.hasher === undefined && !ports.pace.isLimited()
-    const lease = isBlob ? undefined : await ports.windows.lease(unit.end - unit.start, attempt.signal)
+    const lease = goesUnread(ports, options.reader)
+      ? undefined
+      : await ports.windows.lease(unit.end - unit.start, attempt.signal)
     try {
       return await attemptOnce(ports, options, lease?.windows, attempt)
     } finally {
@@ -69,6 +70,12 @@ export async function sendPart(ports: SendPartPorts, options: SendPartOptions): 
   } finally {
     signal.removeEventListener('abort', follow)
   }
+}
+
+/** A Blob goes out without passing through us when it need not be paced, and is hashed elsewhere or not at all. */
+function goesUnread({ hasher, pace }: SendPartPorts, reader: Reader): boolean {
+  const isHashable = hasher === undefined || hasher.digestBlob !== undefined
+  return reader.blob !== undefined && isHashable && !pace.isLimited()
 }
 
 async function attemptOnce(
@@ -94,15 +101,27 @@ async function attemptOnce(
   })
   const progress = createProgress(lengthBytes, watchdog, options.onSent)
   let request: TransportRequest | undefined
+  let blob: Blob | undefined
+  let blobDigest: Promise<string> | undefined
   try {
-    request = makeRequest(options, windows === undefined, body, attempt.signal, (bytes) => progress.onSent(bytes))
+    blob = windows === undefined ? reader.blob?.(unit.start, unit.end) : undefined
+    request = makeRequest(options, blob, body, attempt.signal, {
+      onSent: (bytes) => progress.onSent(bytes),
+      onStarted: () => watchdog.started(),
+    })
+    if (ports.transport.hasQueue === true) watchdog.hold()
+    blobDigest = blob && hasher?.digestBlob?.(blob, attempt.signal)
+    blobDigest?.catch(() => undefined)
     const reply = await ports.transport.send(request)
     watchdog.stop()
-    return await judge(options, reply, progress.sentBytes(), body)
+    return await judge(options, reply, progress.sentBytes(), () => blobDigest ?? body.digest())
   } catch (error) {
     const ending = request === undefined ? 'neverWhole' : ports.transport.endingOf(request)
     if (body.readError() !== undefined) return sourceFailure(body.readError(), ending)
     if (signal.aborted) return { kind: 'aborted', ending }
+    // A platform that could not read the Blob says no more than that no answer came.
+    const changed = blob && (await verifySource(reader).catch((caught: unknown) => caught))
+    if (changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // A hasher that lost its thread says so: the same part may well go through once more.
     if (isUploadError(error) && error.isRetryable) {
@@ -119,21 +138,21 @@ async function attemptOnce(
 }
 
 function makeRequest(
-  { unit, address, protocol, reader, isFreshConnection }: SendPartOptions,
-  isBlob: boolean,
+  { unit, address, protocol, isFreshConnection }: SendPartOptions,
+  blob: Blob | undefined,
   body: AttemptBody,
   signal: AbortSignal,
-  onSent: (sentBytes: number) => void,
+  listeners: Required<Pick<TransportRequest, 'onSent' | 'onStarted'>>,
 ): TransportRequest {
   const lengthBytes = unit.end - unit.start
   return {
     ...protocol.request(unit, address),
     url: address,
     body:
-      isBlob && reader.blob !== undefined
-        ? { kind: 'blob', lengthBytes, blob: reader.blob(unit.start, unit.end) }
-        : { kind: 'windows', lengthBytes, windows: () => body.windows() },
-    ...{ signal, isFreshConnection, onSent },
+      blob === undefined
+        ? { kind: 'windows', lengthBytes, windows: () => body.windows() }
+        : { kind: 'blob', lengthBytes, blob },
+    ...{ signal, isFreshConnection, ...listeners },
   }
 }
 
@@ -163,8 +182,14 @@ function createProgress(
 /** The slowest line that a transport without live progress is waited for, bytes a second. */
 const SLOWEST_BYTES_PER_SECOND = 8 * 1024
 
+/** How long a request may rest in a queue of the platform that nobody sees. */
+const UNSEEN_QUEUE_MS = 5 * 60_000
+
 function timeoutsFor(ports: SendPartPorts, lengthBytes: number): AttemptTimeouts {
-  if (ports.transport.isProgressLive ?? true) return ports.timeouts
+  if (ports.transport.isProgressLive ?? true) {
+    const queueMs = ports.transport.hasQueue === true ? UNSEEN_QUEUE_MS : 0
+    return { ...ports.timeouts, connectMs: Math.max(ports.timeouts.connectMs, queueMs) }
+  }
   const sendMs = (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
   const { connectMs, stallMs, answerMs } = ports.timeouts
   return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
@@ -183,7 +208,7 @@ async function judge(
   options: SendPartOptions,
   reply: TransportReply,
   sentBytes: number,
-  body: AttemptBody,
+  digest: () => Promise<string | undefined>,
 ): Promise<SendPartResult> {
   const { unit, reader, protocol, address } = options
   const verdict = protocol.judge(withoutEcho(reply, address), unit)
@@ -204,9 +229,11 @@ async function judge(
   // Bytes that changed while they were on their way are stored, but they are not the file.
   await verifySource(reader)
   // A far end that took only some of the bytes has proven nothing about the digest of all of them.
-  const md5 = acceptedEnd === unit.end ? await body.digest() : undefined
+  const md5 = acceptedEnd === unit.end ? await digest() : undefined
   const theirs = etag === undefined || md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
-  if (theirs !== undefined && theirs !== md5) {
+  // Where the platform hides the headers that name encryption, an ETag that differs may be no MD5: it proves nothing.
+  const isComparable = reply.hidesHeaders !== true || reply.headers['x-amz-server-side-encryption'] !== undefined
+  if (theirs !== undefined && theirs !== md5 && isComparable) {
     return refusedAs(
       'ERR_UPLOAD_DIGEST_MISMATCH',
       `The storage's ETag of part ${String(unit.partNumber)} is not the MD5 of what was sent. The bytes were damaged on their way, ` +
@@ -217,7 +244,7 @@ async function judge(
     acceptedEnd,
     ...(etag === undefined ? {} : { etag }),
     ...(md5 === undefined ? {} : { md5 }),
-    isVerified: theirs !== undefined,
+    isVerified: theirs !== undefined && theirs === md5,
   }
   return { kind: 'received', receipt }
 }

@@ -53,6 +53,8 @@ export interface Transfer {
   attemptNext(): Promise<AttemptTally> | undefined
   /** When to look again although nothing changed, monotonic ms, later than `nowMs`. */
   nextDueMs(nowMs: number): number | undefined
+  /** The network may be back. */
+  probeNow(): void
   /** Gets addresses for more files when fewer than `lookahead` parts are ready. */
   feed(lookahead: number, nowMs: number): void
   /** Settles when every file has; rejects when the session cannot go on, or with the signal's reason. No attempt runs by then. */
@@ -160,6 +162,7 @@ export function createTransfer(
       }).then(() => tally)
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
+    probeNow: () => host.probeNow(),
     feed(lookahead, nowMs) {
       if (!feeder.isHungry() || openSlots(nowMs) < 1 || schedule.readyCount(nowMs) >= lookahead) return
       void track(() => feeder.feed(life.signal))

@@ -23,6 +23,8 @@ const SUSPEND_LATE_MS = 5_000
 const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024
 
 export interface Watchdog {
+  /** A request that waited for its place has been handed to the platform: it waits to be connected from now on. */
+  started(): void
   /** Bytes of the body moved on the line. Does not end a hold. */
   moved(): void
   /** The attempt waits for us (disk, hash, rate) until `resume` is called. */
@@ -47,6 +49,7 @@ export function createWatchdog(
   const beganAt = clock.monotonicNow()
   let phase: Phase = 'connect'
   let deadlineMs = beganAt + timeouts.connectMs
+  let movedAtMs = beganAt
   let isHeld = false
   let isOver = false
   let timer: unknown
@@ -67,7 +70,8 @@ export function createWatchdog(
   const look = (): void => {
     const now = clock.monotonicNow()
     const lateMs = now - armedForMs
-    if (lateMs > SUSPEND_LATE_MS) {
+    // A timer that a hidden page gets late, or one beside which bytes moved, says nothing of sleep.
+    if (lateMs > SUSPEND_LATE_MS && now - movedAtMs > SUSPEND_LATE_MS && clock.isLagging?.() !== true) {
       fail(`${what} was interrupted: this machine was suspended or busy for ${seconds(lateMs)}.`)
     } else if (isHeld) arm(now + timeouts.stallMs)
     else if (now < deadlineMs) arm(deadlineMs)
@@ -85,12 +89,19 @@ export function createWatchdog(
   const moved = (): void => {
     if (isOver || phase === 'answer') return
     phase = 'send'
+    movedAtMs = clock.monotonicNow()
     setDeadline(clock.monotonicNow() + timeouts.stallMs)
   }
   arm(deadlineMs)
 
   return {
     moved,
+    started() {
+      if (isOver) return
+      isHeld = false
+      phase = 'connect'
+      setDeadline(clock.monotonicNow() + timeouts.connectMs)
+    },
     hold() {
       if (phase !== 'answer') isHeld = true
     },

@@ -10,11 +10,21 @@ export function judgeTaggedPart(reply: TransportReply, unit: Unit): Verdict {
   if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
   const etag = parseEtag(reply.headers['etag'])
   if (etag !== undefined) return { kind: 'received', acceptedEnd: unit.end, etag: etag.raw }
+  if (reply.hidesHeaders === true && reply.headers['etag'] === undefined)
+    return { kind: 'final', error: etagHidden(unit) }
   const error = new UploadError(
     'ERR_UPLOAD_ETAG_MISSING',
-    `The storage took part ${String(unit.partNumber)} without giving an ETag that can be kept, and the file cannot be confirmed without one. ` +
-      'In a browser, the CORS rule of the bucket must expose the ETag header.',
+    `The storage took part ${String(unit.partNumber)} without giving an ETag that can be kept, and the file cannot be confirmed without one. `,
     { isRetryable: true },
   )
   return { kind: 'retry', error, isThrottle: false }
+}
+
+/** No repetition makes a header readable, and each would send the part again. */
+function etagHidden({ partNumber }: Unit): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_ETAG_MISSING',
+    `The storage took part ${String(partNumber)}, and its ETag cannot be read in a page, so the file cannot be confirmed. ` +
+      'Add ETag to ExposeHeaders of the CORS rule of the bucket, then resume.',
+  )
 }

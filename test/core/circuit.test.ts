@@ -121,6 +121,28 @@ describe('giving up', () => {
   })
 })
 
+describe('a hint that the network may be back', () => {
+  it('probes at once, and decides nothing else', () => {
+    const circuit = opened(60 * MINUTE_MS)
+    circuit.probeNow(10)
+
+    expect(circuit.state(10).kind).toBe('probing')
+    circuit.onFailure(11, connect)
+    expect(circuit.state(11)).toMatchObject({ kind: 'open', untilMs: 2_011 })
+  })
+
+  it('does not shorten a pause that the host asked for, and does nothing to a host in reach', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.probeNow(0)
+    expect(circuit.state(0)).toEqual({ kind: 'closed' })
+    circuit.holdUntil(MINUTE_MS)
+
+    circuit.probeNow(10)
+
+    expect(circuit.state(10)).toMatchObject({ kind: 'open', untilMs: MINUTE_MS })
+  })
+})
+
 describe('a pause that the host asked for', () => {
   it('holds everything until then, whatever answers come meanwhile, and then probes', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })

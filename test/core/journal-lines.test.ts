@@ -4,14 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { crc32c } from '../../src/core/crc32c.ts'
 import { isUploadError } from '../../src/core/errors.ts'
 import type { JournalRecord } from '../../src/core/journal.ts'
-import {
-  decodeHeader,
-  decodeJournal,
-  encodeHeader,
-  encodeLines,
-  KEPT_MARK,
-  recordText,
-} from '../../src/core/journal-lines.ts'
+import { decodeHeader, decodeJournal, encodeHeader, encodeLines, KEPT_MARK } from '../../src/core/journal-lines.ts'
+import { recordText } from '../../src/core/record-text.ts'
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 const join = (...pieces: Uint8Array[]): Uint8Array => Uint8Array.from(pieces.flatMap((piece) => [...piece]))

@@ -49,6 +49,20 @@ describe('a part that is answered', () => {
     }
   })
 
+  it('is confirmed but not verified when the ETag differs and the platform hides whether it is an MD5', async () => {
+    for (const [exposed, kind] of [
+      [{}, 'received'],
+      [{ 'x-amz-server-side-encryption': 'AES256' }, 'refused'],
+    ] as const) {
+      const { send, answer } = await setUp({ isHashed: true })
+      const result = send()
+
+      await answer({ status: 200, hidesHeaders: true, headers: { etag: `"${'0'.repeat(32)}"`, ...exposed } })
+
+      expect(await result).toMatchObject(kind === 'received' ? { kind, receipt: { isVerified: false } } : { kind })
+    }
+  })
+
   it('is tried again when the ETag is another MD5, and the message names encryption and the way out', async () => {
     const { send, answer } = await setUp({ isHashed: true })
     const result = send()
@@ -348,7 +362,11 @@ async function setUp(options: SetUpOptions = {}) {
       signal: controller.signal,
     })
   /** Takes the whole body of the next request, then answers. */
-  const answer = async (reply: { status: number; headers?: Record<string, string> }): Promise<void> => {
+  const answer = async (reply: {
+    status: number
+    hidesHeaders?: boolean
+    headers?: Record<string, string>
+  }): Promise<void> => {
     const request = await transport.next()
     await request.bodyBytes()
     request.request.onSent?.(bytes.byteLength)

@@ -110,6 +110,37 @@ describe('the watch over an attempt', () => {
     expect(errors[0]!.message).toContain('suspended or busy for 28785 s')
   })
 
+  it('takes no late timer for sleep beside which bytes moved, or while the platform holds timers back', async () => {
+    const moving = watch()
+    moving.watchdog.moved()
+    moving.clock.suspend(60_000)
+    moving.watchdog.moved()
+    const hidden = watch()
+    hidden.clock.isLagging = () => true
+    hidden.watchdog.moved()
+    hidden.clock.suspend(29_000)
+
+    await moving.clock.advance(29_000)
+    await hidden.clock.advance(0)
+
+    expect([...moving.errors, ...hidden.errors]).toEqual([])
+    await moving.clock.advance(1_000)
+    expect(moving.errors[0]!.message).toBe('Part 3 got no further on the line for 30 s.')
+  })
+
+  it('counts the time to connect from the start, when a request had to wait for its place', async () => {
+    const { clock, watchdog, errors } = watch()
+    watchdog.hold()
+    await clock.advance(3_600_000)
+    watchdog.started()
+
+    await clock.advance(14_999)
+    expect(errors).toEqual([])
+    await clock.advance(1)
+
+    expect(errors[0]!.message).toBe('Part 3 got no connection for 15 s.')
+  })
+
   it('forgives a timer that is a little late', async () => {
     const { clock, watchdog, errors } = watch()
     watchdog.moved()

@@ -11,6 +11,7 @@ export interface ScriptedReply {
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>
   readonly isBodyCut?: boolean
+  readonly hidesHeaders?: boolean
 }
 
 export interface ScriptedFailure {
@@ -126,9 +127,9 @@ function scriptedRequest(
     async bodyJson() {
       return request.body === undefined ? undefined : (JSON.parse(await bodyText()) as unknown)
     },
-    reply({ status, body, headers = {}, isBodyCut = false }) {
+    reply({ status, body, headers = {}, isBodyCut = false, hidesHeaders = false }) {
       const names = Object.assign(Object.create(null) as Record<string, string>, headers)
-      ends.resolve({ status, headers: names, body: bytesOf(body), isBodyCut })
+      ends.resolve({ status, headers: names, body: bytesOf(body), isBodyCut, hidesHeaders })
     },
     fail({ code = 'ERR_UPLOAD_NETWORK', phase, ending, message = 'The connection failed.', cause }) {
       const known = ending ?? (phase === 'answer' ? 'doubtful' : 'neverWhole')

@@ -8,7 +8,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import { UploadError } from '../../core/errors.ts'
-import { recordText } from '../../core/journal-lines.ts'
+import { recordText } from '../../core/record-text.ts'
 import type { Clock, Journal, SessionJournal } from '../../core/ports.ts'
 import { systemClock } from '../web/system-clock.ts'
 import { makeFolder } from './durable-file.ts'

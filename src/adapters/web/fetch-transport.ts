@@ -1,8 +1,10 @@
 // The Transport of every place that has fetch. It cannot reset a connection nor see bytes leave, and says so: progress
 // comes at the end, and an attempt that got as far as fetch is doubtful.
 
-import { invalid, TransportError, UploadError, type AttemptEnding } from '../../core/errors.ts'
-import type { Body, Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
+import { TransportError, type AttemptEnding } from '../../core/errors.ts'
+import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
+import { collectBody, lengthOf } from './collected-body.ts'
+import { hostOf } from './target-host.ts'
 
 /** What the transport uses. */
 export interface FetchTransportOptions {
@@ -31,7 +33,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
 
   const attempt = async (request: TransportRequest, signal: AbortSignal): Promise<TransportReply> => {
     const host = hostOf(request.url)
-    const body = await collect(request.body, signal)
+    const body = await collectBody(request.body, signal)
     signal.throwIfAborted()
     endings.set(request, 'doubtful')
     const response = await send(request.url, {
@@ -93,32 +95,6 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
 
 const closed = { reason: 'the transport was closed', isRetryable: false }
 
-function lengthOf(body: Body): number {
-  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
-}
-
-/** The body as fetch takes it with an exact Content-Length. */
-async function collect(body: Body | undefined, signal: AbortSignal): Promise<BodyInit | undefined> {
-  if (body === undefined) return undefined
-  // fetch refuses memory that is shared with a worker, hence the copy.
-  if (body.kind === 'bytes') return new Uint8Array(body.bytes)
-  if (body.kind === 'blob') {
-    if (body.blob.size !== body.lengthBytes) throw lengthError(body.blob.size, body.lengthBytes)
-    // The type of a Blob would become a Content-Type that nobody signed.
-    return body.blob.slice(0, body.blob.size, '')
-  }
-  const bytes = new Uint8Array(body.lengthBytes)
-  let at = 0
-  for await (const window of body.windows()) {
-    signal.throwIfAborted()
-    if (at + window.byteLength > body.lengthBytes) throw lengthError(at + window.byteLength, body.lengthBytes)
-    bytes.set(window, at)
-    at += window.byteLength
-  }
-  if (at !== body.lengthBytes) throw lengthError(at, body.lengthBytes)
-  return bytes
-}
-
 /** Reads the beginning of the body and leaves the rest; a body that breaks off counts as cut. */
 async function readReply(response: Response, maxReplyBytes: number): Promise<TransportReply> {
   const body = new Uint8Array(maxReplyBytes)
@@ -143,15 +119,11 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
     const earlier = headers[name]
     headers[name] = earlier === undefined ? value : `${earlier}, ${value}`
   })
-  return { status: response.status, headers, body: body.slice(0, keptBytes), isBodyCut }
-}
-
-function hostOf(url: string): string {
-  const target = URL.canParse(url) ? new URL(url) : undefined
-  if (target?.protocol !== 'http:' && target?.protocol !== 'https:') {
-    return invalid('The address is not an absolute http: or https: URL')
+  return {
+    ...{ status: response.status, headers, body: body.slice(0, keptBytes), isBodyCut },
+    // What pages get from another origin.
+    ...(response.type === 'cors' ? { hidesHeaders: true } : {}),
   }
-  return `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`
 }
 
 function redirectRefused(host: string): TransportError {
@@ -181,11 +153,4 @@ function causeCode(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined
   if (typeof cause !== 'object' || cause === null || !('code' in cause)) return undefined
   return typeof cause.code === 'string' && /^[A-Z0-9_]{1,64}$/.test(cause.code) ? cause.code : undefined
-}
-
-function lengthError(givenBytes: number, lengthBytes: number): UploadError {
-  return new UploadError(
-    'ERR_UPLOAD_INTERNAL',
-    `A body of ${String(lengthBytes)} bytes gave ${givenBytes < lengthBytes ? 'only' : 'at least'} ${String(givenBytes)}`,
-  )
 }

@@ -1,0 +1,70 @@
+// Tells why a page got no answer: the network is gone, or the host is there and the browser keeps its answer from us.
+
+import { isUploadError, TransportError } from '../../core/errors.ts'
+import type { Transport, TransportRequest } from '../../core/ports.ts'
+import { lengthOf } from '../web/collected-body.ts'
+import { hostOf } from '../web/target-host.ts'
+
+/**
+ * The same transport, with ERR_UPLOAD_ANSWER_HIDDEN in place of ERR_UPLOAD_NETWORK where the host answers an anonymous
+ * request for its root (no-cors: without path, query, credential or body of the first). The probe is ended by the
+ * request's own signal, so it lengthens no wait.
+ */
+export function tellingHiddenAnswers(transport: Transport): Transport {
+  /** What the transport knows a request by. */
+  const sent = new WeakMap<TransportRequest, TransportRequest>()
+  return {
+    ...transport,
+    endingOf: (request) => transport.endingOf(sent.get(request) ?? request),
+    async send(request) {
+      let sentBytes = 0
+      const onSent = (bytes: number): void => {
+        sentBytes = bytes
+        request.onSent?.(bytes)
+      }
+      const own = { ...request, onSent }
+      sent.set(request, own)
+      try {
+        return await transport.send(own)
+      } catch (error) {
+        const isMissing = isUploadError(error) && error.code === 'ERR_UPLOAD_NETWORK' && error.isRetryable
+        // What broke off in the middle of its body was let through and then lost.
+        const isBroken = request.body !== undefined && sentBytes > 0 && sentBytes < lengthOf(request.body)
+        if (!isMissing || isBroken || request.signal.aborted || isSameOrigin(request.url)) throw error
+        const isThere = await isReachable(request.url, request.signal)
+        request.signal.throwIfAborted()
+        throw isThere ? hidden(request.url, transport.endingOf(own)) : error
+      }
+    },
+  }
+}
+
+async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { origin } = new URL(url)
+    await fetch(origin, {
+      mode: 'no-cors',
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+      signal,
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isSameOrigin(url: string): boolean {
+  return new URL(url).origin === globalThis.location.origin
+}
+
+function hidden(url: string, ending: 'neverWhole' | 'doubtful'): TransportError {
+  const host = hostOf(url)
+  return new TransportError(
+    'ERR_UPLOAD_ANSWER_HIDDEN',
+    `${host} can be reached, but the browser keeps its answer from this page. Its CORS rule must allow the origin ` +
+      `${globalThis.location.origin}, the method and all headers, and expose ETag; a refusal without that rule is hidden too.`,
+    { ending, phase: 'answer', details: { host } },
+  )
+}

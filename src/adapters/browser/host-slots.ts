@@ -1,0 +1,103 @@
+// Places for requests to one host, shared by all tabs of an origin: a browser opens six connections to an HTTP/1 host
+// and queues the rest unseen, where nobody can tell a request that waits from one that hangs.
+
+import type { Transport } from '../../core/ports.ts'
+import { hostOf } from '../web/target-host.ts'
+
+/** One of the six connections stays free for the calls of the page itself. */
+const PLACES_PER_HOST = 5
+
+/**
+ * The same transport, with at most 5 requests under way to a host in all tabs of this origin. A place is a Web Lock, so
+ * that of a tab that dies is free again. Without Web Locks (a page that is not secure) it is 5 in each tab.
+ */
+export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
+  const acquire =
+    locks === undefined ? placesOfTab() : (host: string, signal: AbortSignal) => place(locks, host, signal)
+  return {
+    ...transport,
+    hasQueue: true,
+    async send(request) {
+      const release = await acquire(hostOf(request.url), request.signal)
+      try {
+        request.onStarted?.()
+        return await transport.send(request)
+      } finally {
+        release()
+      }
+    },
+  }
+}
+
+/** Undefined in pages that are not secure. */
+export function platformLocks(): LockManager | undefined {
+  return (globalThis.navigator as Partial<Navigator> | undefined)?.locks
+}
+
+/** Asks for all places at once and keeps the first that is given. */
+function place(locks: LockManager, host: string, signal: AbortSignal): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    let isTaken = false
+    const others = new AbortController()
+    const leave = (): void => {
+      others.abort()
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) {
+      leave()
+      return
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    const take = (): Promise<void> | undefined => {
+      if (isTaken || signal.aborted) return undefined
+      isTaken = true
+      signal.removeEventListener('abort', leave)
+      others.abort()
+      return new Promise((release) => resolve(release))
+    }
+    for (let index = 0; index < PLACES_PER_HOST; index += 1) {
+      const name = `mocap-uplink place ${index} ${host}`
+      locks.request(name, { signal: others.signal }, take).catch((error: unknown) => {
+        if (!others.signal.aborted) reject(error instanceof Error ? error : new Error(String(error)))
+      })
+    }
+  })
+}
+
+interface Waiting {
+  readonly give: () => void
+}
+
+function placesOfTab(): (host: string, signal: AbortSignal) => Promise<() => void> {
+  const hosts = new Map<string, { free: number; readonly waiting: Set<Waiting> }>()
+  return async (host, signal) => {
+    signal.throwIfAborted()
+    const state = hosts.get(host) ?? { free: PLACES_PER_HOST, waiting: new Set<Waiting>() }
+    hosts.set(host, state)
+    if (state.free > 0) state.free -= 1
+    else {
+      await new Promise<void>((resolve, reject) => {
+        const leave = (): void => {
+          state.waiting.delete(entry)
+          reject(signal.reason as Error)
+        }
+        const entry: Waiting = {
+          give() {
+            signal.removeEventListener('abort', leave)
+            resolve()
+          },
+        }
+        state.waiting.add(entry)
+        signal.addEventListener('abort', leave, { once: true })
+      })
+    }
+    return () => {
+      const [next] = state.waiting
+      if (next === undefined) state.free += 1
+      else {
+        state.waiting.delete(next)
+        next.give()
+      }
+    }
+  }
+}

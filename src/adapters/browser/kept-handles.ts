@@ -1,0 +1,49 @@
+// File System Access handles, kept beside the journal, so that after a reload a person need not pick the files again.
+
+import { pageDatabase } from './page-database.ts'
+
+export interface KeptHandles {
+  keep(key: string, handles: ReadonlyMap<number, FileSystemFileHandle>): Promise<void>
+  /** By file index. */
+  of(key: string): Promise<ReadonlyMap<number, FileSystemFileHandle>>
+  forget(key: string): Promise<void>
+}
+
+/** What browsers with these handles have, and the compiler's library does not know yet. */
+type Permissions = {
+  readonly [Method in 'queryPermission' | 'requestPermission']?: (how: { mode: 'read' }) => Promise<PermissionState>
+}
+
+/** `name` is the journal's database. */
+export function keptHandles(name = 'mocap-uplink'): KeptHandles {
+  const database = pageDatabase(name)
+  const rangeOf = (key: string): IDBKeyRange => IDBKeyRange.bound([key, 0], [key, Number.MAX_SAFE_INTEGER])
+  return {
+    keep: (key, handles) =>
+      database.use(async (db) => {
+        const tx = db.transaction('handles', 'readwrite')
+        for (const [fileIndex, handle] of handles) void tx.store.put(handle, [key, fileIndex])
+        await tx.done
+      }),
+    of: (key) =>
+      database.use(async (db) => {
+        const tx = db.transaction('handles')
+        const [handles, keys] = await Promise.all([tx.store.getAll(rangeOf(key)), tx.store.getAllKeys(rangeOf(key))])
+        return new Map(handles.map((handle, index) => [keys[index]?.[1] ?? 0, handle]))
+      }),
+    forget: (key) => database.use((db) => db.delete('handles', rangeOf(key))),
+  }
+}
+
+/** Whether a handle can be read now. `isAsking` asks the person, which browsers allow in a click only. */
+export async function isReadable(handle: FileSystemFileHandle, isAsking: boolean): Promise<boolean> {
+  const { queryPermission, requestPermission } = handle as Permissions
+  try {
+    // Browsers without these functions need no permission for what they keep.
+    const state = await queryPermission?.call(handle, { mode: 'read' })
+    if (state === undefined || state === 'granted') return true
+    return isAsking && (await requestPermission?.call(handle, { mode: 'read' })) === 'granted'
+  } catch {
+    return false
+  }
+}

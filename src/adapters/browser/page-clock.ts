@@ -1,0 +1,21 @@
+// The Clock of a page: the platform's, which also says when the platform holds timers back.
+
+import type { Clock } from '../../core/ports.ts'
+import { systemClock } from '../web/system-clock.ts'
+
+/** Browsers let timers of a hidden page fire once a minute. */
+const LAG_MS = 61_000
+
+/** In a worker, whose timers are not held back, it is the system's clock. */
+export function pageClock(): Clock {
+  const clock = systemClock()
+  if (typeof document === 'undefined') return clock
+  let shownAtMs = Number.NEGATIVE_INFINITY
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') shownAtMs = clock.monotonicNow()
+  })
+  return {
+    ...clock,
+    isLagging: () => document.visibilityState === 'hidden' || clock.monotonicNow() - shownAtMs < LAG_MS,
+  }
+}

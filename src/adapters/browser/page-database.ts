@@ -1,0 +1,69 @@
+// The one IndexedDB database of a page: sessions, their records, and the file handles that a person gave for them.
+
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
+import { isUploadError, UploadError } from '../../core/errors.ts'
+
+/** Version of the stores. The records have their own version in `session.begun`. */
+const DATABASE_VERSION = 1
+
+interface Schema extends DBSchema {
+  /** In the order in which they began, under a number that the database gives. */
+  sessions: {
+    key: number
+    value: { readonly key: string; readonly isSettled: boolean }
+    indexes: { key: string }
+  }
+  records: { key: [session: number, number: number]; value: string }
+  handles: { key: [sessionKey: string, fileIndex: number]; value: FileSystemFileHandle }
+}
+
+export interface PageDatabase {
+  /** Runs a piece of work; whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. */
+  use<T>(work: (database: IDBPDatabase<Schema>) => Promise<T>): Promise<T>
+}
+
+/** Opens it with the first piece of work. A tab with newer code may upgrade it: this one then lets go. */
+export function pageDatabase(name: string): PageDatabase {
+  let opened: Promise<IDBPDatabase<Schema>> | undefined
+  const open = (): Promise<IDBPDatabase<Schema>> =>
+    openDB<Schema>(name, DATABASE_VERSION, {
+      upgrade(database) {
+        database.createObjectStore('sessions', { autoIncrement: true }).createIndex('key', 'key', { unique: true })
+        database.createObjectStore('records')
+        database.createObjectStore('handles')
+      },
+      blocking(_current, _blocked, event) {
+        ;(event.target as IDBDatabase).close()
+        opened = undefined
+      },
+      terminated() {
+        opened = undefined
+      },
+    })
+  return {
+    async use(work) {
+      try {
+        return await work(await (opened ??= open()))
+      } catch (error) {
+        if (isUploadError(error)) throw error
+        if (isNamed(error, 'InvalidStateError')) opened = undefined
+        throw explained(error)
+      }
+    },
+  }
+}
+
+function explained(cause: unknown): UploadError {
+  const how = isNamed(cause, 'QuotaExceededError')
+    ? 'the browser has no more room for this site. Free some space on the disk'
+    : isNamed(cause, 'VersionError')
+      ? 'a newer version of this page has used it. Reload the page'
+      : `${cause instanceof Error ? cause.name : 'it failed'}. Allow this site to keep data, then reload the page`
+  return new UploadError('ERR_UPLOAD_JOURNAL', `The record of the upload cannot be kept in this browser: ${how}.`, {
+    cause,
+  })
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name
+}

@@ -1,0 +1,134 @@
+// The files of an earlier life of the page: found again through handles that the browser kept, or among those that the
+// person picked again. A file is the same when name, size and time of change are; the digests of its confirmed parts are
+// compared when the session goes on, where there is a hasher.
+
+import { UploadError } from '../../core/errors.ts'
+import { foldJournal } from '../../core/journal.ts'
+import type { Journal, PlannedFile, Source } from '../../core/ports.ts'
+import { blobSource } from '../web/blob-source.ts'
+import { isReadable, type KeptHandles } from './kept-handles.ts'
+
+/** A file that a session needs and the page does not have. */
+export interface MissingFile {
+  readonly fileIndex: number
+  readonly name: string
+  readonly bytes: number
+  readonly modifiedAtMs?: number
+  /** `allow`: the browser remembers it and needs a click (`allowFiles`); `pick`: the person has to choose it again. */
+  readonly how: 'allow' | 'pick'
+}
+
+/** What is needed of an upload to remember its files. */
+interface Remembered {
+  readonly key: string
+  done(): Promise<unknown>
+}
+
+export interface PickedFiles {
+  /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
+  remember(upload: Remembered, handles: readonly (FileSystemFileHandle | undefined)[]): void
+  missing(key: string, files: readonly File[]): Promise<readonly MissingFile[]>
+  allow(key: string): Promise<readonly MissingFile[]>
+  /** How `resume` finds each file. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
+  sources(key: string, files: readonly File[]): Promise<(file: { readonly fileIndex: number }) => Source>
+}
+
+const handles = new WeakMap<Source, FileSystemFileHandle>()
+
+/** A source of the file behind a handle (of `showOpenFilePicker` or a drop): found again after a reload with one click. */
+export async function fileFromHandle(handle: FileSystemFileHandle): Promise<Source> {
+  const source = blobSource(await handle.getFile())
+  handles.set(source, handle)
+  return source
+}
+
+export function handleOf(source: Source): FileSystemFileHandle | undefined {
+  return handles.get(source)
+}
+
+export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
+  const look = async (key: string, files: readonly File[], isAsking: boolean) => {
+    const needed = neededFiles(foldJournal(await journal.read(key)))
+    const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
+    const found = new Map<number, File>()
+    const missing: MissingFile[] = []
+    for (const plan of needed) {
+      const handle = known.get(plan.fileIndex)
+      const picked = files.find((file) => isSame(plan, file)) ?? (await fileOf(handle, plan, isAsking))
+      if (picked === undefined) missing.push(missingFile(plan, await isWaiting(handle)))
+      else found.set(plan.fileIndex, picked)
+    }
+    return { found, missing }
+  }
+  return {
+    remember(upload, given) {
+      const map = new Map(given.flatMap((handle, index) => (handle === undefined ? [] : [[index, handle] as const])))
+      if (kept === undefined) return
+      const keeping = map.size === 0 ? Promise.resolve() : kept.keep(upload.key, map)
+      const forget = (): Promise<void> => kept.forget(upload.key)
+      // What failed or was interrupted can be taken up again, and needs its files.
+      keeping.then(() => upload.done().then(forget)).catch(() => undefined)
+    },
+    missing: async (key, files) => (await look(key, files, false)).missing,
+    allow: async (key) => (await look(key, [], true)).missing,
+    async sources(key, files) {
+      const { found, missing } = await look(key, files, false)
+      if (missing.length > 0) throw filesMissing(key, missing)
+      return ({ fileIndex }) => {
+        const file = found.get(fileIndex)
+        return file === undefined ? emptySource() : blobSource(file)
+      }
+    },
+  }
+}
+
+/** Files that are confirmed are not opened again. */
+function neededFiles({ ledger }: ReturnType<typeof foldJournal>): PlannedFile[] {
+  return ledger.files.filter((file) => file.state !== 'confirmed').map((file) => file.plan)
+}
+
+function emptySource(): Source {
+  return blobSource('confirmed', new Blob())
+}
+
+function isSame({ name, sizeBytes, modifiedAtMs }: PlannedFile, file: File): boolean {
+  const isSameTime = modifiedAtMs === undefined || modifiedAtMs === file.lastModified
+  return file.name === name && file.size === sizeBytes && isSameTime
+}
+
+/** A file that has changed behind its handle is not the one that was meant. */
+async function fileOf(
+  handle: FileSystemFileHandle | undefined,
+  plan: PlannedFile,
+  isAsking: boolean,
+): Promise<File | undefined> {
+  if (handle === undefined || !(await isReadable(handle, isAsking))) return undefined
+  const file = await handle.getFile().catch(() => undefined)
+  return file !== undefined && isSame(plan, file) ? file : undefined
+}
+
+async function isWaiting(handle: FileSystemFileHandle | undefined): Promise<boolean> {
+  return handle !== undefined && !(await isReadable(handle, false))
+}
+
+function missingFile(
+  { fileIndex, name, sizeBytes, modifiedAtMs }: PlannedFile,
+  isWaitingForClick: boolean,
+): MissingFile {
+  return {
+    ...{ fileIndex, name, bytes: sizeBytes, how: isWaitingForClick ? 'allow' : 'pick' },
+    ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
+  }
+}
+
+function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {
+  const names = missing.slice(0, 3).map((file) => file.name)
+  const more = missing.length > names.length ? ` and ${String(missing.length - names.length)} more` : ''
+  const isAllowing = missing.every((file) => file.how === 'allow')
+  const advice = isAllowing
+    ? 'Allow the page to read them (allowFiles, in a click).'
+    : 'Pick or drop them again, unchanged.'
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', `To go on, ${key} needs ${names.join(', ')}${more}. ${advice}`, {
+    details: { missing: missing.map((file) => file.name) },
+  })
+}

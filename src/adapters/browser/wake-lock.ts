@@ -1,0 +1,42 @@
+// Keeps the screen on while something uploads, where the platform lets us: a phone that falls asleep stops uploading.
+
+export interface Waking {
+  /** Something uploads from now on; call what is returned when it has ended. */
+  hold(): () => void
+}
+
+/**
+ * The platform takes its lock back when the page is hidden; it is asked for again when the page is shown. A refusal (a low
+ * battery, no such thing) is no failure: the upload goes on, and sleep is met as an interruption like any other.
+ */
+export function createWaking(): Waking {
+  let holders = 0
+  let sentinel: Promise<WakeLockSentinel | undefined> | undefined
+  const wakeLock = (globalThis.navigator as Partial<Navigator> | undefined)?.wakeLock
+  const ask = (): void => {
+    if (holders === 0 || document.visibilityState !== 'visible') return
+    sentinel = wakeLock?.request('screen').catch(() => undefined)
+  }
+  const letGo = (): void => {
+    document.removeEventListener('visibilitychange', ask)
+    void sentinel?.then((lock) => lock?.release())
+    sentinel = undefined
+  }
+  return {
+    hold() {
+      if (wakeLock === undefined || typeof document === 'undefined') return () => undefined
+      holders += 1
+      if (holders === 1) {
+        document.addEventListener('visibilitychange', ask)
+        ask()
+      }
+      let isHeld = true
+      return () => {
+        if (!isHeld) return
+        isHeld = false
+        holders -= 1
+        if (holders === 0) letGo()
+      }
+    },
+  }
+}

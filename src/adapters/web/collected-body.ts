@@ -1,0 +1,41 @@
+// A body as the platform takes it whole: with an exact Content-Length, and without a Content-Type of its own.
+
+import { UploadError } from '../../core/errors.ts'
+import type { Body } from '../../core/ports.ts'
+
+/**
+ * A Blob stays as it is, unread; windows are collected into memory of the part's size. Rejects with ERR_UPLOAD_INTERNAL
+ * when the lengths do not add up, with the signal's reason, and with what the windows throw.
+ */
+export async function collectBody(
+  body: Body | undefined,
+  signal: AbortSignal,
+): Promise<Blob | Uint8Array<ArrayBuffer> | undefined> {
+  if (body === undefined) return undefined
+  // Memory that is shared with a worker is refused by platforms, hence the copy.
+  if (body.kind === 'bytes') return new Uint8Array(body.bytes)
+  if (body.kind === 'blob') {
+    if (body.blob.size !== body.lengthBytes) throw lengthError(body.blob.size, body.lengthBytes)
+    // The type of a Blob would become a Content-Type that nobody signed.
+    return body.blob.slice(0, body.blob.size, '')
+  }
+  const bytes = new Uint8Array(body.lengthBytes)
+  let at = 0
+  for await (const window of body.windows()) {
+    signal.throwIfAborted()
+    if (at + window.byteLength > body.lengthBytes) throw lengthError(at + window.byteLength, body.lengthBytes)
+    bytes.set(window, at)
+    at += window.byteLength
+  }
+  if (at !== body.lengthBytes) throw lengthError(at, body.lengthBytes)
+  return bytes
+}
+
+export function lengthOf(body: Body): number {
+  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
+}
+
+function lengthError(givenBytes: number, lengthBytes: number): UploadError {
+  const more = givenBytes < lengthBytes ? 'only' : 'at least'
+  return new UploadError('ERR_UPLOAD_INTERNAL', `A body of ${lengthBytes} bytes gave ${more} ${givenBytes}`)
+}

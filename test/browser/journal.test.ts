@@ -1,0 +1,173 @@
+// The journal of pages in a real Chromium: the suite of all journals, with another tab as the other process, and what is
+// its own: a tab that dies, a database of a newer page, and its bounds.
+
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { JournalRecord } from '../../src/core/journal.ts'
+import { journalContract } from '../contracts/journal.ts'
+import { chromiumPath, launchChromium } from './rig/chromium.ts'
+import { journalInPage } from './rig/journal-proxy.ts'
+import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+
+describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
+  let browser: Browser
+  let pages: PageServer
+  let context: BrowserContext
+  let page: Page
+  let otherTab: Page
+  let count = 0
+
+  beforeAll(async () => {
+    pages = await servePages(await bundleScripts())
+    browser = await launchChromium()
+    context = await browser.newContext()
+    page = await openTab()
+    otherTab = await openTab()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await pages.close()
+  })
+
+  async function openTab(): Promise<Page> {
+    const tab = await context.newPage()
+    await tab.goto(pages.url)
+    return tab
+  }
+  const newName = () => `journal ${String((count += 1))}`
+
+  journalContract('indexedDbJournal', () => {
+    const name = newName()
+    return Promise.resolve({ journal: journalInPage(page, name), another: () => journalInPage(otherTab, name) })
+  })
+
+  test('gives the lease of a tab that died to the next, with all it had appended', async () => {
+    const name = newName()
+    const tab = await openTab()
+    const session = await journalInPage(tab, name).open('night-1')
+    await session.append([{ type: 'session.creating', at: 1 }])
+    await expect(journalInPage(page, name).open('night-1')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message:
+        'The session "night-1" is being uploaded already, here or in another tab. Go on there, or close that tab first.',
+    })
+
+    await tab.close()
+
+    // The browser ends the tab in its own time.
+    const next = await vi.waitFor(() => journalInPage(page, name).open('night-1'), 10_000)
+    expect(next.records).toEqual([{ type: 'session.creating', at: 1 }])
+    await next.close()
+  })
+
+  test('makes its copy at the call: what is done to a record after it is not seen', async () => {
+    const kept = await page.evaluate(async (name) => {
+      const journal = rig.indexedDbJournal({ name })
+      const session = await journal.open('k')
+      const record = { type: 'parts.voided' as const, at: 5, fileIndex: 0, partNumbers: [1] }
+      const appended = session.append([record])
+      record.partNumbers.push(2)
+      await appended
+      await session.close()
+      return journal.read('k')
+    }, newName())
+
+    expect(kept).toEqual([{ type: 'parts.voided', at: 5, fileIndex: 0, partNumbers: [1] }])
+  })
+
+  test('refuses what is not plain data, and keeps nothing of that batch', async () => {
+    const outcome = await page.evaluate(async (name) => {
+      const journal = rig.indexedDbJournal({ name })
+      const session = await journal.open('k')
+      const impossible = { type: 'session.creating', at: 2, callback: () => 1 } as unknown as JournalRecord
+      const code = await session.append([{ type: 'session.creating', at: 1 }, impossible]).then(
+        () => 'kept',
+        (error: unknown) => (error as { code: string }).code,
+      )
+      await session.close()
+      return { code, keys: await journal.list() }
+    }, newName())
+
+    expect(outcome).toEqual({ code: 'ERR_UPLOAD_JOURNAL', keys: [] })
+  })
+
+  test('says to reload when a newer page has used the database', async () => {
+    const name = newName()
+    await page.evaluate(
+      (of) =>
+        new Promise<void>((resolve, reject) => {
+          const opening = indexedDB.open(of, 99)
+          opening.onerror = () => reject(new Error('not opened'))
+          opening.onsuccess = () => {
+            opening.result.close()
+            resolve()
+          }
+        }),
+      name,
+    )
+
+    await expect(journalInPage(page, name).list()).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: expect.stringContaining('Reload the page') as string,
+    })
+  })
+
+  test('shortens a long history when it is opened', async () => {
+    const name = newName()
+    const journal = journalInPage(page, name)
+    const files = [{ fileIndex: 0, name: 'a', sizeBytes: 5, partCount: 1, partSizeBytes: 5 }]
+    const begun = {
+      type: 'session.begun',
+      at: 1,
+      version: 1,
+      key: 'k',
+      flow: 'video',
+      params: {},
+      files,
+      locations: ['a'],
+    }
+    const doubtful = Array.from({ length: 300 }, (_, at) => ({
+      type: 'part.doubtful',
+      at,
+      fileIndex: 0,
+      partNumber: 1,
+    }))
+    const session = await journal.open('k')
+    await session.append([begun, ...doubtful] as JournalRecord[])
+    await session.close()
+
+    await (await journal.open('k')).close()
+    const again = await journal.open('k')
+    await again.append([{ type: 'session.cancelling', at: 999 }])
+    await again.close()
+
+    const kept = await journal.read('k')
+    expect(kept.length).toBeLessThan(5)
+    expect(kept[0]).toEqual(begun)
+    expect(kept.at(-1)).toEqual({ type: 'session.cancelling', at: 999 })
+  })
+
+  test('keeps the newest 100 of the sessions that are over, and every one that is not', async () => {
+    const name = newName()
+    const keys = await page.evaluate(async (of) => {
+      const journal = rig.indexedDbJournal({ name: of })
+      const begin = async (key: string, isOver: boolean): Promise<void> => {
+        const session = await journal.open(key)
+        await session.append([{ type: 'session.creating', at: 1 }])
+        if (isOver) await session.append([{ type: 'session.settled', at: 2, status: 'confirmed' }])
+        await session.close()
+      }
+      await begin('open', false)
+      for (let index = 0; index < 103; index += 1) await begin(`over ${String(index)}`, true)
+      await begin('last', false)
+      for (let tries = 0; tries < 100; tries += 1) {
+        const found = await journal.list()
+        if (found.length <= 102) return found
+      }
+      return journal.list()
+    }, name)
+
+    expect(keys).toHaveLength(102)
+    expect([keys[0], keys[1], keys.at(-1)]).toEqual(['open', 'over 3', 'last'])
+  })
+})

@@ -1,0 +1,63 @@
+// Serves pages to the browser under test: a nearly empty page, and one script bundled from the sources.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+export interface PageServer {
+  /** `http://127.0.0.1:port/` */
+  readonly url: string
+  /** Answers `/rig/next?id=…` with bytes, with 204 for undefined, with 500 when it rejects. */
+  onNext: (id: string) => Promise<Uint8Array | undefined>
+  close(): Promise<void>
+}
+
+/** The script of the pages under test, and the hashing worker beside it, as a bundler would make them. */
+export async function bundleScripts(): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { outputFiles } = await build({
+    entryPoints: { page: join(root, 'test/browser/rig/in-page.ts') },
+    ...{ bundle: true, format: 'esm', target: 'es2023', platform: 'browser', sourcemap: 'inline' },
+    ...{ write: false, outdir: root, logLevel: 'error' },
+  })
+  return new Map(outputFiles.map((file) => [file.path.slice(root.length + 1), file.contents]))
+}
+
+/** `headers` go with every answer: a Content-Security-Policy, for example. */
+export async function servePages(
+  scripts: ReadonlyMap<string, Uint8Array>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<PageServer> {
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page')
+    if (pathname === '/rig/next') {
+      served.onNext(searchParams.get('id') ?? '').then(
+        (bytes) => (bytes === undefined ? response.writeHead(204).end() : response.end(bytes)),
+        () => response.writeHead(500).end(),
+      )
+      return
+    }
+    const name = pathname.slice(1)
+    const script = scripts.get(name)
+    if (script !== undefined) response.writeHead(200, { 'content-type': 'text/javascript', ...headers }).end(script)
+    else if (name === '') response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(PAGE)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const served: PageServer = {
+    onNext: () => Promise.reject(new Error('Nobody offers windows.')),
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return served
+}
+
+const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">
+<title>Page under test</title><input type="file" id="files" multiple><button id="go">Go</button>
+<script type="module" src="/page.js"></script></html>`
