@@ -1,7 +1,7 @@
 // Whether a signed address is still taken: deadlines are the signer's time, and a machine that captures motion is often
 // minutes off. The signer's clock is known from the address itself, then from the storage's own answers.
 
-import { addressDeadlineMs, addressSignedAtMs } from './address.ts'
+import { addressTimes } from './address.ts'
 import { UploadError } from './errors.ts'
 import type { Clock, TransportReply, Unit } from './ports.ts'
 import { parseHttpDateMs } from './retry.ts'
@@ -29,9 +29,8 @@ export function createAddressClock(clock: Clock): AddressClock {
 
   /** How long it lives from now on, ms. */
   const lifeMs = (address: string, addressedAtMs: number): number | undefined => {
-    const deadlineMs = addressDeadlineMs(address)
+    const { deadlineMs, signedAtMs } = addressTimes(address)
     if (deadlineMs === undefined) return undefined
-    const signedAtMs = addressSignedAtMs(address)
     const skew = skewMs ?? (signedAtMs === undefined ? 0 : signedAtMs - addressedAtMs)
     return deadlineMs - clock.wallNow() - skew
   }

@@ -9,19 +9,28 @@ import { invalid, UploadError } from './errors.ts'
  * life), the older `Expires`, or Azure's `se`. Names in any case. Undefined when it does not say.
  */
 export function addressDeadlineMs(url: string): number | undefined {
-  const query = queryOf(url)
-  return (
-    sum(parseBasicTime(query.get('x-amz-date')), parseSeconds(query.get('x-amz-expires'))) ??
-    sum(parseBasicTime(query.get('x-goog-date')), parseSeconds(query.get('x-goog-expires'))) ??
-    parseSeconds(query.get('expires')) ??
-    parseIsoTime(query.get('se'))
-  )
+  return addressTimes(url).deadlineMs
 }
 
 /** When the address was signed, in ms since 1970 by the signer's clock. Undefined when it does not say. */
 export function addressSignedAtMs(url: string): number | undefined {
+  return addressTimes(url).signedAtMs
+}
+
+/** Both, for who needs both of every part: its query is read once. */
+export function addressTimes(url: string): {
+  readonly deadlineMs: number | undefined
+  readonly signedAtMs: number | undefined
+} {
   const query = queryOf(url)
-  return parseBasicTime(query.get('x-amz-date')) ?? parseBasicTime(query.get('x-goog-date'))
+  const amazonMs = parseBasicTime(query.get('x-amz-date'))
+  const googleMs = parseBasicTime(query.get('x-goog-date'))
+  const deadlineMs =
+    sum(amazonMs, parseSeconds(query.get('x-amz-expires'))) ??
+    sum(googleMs, parseSeconds(query.get('x-goog-expires'))) ??
+    parseSeconds(query.get('expires')) ??
+    parseIsoTime(query.get('se'))
+  return { deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
 
 /** Milliseconds since 1970 of a UTC date and time; undefined for a day or an hour that does not exist. Month from 1. */
@@ -86,7 +95,7 @@ function timeOf(match: RegExpExecArray): number | undefined {
 
 /** An address that may be shown: scheme, host and path; `?…` stands for its query. No user, password or fragment. */
 export function redactAddress(url: string): string {
-  const parsed = parse(url)
+  const parsed = parseUrl(url)
   if (parsed === undefined) return '(unreadable address)'
   const origin = `${parsed.protocol}//${parsed.host}`
   return `${origin}${parsed.pathname}${parsed.search === '' ? '' : '?…'}`
@@ -119,7 +128,7 @@ export function hostOf(url: string): string {
 }
 
 function parseHttp(url: string): URL {
-  const parsed = parse(url)
+  const parsed = parseUrl(url)
   if (parsed === undefined) invalid('An address is not an absolute URL.')
   if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') {
     invalid(`An address must begin with https:// (or http://), not ${parsed.protocol.slice(0, 20)}`)
@@ -132,6 +141,11 @@ function isLoopback(hostname: string): boolean {
   return /^(?:localhost|.+\.localhost)\.?$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]'
 }
 
-function parse(url: string): URL | undefined {
-  return URL.canParse(url) ? new URL(url) : undefined
+/** A URL, or undefined for what is none. Parsed once: asking `URL.canParse` first would parse it twice. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
 }

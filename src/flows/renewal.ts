@@ -1,7 +1,7 @@
 // What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
-import { addressDeadlineMs, addressSignedAtMs } from '../core/address.ts'
+import { addressTimes } from '../core/address.ts'
 import { checkAddress, checkAddresses, type AddressRules } from '../core/address-policy.ts'
 import { UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
@@ -156,8 +156,7 @@ async function cancelOld({ protocol, clock, onOrphan }: RenewalOptions, sessionI
 function checkLife({ bytesPerSecond }: RenewalOptions, file: LedgerFile, moves: number): void {
   if (moves === 0) return
   const [address = ''] = file.addresses
-  const deadlineMs = addressDeadlineMs(address)
-  const signedAtMs = addressSignedAtMs(address) ?? file.addressedAtMs
+  const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
   const lifeMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - signedAtMs
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
