@@ -75,7 +75,7 @@ export function createBody(options: BodyOptions): AttemptBody {
     let [current, other] = [first, second]
     let at = unit.start
     onHold()
-    await idle()
+    if (busy.size > 0) await idle()
     if (isStale()) return
     hash?.dispose?.()
     hash = startHash?.()
@@ -110,14 +110,14 @@ export function createBody(options: BodyOptions): AttemptBody {
   return {
     windows: () => (unit.end > unit.start ? pieces() : nothing()),
     async digest() {
-      await idle()
+      if (busy.size > 0) await idle()
       // An empty body has no window, and its hash begins here.
       hash ??= startHash?.()
       return hash?.digest()
     },
     async end() {
       isOver = true
-      await idle()
+      if (busy.size > 0) await idle()
       hash?.dispose?.()
     },
     readError: () => readError,

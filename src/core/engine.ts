@@ -94,8 +94,12 @@ export function createEngine(options: EngineOptions): Engine {
     alarm.set(earliest(transfers.map((transfer) => transfer.nextDueMs(nowMs))))
   }
   const runSlot = async (): Promise<void> => {
-    const attempt = nextAttempt(transfers)
-    if (attempt !== undefined) gauge.add(await attempt)
+    // A slot goes on with the next part, unless there are too many of them by now.
+    while (queue.pending <= controller.limit()) {
+      const attempt = nextAttempt(transfers)
+      if (attempt === undefined) return
+      gauge.add(await attempt)
+    }
   }
   const alarm = createAlarm(clock, pump)
   const sampler = createAlarm(clock, () => {

@@ -10,6 +10,7 @@ export interface ReaderCache {
 }
 
 interface Entry {
+  readonly fileIndex: number
   readonly opening: Promise<Reader>
   users: number
 }
@@ -17,26 +18,28 @@ interface Entry {
 export function createReaderCache(
   sourceOf: (fileIndex: number) => { readonly source: Source; readonly expected: SourceIdentity },
 ): ReaderCache {
-  const entries = new Map<number, Entry>()
+  // As many as there are attempts; a list, so that an outgrown table of a Map keeps no closed reader.
+  let entries: readonly Entry[] = []
+  const find = (fileIndex: number): Entry | undefined => entries.find((entry) => entry.fileIndex === fileIndex)
 
   return {
     acquire(fileIndex) {
-      const known = entries.get(fileIndex)
+      const known = find(fileIndex)
       if (known !== undefined) {
         known.users += 1
         return known.opening
       }
       const { source, expected } = sourceOf(fileIndex)
-      const entry: Entry = { opening: source.open(expected), users: 1 }
-      entries.set(fileIndex, entry)
+      const entry: Entry = { fileIndex, opening: source.open(expected), users: 1 }
+      entries = [...entries, entry]
       return entry.opening
     },
     async release(fileIndex) {
-      const entry = entries.get(fileIndex)
+      const entry = find(fileIndex)
       if (entry === undefined) return
       entry.users -= 1
       if (entry.users > 0) return
-      entries.delete(fileIndex)
+      entries = entries.filter((other) => other !== entry)
       // Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails.
       await entry.opening.then((reader) => reader.close()).catch(() => undefined)
     },

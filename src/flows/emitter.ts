@@ -10,6 +10,8 @@ export interface Events<T> {
 }
 
 export interface Emitter<T> extends Events<T> {
+  /** Whether anybody listens: what nobody hears need not be made. */
+  isHeard(event: keyof T & string): boolean
   emit<K extends keyof T & string>(event: K, payload: T[K]): void
 }
 
@@ -24,6 +26,7 @@ export function createEmitter<T>(onListenerError: (error: unknown) => void): Emi
     off(event, listener) {
       emitter.off(event, listener as (payload: unknown) => void)
     },
+    isHeard: (event) => emitter.listenerCount(event) > 0,
     emit(event, payload) {
       for (const listener of emitter.listeners(event)) {
         try {

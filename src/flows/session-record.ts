@@ -29,6 +29,7 @@ export function createSessionRecord(
   resumed?: SessionJournal,
 ): SessionRecord {
   let opened = resumed === undefined ? undefined : Promise.resolve(resumed)
+  let session = resumed
   let folded = resumed === undefined ? undefined : foldJournal(resumed.records)
   /** Some records settle before others that were appended earlier: those that need not wait for the disk. */
   let applied: Promise<unknown> = Promise.resolve()
@@ -56,15 +57,17 @@ export function createSessionRecord(
     },
     async write(body) {
       const record = { ...body, at: clock.wallNow() } as JournalRecord
-      const appended = (await open()).append([record])
+      session ??= await open()
+      const appended = session.append([record])
       const turn = apply(record, appended, applied)
       applied = turn.catch(() => undefined)
       await turn
     },
     async close() {
-      const session = await opened?.catch(() => undefined)
+      const last = await opened?.catch(() => undefined)
       opened = undefined
-      await session?.close()
+      session = undefined
+      await last?.close()
     },
   }
 }

@@ -114,7 +114,7 @@ export function createTelling(options: {
           progress?.onAttemptEnded(event.unit, now())
           break
         case 'fileState':
-          emitter.emit('file', statusOf(event.file))
+          if (emitter.isHeard('file')) emitter.emit('file', statusOf(event.file))
           break
         case 'retry': {
           const { unit, attempt, delayMs, error } = event

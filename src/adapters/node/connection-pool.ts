@@ -93,6 +93,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       signal.throwIfAborted()
       if (isClosed) throw closedError()
       const origin = originOf(origins, target)
+      // The usual case costs nothing: a place is free and a connection waits in it.
+      const ready = isFresh || origin.taken >= maxConnectionsPerHost ? undefined : takeIdle(origin)
+      if (ready !== undefined) {
+        origin.taken += 1
+        origin.busy.add(ready)
+        return ready
+      }
       const either = new AbortController()
       const onAbort = () => either.abort(signal.reason)
       signal.addEventListener('abort', onAbort, { once: true })
@@ -101,7 +108,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         await takePlace(origin, maxConnectionsPerHost, either.signal)
         try {
           const kept = isFresh ? undefined : takeIdle(origin)
-          const connection = kept ? { ...kept, isReused: true } : await open(origin, target, either.signal)
+          const connection = kept ?? (await open(origin, target, either.signal))
           origin.busy.add(connection)
           return connection
         } catch (error) {
@@ -119,7 +126,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (connection.wire.socket.destroyed || isClosed) {
         void end(connection)
       } else {
-        origin.idle.push(connection)
+        origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
       }
       give(origin)
     },

@@ -41,7 +41,8 @@ export function createOutgoingBody(
     if (givenBytes > 0 || lengthBytes === 0) onSent?.(givenBytes)
   }
   const pull = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
-    await wire.whenFlushed()
+    const flushed = wire.whenFlushed()
+    if (flushed !== undefined) await flushed
     if (isStopped) return over
     report()
     source ??= windowsOf(body)[Symbol.asyncIterator]()

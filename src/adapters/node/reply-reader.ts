@@ -36,7 +36,7 @@ export function createReplyReader(maxReplyBytes: number): ReplyReader {
     },
     reply: (isWhole) => {
       if (head === undefined) return undefined
-      const body = new Uint8Array(Buffer.concat(kept))
+      const body = keptBytes === 0 ? new Uint8Array() : new Uint8Array(Buffer.concat(kept))
       return { ...head, body, isBodyCut: !isWhole || drainedBytes > 0 }
     },
   }

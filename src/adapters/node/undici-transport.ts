@@ -67,7 +67,8 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
 
   return {
     send: async (request) => {
-      endings.set(request, 'neverWhole')
+      // The same request may be sent again, and starts anew.
+      endings.delete(request)
       request.signal.throwIfAborted()
       return attempt(parseTarget(request.url), request, request.isFreshConnection ?? false)
     },
@@ -78,11 +79,19 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
 }
 
 function parseTarget(url: string): URL {
-  const target = URL.canParse(url) ? new URL(url) : undefined
+  const target = parsed(url)
   if (target?.protocol !== 'http:' && target?.protocol !== 'https:') {
     return invalid('The address is not an absolute http: or https: URL')
   }
   return target
+}
+
+function parsed(url: string): URL | undefined {
+  try {
+    return new URL(url)
+  } catch {
+    return undefined
+  }
 }
 
 function isRefusedInput(error: unknown): boolean {

@@ -15,8 +15,8 @@ export interface Wire {
   reset(): void
   /** True while bytes that were written have not left the process; after the end, whether any never did. */
   hasUnsentBytes(): boolean
-  /** Settles when every byte written so far has left the process, or the connection has ended. */
-  whenFlushed(): Promise<void>
+  /** Settles when every byte written so far has left the process, or the connection has ended; undefined: so it is. */
+  whenFlushed(): Promise<void> | undefined
 }
 
 type Done = (error?: Error | null) => void
@@ -78,10 +78,10 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
       if (!socket.destroyed) socket.destroy()
     },
     hasUnsentBytes: () => unsentAtEnd ?? isUnsent(),
-    whenFlushed: async () => {
-      if (socket.writableLength === 0 || socket.destroyed) return
-      await new Promise<void>((resolve) => waiters.push(resolve))
-    },
+    whenFlushed: () =>
+      socket.writableLength === 0 || socket.destroyed
+        ? undefined
+        : new Promise<void>((resolve) => waiters.push(resolve)),
   }
 }
 

@@ -62,10 +62,30 @@ function openSession(key: string, sessions: Map<string, JournalRecord[]>, giveBa
 /** Copies before anything is kept, so that a batch with a record that cannot be stored leaves nothing behind. */
 function copyIn(key: string, records: readonly JournalRecord[]): JournalRecord[] {
   try {
-    return structuredClone([...records])
+    return records.map((record) => copyOf(record))
   } catch (cause) {
     throw refused(`A record of the session "${key}" is not plain data and cannot be kept.`, cause)
   }
+}
+
+/** Plain data, copied; what is not plain throws. Many times quicker than structuredClone, and journals are long. */
+function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) {
+    if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('This is not plain data.')
+    return value
+  }
+  if (Array.isArray(value)) return value.map(copyOf) as T
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== null && prototype !== Object.prototype) return structuredClone(value)
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const copied = copyOf((value as Record<string, unknown>)[key])
+    // `__proto__` is a legal name.
+    if (key === '__proto__')
+      Object.defineProperty(copy, key, { value: copied, enumerable: true, writable: true, configurable: true })
+    else copy[key] = copied
+  }
+  return copy as T
 }
 
 function refused(message: string, cause?: unknown): UploadError {
