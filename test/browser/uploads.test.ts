@@ -1,0 +1,297 @@
+// Whole uploads in a real Chromium against the service on another origin: the three flows, a reload in the middle, two
+// tabs, no network, a cancel, and the answers that a browser hides.
+
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { chromiumPath, launchChromium } from './rig/chromium.ts'
+import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+
+const MIB = 1024 * 1024
+
+declare global {
+  var upload: ReturnType<ReturnType<typeof rig.createUplink>['uploadVideos']>
+}
+
+describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () => {
+  let browser: Browser
+  let pages: PageServer
+  let service: ServiceUnderTest
+  let folder: string
+  const contents = new Map<string, Uint8Array>()
+
+  beforeAll(async () => {
+    pages = await servePages(await bundleScripts())
+    browser = await launchChromium()
+    service = await startUnderTest({ now: Date.now, analysisCompletesAfterMs: 1 })
+    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-browser-'))
+    for (const [name, bytes] of [
+      ['swing-01.mp4', pattern(11 * MIB + 3)],
+      ['swing-02.mp4', pattern(6 * MIB)],
+    ] as const) {
+      contents.set(name, bytes)
+      await writeFile(join(folder, name), bytes)
+    }
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
+  })
+
+  async function openContext(): Promise<BrowserContext> {
+    const context = await browser.newContext()
+    onTestFinished(() => context.close())
+    return context
+  }
+  async function openTab(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage()
+    await page.goto(pages.url)
+    return page
+  }
+  const pick = (page: Page) =>
+    page.setInputFiles(
+      '#files',
+      [...contents.keys()].map((name) => join(folder, name)),
+    )
+  /** Begins an upload of the picked files; gives its key. */
+  const begin = (page: Page) =>
+    page.evaluate(
+      ({ baseUrl, apiKey }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const files = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+        globalThis.upload = uplink.uploadVideos({
+          files: files.map((file) => ({ source: rig.blobSource(file), frameRate: 240 })),
+          ...{ movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 },
+        })
+        return globalThis.upload.key
+      },
+      { baseUrl: service.url, apiKey: API_KEY },
+    )
+  const outcome = (page: Page) =>
+    page.evaluate(() =>
+      globalThis.upload.done().then(
+        ({ status, files }) => ({ status, message: '', files: files.map((file) => file.status) }),
+        (error: unknown) => ({ status: (error as { code: string }).code, message: String(error), files: [] }),
+      ),
+    )
+  async function expectStored(): Promise<void> {
+    const { items } = (await service.call('GET', '/stored')).json as {
+      items: { file_name: string; url: string; kind: string }[]
+    }
+    for (const [name, bytes] of contents) {
+      const item = items.findLast((each) => each.file_name === name)
+      const stored = new Uint8Array(await (await fetch(item!.url)).arrayBuffer())
+      expect(createHash('md5').update(stored).digest('hex')).toBe(createHash('md5').update(bytes).digest('hex'))
+    }
+  }
+  /** The second part and those behind it are kept from leaving, until `let go` is called. */
+  async function holdParts(page: Page): Promise<() => Promise<void>> {
+    const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1
+    await page.route(isLatePart, () => undefined)
+    return () => page.unroute(isLatePart)
+  }
+
+  test('uploads videos', async () => {
+    const page = await openTab(await openContext())
+    await pick(page)
+    await begin(page)
+
+    expect(await outcome(page)).toEqual({ status: 'confirmed', message: '', files: ['confirmed', 'confirmed'] })
+    await expectStored()
+  })
+
+  test('uploads captures, and requests an analysis', async () => {
+    const page = await openTab(await openContext())
+    await pick(page)
+    const found = await page.evaluate(
+      async ({ baseUrl, apiKey }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const files = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+        const capture = await uplink
+          .uploadCaptures({
+            files: files.map((file) => ({ source: rig.blobSource(file) })),
+            ...{ orgId: 'org-1', mocapTypeId: 67, sessionTypeId: 1, sessionDate: '2026-11-19', frameRate: 240 },
+          })
+          .done()
+        const primary = { movementTypeId: 1, domHand: 'RHA' } as const
+        const analysis = await uplink.requestAnalysis({ name: 'From a page', primary }).done()
+        return { capture: capture.status, analysis: analysis.status }
+      },
+      { baseUrl: service.url, apiKey: API_KEY },
+    )
+
+    expect(found).toEqual({ capture: 'confirmed', analysis: 'completed' })
+  })
+
+  test('goes on after a reload with the files picked again, and sends no confirmed part again', async () => {
+    const context = await openContext()
+    const page = await openTab(context)
+    await pick(page)
+    const letGo = await holdParts(page)
+    const key = await begin(page)
+    // The first part of each file; the others are held.
+    await page.waitForFunction(() => globalThis.upload.progress().confirmedBytes === 10 * 1024 * 1024)
+    await page.reload()
+    await letGo()
+
+    const missing = await page.evaluate(
+      async ({ baseUrl, apiKey, key: of }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const code = await uplink.resume(of).catch((error: unknown) => (error as { code: string }).code)
+        return { code, missing: await uplink.missingFiles(of) }
+      },
+      { baseUrl: service.url, apiKey: API_KEY, key },
+    )
+    expect(missing.code).toBe('ERR_UPLOAD_SOURCE_READ')
+    expect(missing.missing.map(({ name, how }) => [name, how])).toEqual([
+      ['swing-01.mp4', 'pick'],
+      ['swing-02.mp4', 'pick'],
+    ])
+
+    await pick(page)
+    const puts: string[] = []
+    page.on('request', (request) => void (request.method() === 'PUT' && puts.push(request.url())))
+    const resumed = await page.evaluate(
+      async ({ baseUrl, apiKey, key: of }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const files = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+        globalThis.upload = await uplink.resume(of, { files })
+        return globalThis.upload.progress().confirmedBytes
+      },
+      { baseUrl: service.url, apiKey: API_KEY, key },
+    )
+
+    expect(resumed).toBe(10 * MIB)
+    expect(await outcome(page)).toMatchObject({ status: 'confirmed' })
+    const parts = Math.ceil((11 * MIB + 3) / (5 * MIB)) + Math.ceil((6 * MIB) / (5 * MIB))
+    expect(puts.length).toBe(parts - 2)
+    await expectStored()
+  })
+
+  test('lets no second tab drive a session', async () => {
+    const context = await openContext()
+    const page = await openTab(context)
+    const other = await openTab(context)
+    await pick(page)
+    const letGo = await holdParts(page)
+    const key = await begin(page)
+    await page.waitForFunction(() => globalThis.upload.state === 'uploading')
+    await pick(other)
+
+    const refused = await other.evaluate(
+      async ({ baseUrl, apiKey, key: of }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const files = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+        return uplink.resume(of, { files }).then(
+          () => 'driven twice',
+          (error: unknown) => String(error),
+        )
+      },
+      { baseUrl: service.url, apiKey: API_KEY, key },
+    )
+
+    expect(refused).toContain('is being uploaded already, here or in another tab')
+    await letGo()
+    expect((await page.evaluate(() => globalThis.upload.cancel())).isServiceTold).toBe(true)
+  })
+
+  test('waits without a network, and goes on as soon as the browser says that it is back', async () => {
+    const context = await openContext()
+    const page = await openTab(context)
+    await pick(page)
+    const letGo = await holdParts(page)
+    await begin(page)
+    await page.waitForFunction(() => globalThis.upload.progress().confirmedBytes > 0)
+    await context.setOffline(true)
+    await letGo()
+    await page.evaluate(() => {
+      globalThis.upload.pause()
+      globalThis.upload.resume()
+    })
+    await page.waitForFunction(() => globalThis.upload.state === 'waiting')
+
+    await context.setOffline(false)
+
+    expect(await outcome(page)).toMatchObject({ status: 'confirmed' })
+    await expectStored()
+  })
+
+  describe('a storage whose answers the browser hides', () => {
+    async function storage(answer: RequestListener): Promise<string> {
+      const server = createServer((request, response) => {
+        request.resume()
+        request.on('end', () => answer(request, response))
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+      return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
+    }
+    async function send(origin: string): Promise<{ code: string; message: string; hidesHeaders?: boolean }> {
+      const page = await openTab(await openContext())
+      return page.evaluate(async (of) => {
+        const transport = rig.tellingHiddenAnswers(rig.xhrTransport())
+        const body = { kind: 'blob', lengthBytes: 3, blob: new Blob(['abc']) } as const
+        const { signal } = new AbortController()
+        try {
+          const reply = await transport.send({
+            method: 'PUT',
+            url: `${of}/a?X-Amz-Signature=hush`,
+            headers: {},
+            body,
+            signal,
+          })
+          return {
+            code: String(reply.status),
+            message: String(reply.headers['etag']),
+            hidesHeaders: reply.hidesHeaders!,
+          }
+        } catch (error) {
+          const { code, message } = error as { code: string; message: string }
+          return { code, message }
+        }
+      }, origin)
+    }
+    const allowed = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'PUT' }
+
+    test('is told from a network that is gone', async () => {
+      const silent = await send(await storage((_request, response) => response.writeHead(200, { etag: '"e"' }).end()))
+      const gone = await send('http://127.0.0.1:9')
+
+      expect(silent.code).toBe('ERR_UPLOAD_ANSWER_HIDDEN')
+      expect(silent.message).toContain('Its CORS rule must allow the origin http://127.0.0.1:')
+      expect(silent.message).not.toContain('hush')
+      expect(gone.code).toBe('ERR_UPLOAD_NETWORK')
+    })
+
+    test('gives a reply that says that headers may be hidden', async () => {
+      const reply = await send(
+        await storage((_request, response) => response.writeHead(200, { ...allowed, etag: '"e"' }).end()),
+      )
+
+      expect(reply).toEqual({ code: '200', message: 'undefined', hidesHeaders: true })
+    })
+
+    test('that redirects is refused, though the browser follows', async () => {
+      const other = await storage((_request, response) => response.writeHead(200, allowed).end())
+      const reply = await send(
+        await storage((request, response) =>
+          request.method === 'PUT'
+            ? response.writeHead(307, { ...allowed, location: `${other}/b` }).end()
+            : response.writeHead(204, allowed).end(),
+        ),
+      )
+
+      expect(reply.code).toBe('ERR_UPLOAD_REDIRECT_REFUSED')
+    })
+  })
+})
