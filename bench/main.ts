@@ -10,7 +10,7 @@ import { isInstalled, LIB_STORAGE, TUS, versionsOf } from './contestants/field.t
 import { CompilerMissing } from './measure/compiled.ts'
 import type { BenchPart } from './part.ts'
 import { allParts } from './parts/all.ts'
-import { describeMachine, machineLine } from './report/machine.ts'
+import { BUSY_LOAD, describeMachine, machineLine } from './report/machine.ts'
 import type { PartResult } from './report/result.ts'
 import { resultText, writeResult } from './report/write-result.ts'
 
@@ -53,8 +53,8 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
   installRivals()
   const folder = values.results ?? (values.quick ? undefined : join('bench', 'results'))
   const machine = describeMachine(versionsOf(root), new Date())
-  say(`${machineLine(machine)}; ${JSON.stringify(machine.versions)}; load ${machine.loadBefore}`)
-  if (machine.loadBefore > 0.5)
+  say(`${machineLine(machine)}; ${JSON.stringify(machine.versions)}`)
+  if (machine.loadBefore > BUSY_LOAD)
     say('!! This machine is busy: ratios inside a round still mean something, absolute numbers less.')
   let [missed, isWhole] = [0, true]
   for (const part of parts) {

@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
+import { readable } from './statistics.ts'
 
 export interface Machine {
   readonly cpu: string
@@ -35,10 +36,14 @@ export function describeMachine(versions: Readonly<Record<string, string>>, now:
   }
 }
 
+/** A load above this means that others were at work while we measured. */
+export const BUSY_LOAD = 0.5
+
 /** The machine in one line for a plot's foot. */
 export function machineLine(machine: Machine): string {
-  const { cores, cpu, kernel, node } = machine
-  return `${cores} × ${cpu}, ${kernel}, Node ${node.replace(/^v/, '')}, commit ${machine.commit}, ${machine.measuredAt.slice(0, 10)}`
+  const { cores, cpu, kernel, node, loadBefore } = machine
+  const load = loadBefore > BUSY_LOAD ? `, busy with other work (load ${readable(loadBefore)})` : ''
+  return `${cores} × ${cpu}, ${kernel}, Node ${node.replace(/^v/, '')}, commit ${machine.commit}, ${machine.measuredAt.slice(0, 10)}${load}`
 }
 
 function commit(): string {

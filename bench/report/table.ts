@@ -34,5 +34,5 @@ function groupName(run: Run): string {
 function cell(values: readonly number[]): string {
   if (values.length === 0) return '–'
   const { median, min, max, count } = summarize(values)
-  return count === 1 ? readable(median) : `${readable(median)} (${readable(min)}–${readable(max)})`
+  return count === 1 || min === max ? readable(median) : `${readable(median)} (${readable(min)}–${readable(max)})`
 }

@@ -54,7 +54,7 @@ function summaryPage(results: readonly KeptResult[]): string {
       ...(result.bars.length === 0 ? [] : [['```', ...result.bars.map(barLine), '```'].join('\n')]),
       ...result.shortfalls.map((line) => `**Missing:** ${line}`),
       ...result.plots.map((file) => `![${result.title}](${file})`),
-      `Measured on ${machineLine(result.machine)}; load before: ${result.machine.loadBefore}; ` +
+      `Measured on ${machineLine(result.machine)}; ` +
         `\`npm run bench -- ${result.part}\`; every run: [${result.part}.json](${result.part}.json).`,
     ].join('\n\n')
   })

@@ -76,6 +76,7 @@ describe.skipIf(!hasCompiler)('the benchmark', () => {
         expect(measures[name]).toBeGreaterThan(0)
       }
     }
+    expect(result.runs[0]!.measures['progressEvents']).toBeGreaterThan(0)
     await writeResult(join(folder, 'results'), result, setting.machine)
     expect((await readdir(join(folder, 'results'))).toSorted()).toEqual(['summary.md', 'upload.json', 'upload.svg'])
   })
