@@ -157,7 +157,9 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
 
     await pick(page)
     const puts: string[] = []
-    page.on('request', (request) => void (request.method() === 'PUT' && puts.push(request.url())))
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') puts.push(request.url())
+    })
     const resumed = await page.evaluate(
       async ({ baseUrl, apiKey, key: of }) => {
         const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
