@@ -24,7 +24,7 @@ export interface Disk {
 export interface DiskOptions {
   readonly dice: Dice
   readonly syncMs: number
-  /** A record is on the disk: its append is about to settle, or it was found there. Told once of each. */
+  /** A record's append is about to settle, or it was found and is on the disk for good. Told once of each. */
   readonly onSettled: (key: string, record: JournalRecord) => void
 }
 
@@ -51,8 +51,8 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
     release: () => void,
   ): SessionJournal => {
     const stored = sessions.get(key) ?? { records: [], keptCount: 0 }
-    // What a life had written when it died is found, and relied on, by the next one.
-    tell(key, stored.records)
+    // What a life had written when it died is found by the next one; a power cut may still take what was not synced.
+    tell(key, stored.records.slice(0, stored.keptCount))
     let queue: Waiting[] = []
     let isRunning = false
     let appended = 0
@@ -72,6 +72,7 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
       await life.pass(syncMs)
       stored.keptCount = writtenCount
       if (life.dies()) return never()
+      tell(key, stored.records.slice(0, writtenCount))
       for (const waiting of group) if (needsSync(waiting)) settle(waiting)
     }
     const run = async (): Promise<void> => {
