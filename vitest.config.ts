@@ -13,6 +13,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // A bound against hangs, not a judgement of speed: a busy machine takes ten times as long as a quiet one.
+          testTimeout: 60_000,
           include: ['test/**/*.test.ts'],
           exclude: [
             'test/package/**',
