@@ -19,17 +19,9 @@ export interface Attempts {
   abortAll(reason: unknown): void
 }
 
-interface Running {
-  readonly controller: AbortController
-  readonly fileIndex: number
-  readonly ended: Promise<void>
-}
-
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
 export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
-  // A list and no Map: what was deleted from a long-lived Map is held by its outgrown tables until a full collection,
-  // and with ten thousand attempts that was half of all memory.
-  let running: readonly Running[] = []
+  const running = new Map<AbortController, { readonly fileIndex: number; readonly ended: Promise<void> }>()
   const readers = createReaderCache((fileIndex) => {
     const { sizeBytes, modifiedAtMs } = fileAt(job.ledger, fileIndex).plan
     const expected = { sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) }
@@ -60,33 +52,32 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
   }
 
   return {
-    count: () => running.length,
+    count: () => running.size,
     async send(turn) {
       const { fileIndex } = turn.unit
       const controller = new AbortController()
       let end = (): void => undefined
       const ended = new Promise<void>((resolve) => (end = resolve))
-      const attempt: Running = { controller, fileIndex, ended }
-      running = [...running, attempt]
+      running.set(controller, { fileIndex, ended })
       try {
         const reader = await open(fileIndex)
         if (reader instanceof Error) return { kind: 'source', ending: 'neverWhole', error: reader }
         return await sendWith(reader, turn, controller.signal)
       } finally {
-        running = running.filter((other) => other !== attempt)
+        running.delete(controller)
         end()
         await readers.release(fileIndex)
       }
     },
     abortFile(fileIndex, reason) {
-      for (const attempt of running) if (attempt.fileIndex === fileIndex) attempt.controller.abort(reason)
+      for (const [controller, of] of running) if (of.fileIndex === fileIndex) controller.abort(reason)
     },
     async idle(fileIndex) {
-      const ends = running.filter((attempt) => attempt.fileIndex === fileIndex)
+      const ends = [...running.values()].filter((attempt) => attempt.fileIndex === fileIndex)
       await Promise.all(ends.map((attempt) => attempt.ended))
     },
     abortAll(reason) {
-      for (const { controller } of running) controller.abort(reason)
+      for (const controller of running.keys()) controller.abort(reason)
     },
   }
 }

@@ -10,7 +10,6 @@ export interface ReaderCache {
 }
 
 interface Entry {
-  readonly fileIndex: number
   readonly opening: Promise<Reader>
   users: number
 }
@@ -18,28 +17,26 @@ interface Entry {
 export function createReaderCache(
   sourceOf: (fileIndex: number) => { readonly source: Source; readonly expected: SourceIdentity },
 ): ReaderCache {
-  // As many as there are attempts; a list, so that an outgrown table of a Map keeps no closed reader.
-  let entries: readonly Entry[] = []
-  const find = (fileIndex: number): Entry | undefined => entries.find((entry) => entry.fileIndex === fileIndex)
+  const entries = new Map<number, Entry>()
 
   return {
     acquire(fileIndex) {
-      const known = find(fileIndex)
+      const known = entries.get(fileIndex)
       if (known !== undefined) {
         known.users += 1
         return known.opening
       }
       const { source, expected } = sourceOf(fileIndex)
-      const entry: Entry = { fileIndex, opening: source.open(expected), users: 1 }
-      entries = [...entries, entry]
+      const entry: Entry = { opening: source.open(expected), users: 1 }
+      entries.set(fileIndex, entry)
       return entry.opening
     },
     async release(fileIndex) {
-      const entry = find(fileIndex)
+      const entry = entries.get(fileIndex)
       if (entry === undefined) return
       entry.users -= 1
       if (entry.users > 0) return
-      entries = entries.filter((other) => other !== entry)
+      entries.delete(fileIndex)
       // Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails.
       await entry.opening.then((reader) => reader.close()).catch(() => undefined)
     },
