@@ -2,7 +2,7 @@
 // the part may go again.
 
 import type { Expired } from './address-clock.ts'
-import { addressOf } from './attempts.ts'
+import { addressOf, type Crawled } from './attempts.ts'
 import { UploadError } from './errors.ts'
 import { isFatal, named } from './file-failure.ts'
 import type { HostWatch } from './host-watch.ts'
@@ -45,7 +45,7 @@ export interface AttemptStart {
 }
 
 /** Takes the end of an attempt in. */
-export type AttemptEnd = (turn: Turn, start: AttemptStart, result: SendPartResult | Expired) => Promise<void>
+export type AttemptEnd = (turn: Turn, start: AttemptStart, result: SendPartResult | Crawled | Expired) => Promise<void>
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, failFile } = options
@@ -135,7 +135,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     }
     if (result.kind === 'source') await failFile(file, named(file, result.error))
     else if (result.kind === 'aborted') schedule.settle(turn.unit)
-    else if (result.kind === 'refused') await settleRefused(file, turn, start, result.verdict)
+    else if (result.kind === 'crawled') {
+      // No failure of the part: nothing waits and nothing is counted.
+      schedule.putBack({ ...turn, attempt: turn.attempt + 1, isFreshConnection: true }, now())
+    } else if (result.kind === 'refused') await settleRefused(file, turn, start, result.verdict)
     else {
       const isHidden = result.error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
       if (isHidden) host.answered()

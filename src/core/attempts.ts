@@ -1,47 +1,81 @@
 // The attempts of one session that are under way: each with an open source and an abort of its own, so that a file that
 // failed takes down its attempts and no others, and a session that stops takes down all of them.
 
-import { UploadError } from './errors.ts'
+import { UploadError, type AttemptEnding } from './errors.ts'
 import { fileAt, type LedgerFile } from './ledger.ts'
 import type { Reader, Unit } from './ports.ts'
 import { createReaderCache } from './reader-cache.ts'
 import type { Turn } from './schedule.ts'
 import { asSourceError, sendPart, type SendPartPorts, type SendPartResult } from './send-part.ts'
+import { createStragglerWatch } from './straggler.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface Attempts {
   count(): number
   /** Sends a unit once. Rejects only for mistakes of ours. */
-  send(turn: Turn): Promise<SendPartResult>
+  send(turn: Turn): Promise<SendPartResult | Crawled>
   abortFile(fileIndex: number, reason: unknown): void
   /** Settles when no attempt of the file that runs now does any more. */
   idle(fileIndex: number): Promise<void>
   abortAll(reason: unknown): void
+  /**
+   * Once a second or so, for the end of a session: resets an attempt that crawls while others flew, if it is not whole yet. It
+   * then ends as `crawled`. `isTail`: nothing else is left to send, and slots are idle.
+   */
+  resetStraggler(nowMs: number, isTail: boolean): void
 }
+
+/** The attempt was reset because it crawled while others flew; `doubtful` when its last byte left in that very moment. */
+export interface Crawled {
+  readonly kind: 'crawled'
+  readonly ending: AttemptEnding
+}
+
+interface Underway {
+  readonly unit: Unit
+  readonly controller: AbortController
+  sentBytes: number
+  readonly lengthBytes: number
+}
+
+/** How often one part may be reset for crawling. */
+const MAX_RESETS = 2
+const CRAWLED = new UploadError('ERR_UPLOAD_NETWORK', 'The connection crawled while others did not.', {
+  isRetryable: true,
+})
 
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
 export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
   const running = new Map<AbortController, { readonly fileIndex: number; readonly ended: Promise<void> }>()
+  const stragglers = createStragglerWatch<Underway>()
+  const sending = new Set<Underway>()
+  const resets = new Map<string, number>()
   const readers = createReaderCache((fileIndex) => {
     const { sizeBytes, modifiedAtMs } = fileAt(job.ledger, fileIndex).plan
     const expected = { sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) }
     return { source: job.source(fileIndex), expected }
   })
-  const sendWith = (
+  const sendWith = async (
     reader: Reader,
     { unit, isFreshConnection }: Turn,
-    signal: AbortSignal,
-  ): Promise<SendPartResult> => {
+    controller: AbortController,
+  ): Promise<SendPartResult | Crawled> => {
     let sentBefore = 0
-    return sendPart(ports, {
+    const { signal } = controller
+    const underway: Underway = { unit, controller, sentBytes: 0, lengthBytes: unit.end - unit.start }
+    sending.add(underway)
+    const result = await sendPart(ports, {
       ...{ unit, isFreshConnection, reader, signal, protocol: job.protocol },
       address: addressOf(fileAt(job.ledger, unit.fileIndex), unit),
       onSent(sentBytes) {
         onBytes(sentBytes - sentBefore)
         sentBefore = sentBytes
+        underway.sentBytes = sentBytes
         job.report({ type: 'sent', unit, sentBytes })
       },
     })
+    sending.delete(underway)
+    return result.kind === 'aborted' && signal.reason === CRAWLED ? { kind: 'crawled', ending: result.ending } : result
   }
   const open = async (fileIndex: number): Promise<Reader | UploadError> => {
     try {
@@ -62,7 +96,7 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
       try {
         const reader = await open(fileIndex)
         if (reader instanceof Error) return { kind: 'source', ending: 'neverWhole', error: reader }
-        return await sendWith(reader, turn, controller.signal)
+        return await sendWith(reader, turn, controller)
       } finally {
         running.delete(controller)
         end()
@@ -75,6 +109,17 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
     async idle(fileIndex) {
       const ends = [...running.values()].filter((attempt) => attempt.fileIndex === fileIndex)
       await Promise.all(ends.map((attempt) => attempt.ended))
+    },
+    resetStraggler(nowMs, isTail) {
+      // Where an abort does not reset the connection, a second attempt could meet the first one.
+      if (ports.transport.isResetByAbort !== true) return
+      const straggler = stragglers.look([...sending], nowMs, isTail)
+      if (straggler === undefined) return
+      const key = `${String(straggler.unit.fileIndex)}/${String(straggler.unit.partNumber)}`
+      const count = (resets.get(key) ?? 0) + 1
+      if (count > MAX_RESETS) return
+      resets.set(key, count)
+      straggler.controller.abort(CRAWLED)
     },
     abortAll(reason) {
       for (const controller of running.keys()) controller.abort(reason)

@@ -107,6 +107,8 @@ export function createEngine(options: EngineOptions): Engine {
     queue.concurrency = controller.limit()
     keepSampling()
     pump()
+    const isIdle = queue.size === 0 && queue.pending < controller.limit()
+    for (const transfer of transfers) transfer.resetStraggler(clock.monotonicNow(), isIdle)
   })
   const keepSampling = (): void => sampler.set(transfers.length > 0 ? clock.monotonicNow() + SAMPLE_MS : undefined)
   const listen = (): void => {

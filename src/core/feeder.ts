@@ -8,6 +8,8 @@ import type { TransferJob } from './transfer-job.ts'
 export interface Feeder {
   /** Whether there are files to ask for and no request is under way. */
   isHungry(): boolean
+  /** Whether every file has been asked for and answered. */
+  isDone(): boolean
   /** One request. Rejects as `job.replenish` does. */
   feed(signal: AbortSignal): Promise<void>
 }
@@ -21,6 +23,7 @@ export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => voi
 
   return {
     isHungry: () => !isFeeding && next < planned.length,
+    isDone: () => planned.length === 0,
     async feed(signal) {
       isFeeding = true
       await job.replenish(signal)

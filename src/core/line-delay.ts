@@ -79,6 +79,8 @@ export function createLineDelay(
   return {
     transport: {
       ...(transport.isProgressLive === undefined ? {} : { isProgressLive: transport.isProgressLive }),
+      ...(transport.hasQueue === undefined ? {} : { hasQueue: transport.hasQueue }),
+      ...(transport.isResetByAbort === undefined ? {} : { isResetByAbort: transport.isResetByAbort }),
       endingOf: (request) => transport.endingOf(asSent.get(request) ?? request),
       close: () => transport.close(),
       send(request) {

@@ -99,6 +99,8 @@ export interface Transport {
    * queue them too, unseen, they have minutes until the first `onSent`. Default false.
    */
   readonly hasQueue?: boolean
+  /** True when an abort resets the connection, so that nothing more of a body that is not whole can arrive. Default false. */
+  readonly isResetByAbort?: boolean
   send(request: TransportRequest): Promise<TransportReply>
   /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding

@@ -57,6 +57,8 @@ export interface Transfer {
   probeNow(): void
   /** Gets addresses for more files when fewer than `lookahead` parts are ready. */
   feed(lookahead: number, nowMs: number): void
+  /** Once a second or so: an attempt that holds up the end alone goes again; see straggler. `isIdle`: slots are free. */
+  resetStraggler(nowMs: number, isIdle: boolean): void
   /** Settles when every file has; rejects when the session cannot go on, or with the signal's reason. No attempt runs by then. */
   readonly done: Promise<TransferResult>
 }
@@ -163,6 +165,10 @@ export function createTransfer(
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
     probeNow: () => host.probeNow(),
+    resetStraggler(nowMs, isIdle) {
+      const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && openSlots(nowMs) > 0
+      attempts.resetStraggler(nowMs, isTail)
+    },
     feed(lookahead, nowMs) {
       if (!feeder.isHungry() || openSlots(nowMs) < 1 || schedule.readyCount(nowMs) >= lookahead) return
       void track(() => feeder.feed(life.signal))

@@ -30,7 +30,7 @@ interface Second {
 }
 
 describe('a background upload', () => {
-  it('carries seven tenths of any line within its first minute, and nobody waits more than 30 ms on average', () => {
+  it('carries seven tenths of any line once it knows it, and nobody waits more than 30 ms on average', () => {
     const lines = fc.record({
       bytesPerSecond: fc.integer({ min: 250_000, max: 60_000_000 }),
       roundTripMs: fc.integer({ min: 2, max: 200 }),

@@ -47,7 +47,7 @@ export interface ObjectStoreOptions {
   readonly clock: Clock
   readonly fault?: (request: StoreRequest) => Fault | undefined
   /** How long one window is on the line, ms. 0 (default): no time passes. */
-  readonly windowMs?: number
+  readonly windowMs?: number | ((request: StoreRequest) => number)
   /** How long an answer takes, ms. Default 0. */
   readonly answerMs?: number
   readonly isProgressLive?: boolean
@@ -81,6 +81,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     files.set(fileIndex, known)
     return known
   }
+  const windowMsOf = (about: StoreRequest): number => (typeof windowMs === 'number' ? windowMs : windowMs(about))
   const wait = (ms: number, signal: AbortSignal): Promise<void> => {
     signal.throwIfAborted()
     return ms > 0 ? sleep(clock, ms, signal) : Promise.resolve()
@@ -91,12 +92,12 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     return new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending, phase })
   }
   /** Puts the body on the line, up to a number of bytes; a window is looked at when it arrives and when it has gone. */
-  const takeBody = async (request: TransportRequest, upTo: number): Promise<Uint8Array> => {
+  const takeBody = async (request: TransportRequest, about: StoreRequest, upTo: number): Promise<Uint8Array> => {
     const { body, signal } = request
     if (body === undefined) return new Uint8Array()
     if (body.kind === 'bytes') return body.bytes
     if (body.kind === 'blob') {
-      await wait(windowMs, signal)
+      await wait(windowMsOf(about), signal)
       request.onSent?.(body.lengthBytes)
       return new Uint8Array(await body.blob.arrayBuffer())
     }
@@ -106,7 +107,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     for await (const window of body.windows()) {
       signal.throwIfAborted()
       const arrived = window.slice()
-      await wait(windowMs, signal)
+      await wait(windowMsOf(about), signal)
       if (Buffer.compare(arrived, window) !== 0) violations.push('a window changed while it was on the line')
       all.set(window, at)
       at += window.byteLength
@@ -134,11 +135,11 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     if (fault?.kind === 'silence' && fault.phase === 'connect') return silence(signal)
     if (fault?.kind === 'early') return answer(200, { etag: '"early"' })
     if (fault?.kind === 'reset' || (fault?.kind === 'silence' && fault.phase === 'send')) {
-      await takeBody(request, fault.kind === 'reset' ? Math.floor(length * fault.share) : 0)
+      await takeBody(request, about, fault.kind === 'reset' ? Math.floor(length * fault.share) : 0)
       if (fault.kind === 'silence') return silence(signal)
       throw broken(request, 'send')
     }
-    const bytes = await takeBody(request, length)
+    const bytes = await takeBody(request, about, length)
     endings.set(request, 'doubtful')
     const store = (piece: Uint8Array): void => void piecesOf(about.fileIndex).set(about.start, piece.slice())
     try {
@@ -167,6 +168,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
   return {
     isProgressLive: options.isProgressLive ?? true,
+    isResetByAbort: true,
     async send(request) {
       const { pathname } = new URL(request.url)
       const [start = 0, end = 0] = (request.headers['x-range'] ?? '').split('-').map(Number)

@@ -66,6 +66,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   }
 
   return {
+    isResetByAbort: true,
     send: async (request) => {
       // The same request may be sent again, and starts anew.
       endings.delete(request)

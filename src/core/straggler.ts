@@ -1,0 +1,85 @@
+// Finds the attempt that holds up the end of a session: one connection that crawls while its neighbours flew. Pure: it is
+// told how far each attempt is, every second or so, and names at most one that should go again on a new connection.
+//
+// An attempt is judged by seconds in which others sent too, and by what each of them carried in those: so a line that is slow
+// as a whole, or that is slow now, blames nobody. That also bounds it: a part that goes again alone has no neighbours.
+
+/** An attempt that is sending; the same object each time. */
+export interface Moving {
+  readonly sentBytes: number
+  readonly lengthBytes: number
+}
+
+export interface StragglerWatch<T extends Moving> {
+  /**
+   * Takes in how far the attempts are. `isTail`: nothing else is left to send, and slots are idle; only then one is named. One
+   * that was handed over as a whole never is: it may be stored already.
+   */
+  look(moving: readonly T[], nowMs: number, isTail: boolean): T | undefined
+}
+
+/** How long an attempt must have been compared, ms. */
+const COMPARED_MS = 10_000
+/** How much less than its neighbours a straggler carries. */
+const SLOWER = 4
+/** Going again must take less than this share of going on. */
+const WORTH = 0.5
+/** In how many looks in a row it must seem so. */
+const LOOKS = 3
+/** A longer gap between two looks is a machine asleep. */
+const GAP_MS = 5_000
+
+interface History {
+  lastBytes: number
+  /** Time in which others sent too, and what it and each of them carried meanwhile. */
+  comparedMs: number
+  ownBytes: number
+  othersBytes: number
+  suspectedLooks: number
+}
+
+export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
+  let histories = new Map<T, History>()
+  let lastMs: number | undefined
+
+  const compare = (moving: readonly T[], sinceMs: number): void => {
+    const known = moving.flatMap((attempt) => {
+      const history = histories.get(attempt)
+      return history === undefined ? [] : [{ attempt, history, bytes: attempt.sentBytes - history.lastBytes }]
+    })
+    const sum = known.reduce((total, { bytes }) => total + bytes, 0)
+    // Seconds in which nobody got on say nothing of anybody.
+    if (known.length < 2 || sum === 0 || sinceMs > GAP_MS) return
+    for (const { history, bytes } of known) {
+      history.comparedMs += sinceMs
+      history.ownBytes += bytes
+      history.othersBytes += (sum - bytes) / (known.length - 1)
+    }
+  }
+  const isSlow = ({ sentBytes, lengthBytes }: T, { comparedMs, ownBytes, othersBytes }: History): boolean => {
+    if (comparedMs < COMPARED_MS || sentBytes >= lengthBytes || ownBytes * SLOWER > othersBytes) return false
+    const againMs = (lengthBytes / othersBytes) * comparedMs
+    const onMs = ((lengthBytes - sentBytes) / Math.max(1, ownBytes)) * comparedMs
+    return againMs < onMs * WORTH
+  }
+
+  return {
+    look(moving, nowMs, isTail) {
+      compare(moving, nowMs - (lastMs ?? nowMs))
+      lastMs = nowMs
+      histories = new Map(moving.map((attempt) => [attempt, { ...fresh, ...histories.get(attempt) }]))
+      let worst: T | undefined
+      let worstBytes = Infinity
+      for (const [attempt, history] of histories) {
+        history.lastBytes = attempt.sentBytes
+        history.suspectedLooks = isTail && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
+        if (history.suspectedLooks < LOOKS || history.ownBytes >= worstBytes) continue
+        worst = attempt
+        worstBytes = history.ownBytes
+      }
+      return worst
+    },
+  }
+}
+
+const fresh: History = { lastBytes: 0, comparedMs: 0, ownBytes: 0, othersBytes: 0, suspectedLooks: 0 }
