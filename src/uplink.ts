@@ -32,7 +32,7 @@ export interface UplinkOptions {
   readonly bearerHeader?: ServiceClientOptions['bearerHeader']
   /** Parts in flight over all uploads of this Uplink: 1 to 64, or `auto` (default). */
   readonly concurrency?: EngineOptions['concurrency']
-  /** Bytes of a video part. Default: a 64th of the file, at least 5 MiB, at most 16 MiB. */
+  /** Bytes of a video part. Default: a 128th of the file, at least 5 MiB, at most 16 MiB. */
   readonly partSizeBytes?: number
   /**
    * Bytes a second over all uploads together, retries included: a number, `2MB`, `off`, or a timetable of local times such as

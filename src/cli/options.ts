@@ -79,7 +79,7 @@ export function addStateOption(command: Command): Command {
 export function addUploadOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
-    .option('--part-size <size>', 'bytes of a video part (default: a 64th of the file, 5 MiB to 16 MiB)')
+    .option('--part-size <size>', 'bytes of a video part (default: a 128th of the file, 5 MiB to 16 MiB)')
   return addTransferOptions(command)
 }
 

@@ -10,6 +10,7 @@ import { invalid } from './errors.ts'
 import { createLineDelay } from './line-delay.ts'
 import { createPace } from './pace.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
+import { createRoundTrips } from './round-trips.ts'
 import { createRetryBudget, refillRetryBudget, spendRetry } from './retry.ts'
 import type { LimitRate } from './timetable.ts'
 import {
@@ -29,7 +30,7 @@ export interface EngineOptions {
   readonly random: Random
   /** Computes MD5 of every part; absent: nothing is verified. */
   readonly hasher?: Hasher
-  /** Parts in flight across all sessions: `auto` (default) starts at 4 and finds its own number up to 64. */
+  /** Parts in flight across all sessions: `auto` (default) starts at 2 and finds its own number up to 64. */
   readonly concurrency?: number | 'auto'
   /** Attempts of a part that reached the host, the first included. Default 8. */
   readonly retries?: number
@@ -61,7 +62,8 @@ export interface Engine {
 
 const MAX_CONCURRENCY = 64
 const BACKGROUND_CONCURRENCY: ConcurrencyOptions = { start: 2, max: 4 }
-const SAMPLE_MS = 1_000
+/** How often the controller hears: while a trial is near, between trials, and while nothing is under way. */
+const SAMPLE_MS = { curious: 100, calm: 500, idle: 1_000 }
 const MAX_WINDOW_BYTES = 1024 * 1024
 const MIN_WINDOW_BYTES = 64 * 1024
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
@@ -94,6 +96,8 @@ export function createEngine(options: EngineOptions): Engine {
     alarm.set(earliest(transfers.map((transfer) => transfer.nextDueMs(nowMs))))
   }
   const runSlot = async (): Promise<void> => {
+    // The first part after a time without any: from here on there is something to learn.
+    if (queue.pending === 1) keepSampling()
     // A slot goes on with the next part, unless there are too many of them by now.
     while (queue.pending <= controller.limit()) {
       const attempt = nextAttempt(transfers)
@@ -102,21 +106,29 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
   const alarm = createAlarm(clock, pump)
+  const roundTrips = createRoundTrips({ transport: line?.transport ?? options.transport, clock })
   const sampler = createAlarm(clock, () => {
-    controller.onSample({ atMs: clock.monotonicNow(), inFlight: queue.pending, ...gauge.sampleNow() })
+    const roundTripMs = roundTrips.takeNewest()
+    controller.onSample({ atMs: clock.monotonicNow(), inFlight: queue.pending, roundTripMs, ...gauge.sampleNow() })
     queue.concurrency = controller.limit()
+    if (queue.pending > 0 && controller.isCurious()) roundTrips.measure()
     keepSampling()
     pump()
     const isIdle = queue.size === 0 && queue.pending < controller.limit()
     for (const transfer of transfers) transfer.resetStraggler(clock.monotonicNow(), isIdle)
   })
-  const keepSampling = (): void => sampler.set(transfers.length > 0 ? clock.monotonicNow() + SAMPLE_MS : undefined)
+  const keepSampling = (): void => {
+    const eager = controller.isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm
+    const waitMs = queue.pending === 0 ? SAMPLE_MS.idle : eager
+    sampler.set(transfers.length > 0 ? clock.monotonicNow() + waitMs : undefined)
+  }
   const listen = (): void => {
     keepSampling()
     line?.setActive(transfers.length > 0)
+    if (transfers.length === 0) roundTrips.stop()
   }
   const ports: TransferPorts = {
-    transport: line?.transport ?? options.transport,
+    transport: roundTrips.transport,
     clock,
     random: options.random,
     hasher: options.hasher,

@@ -39,9 +39,12 @@ export interface PlanFileOptions {
   readonly partSizeBytes?: number
 }
 
-/** The part size when nobody asks for one: a 64th of the file, at least 5 MiB and at most 16 MiB. */
+/**
+ * The part size when nobody asks for one: a 128th of the file, at least 5 MiB and at most 16 MiB. With 64 connections that
+ * is two parts for each: with one, the end of a session is a wait for the slowest.
+ */
 export function defaultPartSize(sizeBytes: number): number {
-  return Math.min(Math.max(Math.ceil(sizeBytes / 64), 5 * MIB), 16 * MIB)
+  return Math.min(Math.max(Math.ceil(sizeBytes / 128), 5 * MIB), 16 * MIB)
 }
 
 /**

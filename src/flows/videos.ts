@@ -21,7 +21,7 @@ export interface VideosInput {
   readonly sessionTypeId: number
   /** Frames a second of every file that names none itself. Default: not sent. */
   readonly frameRate?: number
-  /** Bytes of a part. Default: a 64th of the file, at least 5 MiB, at most 16 MiB. */
+  /** Bytes of a part. Default: a 128th of the file, at least 5 MiB, at most 16 MiB. */
   readonly partSizeBytes?: number
   /** What a part may be. Assumption, the interface shows no limits; default: what every S3-compatible store takes. */
   readonly unitLimits?: UnitLimits

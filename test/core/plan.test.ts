@@ -160,11 +160,11 @@ describe('partRange', () => {
 })
 
 describe('defaultPartSize', () => {
-  it('is a 64th of the file between 5 MiB and 16 MiB', () => {
+  it('is a 128th of the file between 5 MiB and 16 MiB', () => {
     expect(defaultPartSize(0)).toBe(5 * MIB)
-    expect(defaultPartSize(320 * MIB)).toBe(5 * MIB)
-    expect(defaultPartSize(640 * MIB)).toBe(10 * MIB)
-    expect(defaultPartSize(1024 * MIB)).toBe(16 * MIB)
+    expect(defaultPartSize(640 * MIB)).toBe(5 * MIB)
+    expect(defaultPartSize(1280 * MIB)).toBe(10 * MIB)
+    expect(defaultPartSize(2048 * MIB)).toBe(16 * MIB)
     expect(defaultPartSize(100 * GIB)).toBe(16 * MIB)
   })
 })
