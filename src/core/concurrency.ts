@@ -161,7 +161,8 @@ function createController(min: number, start: number, max: number): Concurrency 
     const isFull = isUp && rate < fromRate * (1 + (limit / fromLimit - 1) / 2)
     if (isUp) isSaturated = isFull
     nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
-    usualRate = undefined
+    // What young connections carried is not usual; what a limit brought before, it is to bring again.
+    usualRate = isKept ? undefined : fromRate
     // The next step is as large as what this one brought, so that it does not pass the end of the line by much.
     if (isUp) growth = Math.min(growth, Math.max(LATE_GROWTH, rate / fromRate))
     if (isKept) restMs = FIRST_REST_MS
