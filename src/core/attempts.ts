@@ -40,7 +40,7 @@ interface Underway {
 
 /** How often one part may be reset for crawling. */
 const MAX_RESETS = 2
-const CRAWLED = new UploadError('ERR_UPLOAD_NETWORK', 'The connection crawled while others did not.', {
+const CRAWLED = /* @__PURE__ */ new UploadError('ERR_UPLOAD_NETWORK', 'The connection crawled while others did not.', {
   isRetryable: true,
 })
 

@@ -17,7 +17,7 @@ export interface LineDelay {
 const PROBE_EVERY_MS = 500
 /** A round trip that takes longer is given up and counts as one of this length. */
 const PROBE_TIMEOUT_MS = 2_000
-const TOO_LONG = new Error('The round trip took too long.')
+const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
 
 /** `onRate` hears how fast all parts together may go, bytes a second. */
 export function createLineDelay(

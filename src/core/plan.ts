@@ -9,7 +9,7 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
 /** What every S3-compatible store takes as parts of a multipart upload. */
-export const S3_LIMITS: UnitLimits = Object.freeze({
+export const S3_LIMITS: UnitLimits = /* @__PURE__ */ Object.freeze({
   minBytes: 5 * MIB,
   maxBytes: 5 * GIB,
   maxCount: 10_000,
@@ -17,7 +17,7 @@ export const S3_LIMITS: UnitLimits = Object.freeze({
 })
 
 /** A file that goes out as one PUT. */
-export const ONE_PUT_LIMITS: UnitLimits = Object.freeze({
+export const ONE_PUT_LIMITS: UnitLimits = /* @__PURE__ */ Object.freeze({
   minBytes: 0,
   maxBytes: 5 * GIB,
   maxCount: 1,

@@ -5,18 +5,25 @@ import { JOURNAL_VERSION, type JournalRecord } from './journal.ts'
 
 /** By name, so that the compiler asks for a type that is added: one that is missing here is refused when it is read. */
 const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
-  ...({ 'session.begun': true, 'session.creating': true, 'session.created': true, 'session.replaced': true } as const),
-  ...({
-    'session.resumed': true,
-    'session.refused': true,
-    'session.cancelling': true,
-    'session.cancelled': true,
-  } as const),
-  ...({ 'session.settled': true, 'files.registering': true, 'files.registered': true, 'files.placed': true } as const),
-  ...({ 'part.doubtful': true, 'part.received': true, 'parts.voided': true } as const),
-  ...({ 'file.confirming': true, 'file.confirmed': true, 'file.failed': true } as const),
+  'session.begun': true,
+  'session.creating': true,
+  'session.created': true,
+  'session.replaced': true,
+  'session.resumed': true,
+  'session.refused': true,
+  'session.cancelling': true,
+  'session.cancelled': true,
+  'session.settled': true,
+  'files.registering': true,
+  'files.registered': true,
+  'files.placed': true,
+  'part.doubtful': true,
+  'part.received': true,
+  'parts.voided': true,
+  'file.confirming': true,
+  'file.confirmed': true,
+  'file.failed': true,
 }
-const RECORD_TYPES: ReadonlySet<string> = new Set(Object.keys(KNOWN_TYPES))
 
 /**
  * The text of a record. Throws ERR_UPLOAD_JOURNAL when it holds what JSON would change without a word: a function, a
@@ -45,7 +52,7 @@ export function recordFromText(text: string, name: string, line: number): Journa
   if (value.type === 'session.begun' && value.version !== JOURNAL_VERSION) {
     throw unknownVersion(name, String(value.version), JOURNAL_VERSION)
   }
-  if (RECORD_TYPES.has(value.type)) return value as JournalRecord
+  if (Object.hasOwn(KNOWN_TYPES, value.type)) return value as JournalRecord
   throw new UploadError(
     'ERR_UPLOAD_JOURNAL',
     `The journal "${name}" has a record of the type ${JSON.stringify(value.type)} in line ${line}, which this program does not know. Finish this session with the program that began it.`,

@@ -1,7 +1,7 @@
 // Free text that may be shown: what reads like a secret is taken out, and what could move a terminal or begin a new line
 // of a log. It knows forms, not values: whoever holds a secret takes it out himself before.
 
-const SECRET_NAMES = [
+const SECRET_NAMES = /* @__PURE__ */ [
   'x-(?:amz|goog|ms)-(?:signature|credential|security-token|copy-source-authorization)',
   '(?:aws|google)access(?:keyid|id)',
   '(?:aws_?)?secret[-_]?(?:access[-_]?)?key',
@@ -26,7 +26,7 @@ const HIDDEN: readonly (readonly [RegExp, string])[] = [
   [/\b(basic)\s+[a-z0-9+/=_-]{6,}/gi, '$1 …'],
   // Everything that reads like a query, outside URLs too.
   [/[?&][^\s"<>=&?]*=[^\s"<>]*/g, '?…'],
-  [new RegExp(`((?<![a-z])(?:${SECRET_NAMES})["']?\\s*(?:[:=]|%3d)\\s*)${VALUE}`, 'gi'), '$1…'],
+  [/* @__PURE__ */ new RegExp(`((?<![a-z])(?:${SECRET_NAMES})["']?\\s*(?:[:=]|%3d)\\s*)${VALUE}`, 'gi'), '$1…'],
 ]
 
 /**

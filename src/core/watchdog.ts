@@ -15,7 +15,11 @@ export interface AttemptTimeouts {
   readonly answerMs: number
 }
 
-export const DEFAULT_TIMEOUTS: AttemptTimeouts = Object.freeze({ connectMs: 15_000, stallMs: 30_000, answerMs: 60_000 })
+export const DEFAULT_TIMEOUTS: AttemptTimeouts = /* @__PURE__ */ Object.freeze({
+  connectMs: 15_000,
+  stallMs: 30_000,
+  answerMs: 60_000,
+})
 
 /** A timer this late means that the machine was asleep: connections from before it cannot be trusted. */
 const SUSPEND_LATE_MS = 5_000

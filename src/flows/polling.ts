@@ -16,7 +16,7 @@ export interface PollingOptions {
   readonly failedStatuses?: readonly string[]
 }
 
-export const DEFAULT_POLLING = Object.freeze({
+export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   deadlineMs: 5 * 3_600_000,
   pollDelaysMs: Object.freeze([60_000, 120_000, 300_000]),
   completedStatuses: Object.freeze([

@@ -137,25 +137,29 @@ function stepsOf(system: object): SessionSteps {
 
 type Id = string | number
 /** Its actors are provided once for all sessions: for each anew, xstate would build the whole machine again. */
-const drivenMachine = uploadSessionMachine.provide({
-  actors: {
-    creatingSession: fromPromise<{ sessionId: Id }, { key: string; isRepeat: boolean }>(({ system, signal }) =>
-      stepsOf(system).create(signal),
-    ),
-    transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ system, signal }) =>
-      stepsOf(system).transfer(signal),
-    ),
-    draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ system, input }) =>
-      stepsOf(system).drain(input.reason),
-    ),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(({ system }) =>
-      stepsOf(system).cancel(),
-    ),
-    settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
-      ({ system, input }) => stepsOf(system).settle(input.status, input.error),
-    ),
-  },
-})
+const drivenMachine = /* @__PURE__ */ withSteps()
+
+function withSteps() {
+  return uploadSessionMachine.provide({
+    actors: {
+      creatingSession: fromPromise<{ sessionId: Id }, { key: string; isRepeat: boolean }>(({ system, signal }) =>
+        stepsOf(system).create(signal),
+      ),
+      transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ system, signal }) =>
+        stepsOf(system).transfer(signal),
+      ),
+      draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ system, input }) =>
+        stepsOf(system).drain(input.reason),
+      ),
+      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(({ system }) =>
+        stepsOf(system).cancel(),
+      ),
+      settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
+        ({ system, input }) => stepsOf(system).settle(input.status, input.error),
+      ),
+    },
+  })
+}
 
 /** The state that a host sees: the innermost word, where it says more. */
 function stateName(value: string | object): UploadState | 'starting' | 'settled' {

@@ -100,7 +100,7 @@ const notProvided = (name: string) => (): never => {
  * - `submitting` asks the service to begin. Safe to repeat.
  * - `polling` asks for the status until it is final or the deadline has come.
  */
-export const analysisMachine = setup({
+export const analysisMachine = /* @__PURE__ */ setup({
   types: {
     input: {} as AnalysisInput,
     context: {} as AnalysisContext,

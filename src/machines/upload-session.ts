@@ -44,7 +44,7 @@ const notProvided = (name: string) => (): never => {
  * - `settling` appends the final status and closes what is open. When it rejects, the status stands, because it is
  *   true whether or not it could be written, and the output carries `journalError`.
  */
-export const uploadSessionMachine = setup({
+export const uploadSessionMachine = /* @__PURE__ */ setup({
   types: {
     input: {} as UploadSessionInput,
     context: {} as UploadSessionContext,

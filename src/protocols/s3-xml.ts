@@ -50,7 +50,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&apos;',
 }
-const CHARACTERS = new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]))
+const CHARACTERS = /* @__PURE__ */ charactersByEntity()
+
+function charactersByEntity(): ReadonlyMap<string, string> {
+  return new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]))
+}
 
 /** Each reference once, so that `&amp;lt;` is `&lt;` and never `<`. Unknown ones stay as they are. */
 function unescapeXml(text: string): string {

@@ -90,7 +90,7 @@ function videoFile(file: PlannedFile) {
 }
 
 const DONE = '(?:confirmed|completed?|active|activated)'
-const SAYS_ALREADY = new RegExp(
+const SAYS_ALREADY = /* @__PURE__ */ new RegExp(
   `(?<!not )\\balready[\\s_-]+(?:been[\\s_-]+)?${DONE}\\b|\\b${DONE}[\\s_-]+already\\b`,
   'i',
 )
