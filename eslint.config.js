@@ -87,6 +87,10 @@ export default tseslint.config(
     rules: outside(noNode, ['^\\.\\./\\.\\./(?!core/)', 'Adapters know the core only.']),
   },
   {
+    files: ['src/react/**'],
+    rules: outside(noNode, ['^\\.\\./(?!core/|flows/upload\\.ts$)', 'The hook knows what an upload is, and no more.']),
+  },
+  {
     files: ['src/service/**'],
     rules: outside([
       '^(\\.\\./)+(core/|machines/|protocols/|flows/|adapters/|cli/|element/|client/(?!contract))',

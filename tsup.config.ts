@@ -10,7 +10,13 @@ const shared: Options = {
 export default defineConfig([
   {
     ...shared,
-    entry: { index: 'src/index.ts', node: 'src/node.ts', browser: 'src/browser.ts', service: 'src/service/index.ts' },
+    entry: {
+      index: 'src/index.ts',
+      node: 'src/node.ts',
+      browser: 'src/browser.ts',
+      react: 'src/react.ts',
+      service: 'src/service/index.ts',
+    },
     format: ['esm', 'cjs'],
     platform: 'neutral',
     // ESM only: bundled, so that the CJS build needs no Node that can require ESM.

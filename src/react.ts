@@ -1,0 +1,5 @@
+// The face for React: a hook, and the store behind it for those who share one upload between components.
+'use client'
+
+export { useUpload, type UseUpload } from './react/use-upload.ts'
+export { createUploadStore, type UploadStore, type UploadStoreOptions, type UploadView } from './react/upload-store.ts'

@@ -1,0 +1,79 @@
+// A page of React in StrictMode: one upload seen by two components, one of which comes and goes, and an upload that an
+// effect begins, which StrictMode runs twice.
+
+import { createElement, Fragment, StrictMode, useEffect, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { blobSource, createUplink } from '../../../src/browser.ts'
+import { createUploadStore, useUpload } from '../../../src/react.ts'
+
+interface Settings {
+  readonly baseUrl: string
+  readonly apiKey: string
+}
+
+const seen = { renders: 0, events: 0, begun: 0, frames: 0 }
+const store = createUploadStore()
+
+function App({ settings, files }: { readonly settings: Settings; readonly files: readonly File[] }) {
+  const [isDetailOpen, setDetailOpen] = useState(true)
+  const { state, progress, files: rows, error, start, pause, resume, cancel } = useUpload(store)
+  useEffect(() => {
+    start(() => {
+      seen.begun += 1
+      const upload = createUplink({ baseUrl: settings.baseUrl, credentials: { apiKey: settings.apiKey } }).uploadVideos(
+        {
+          files: files.map((file) => ({ source: blobSource(file) })),
+          ...{ movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 },
+        },
+      )
+      for (const name of ['state', 'progress', 'file'] as const) upload.on(name, () => (seen.events += 1))
+      return upload
+    })
+  }, [])
+  return createElement(
+    Fragment,
+    null,
+    createElement('output', { id: 'state' }, state),
+    createElement('output', { id: 'confirmed' }, progress.filesConfirmed),
+    createElement('output', { id: 'rows' }, rows.map((row) => `${row.name} ${row.state}`).join(', ')),
+    createElement('output', { id: 'error' }, error?.message),
+    createElement('button', { id: 'pause', onClick: pause }, 'Pause'),
+    createElement('button', { id: 'resume', onClick: resume }, 'Resume'),
+    createElement('button', { id: 'cancel', onClick: cancel }, 'Cancel'),
+    createElement('button', { id: 'toggle', onClick: () => setDetailOpen((is) => !is) }, 'Details'),
+    isDetailOpen ? createElement(Detail) : null,
+  )
+}
+
+function Detail() {
+  seen.renders += 1
+  return createElement('output', { id: 'detail' }, useUpload(store).state)
+}
+
+function countFrames(): void {
+  seen.frames += 1
+  requestAnimationFrame(countFrames)
+}
+
+const reactRig = {
+  seen,
+  begin(settings: Settings): void {
+    const files = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+    const place = document.body.appendChild(document.createElement('main'))
+    countFrames()
+    createRoot(place).render(createElement(StrictMode, null, createElement(App, { settings, files })))
+  },
+}
+
+declare global {
+  var reactRig: {
+    readonly seen: {
+      readonly renders: number
+      readonly events: number
+      readonly begun: number
+      readonly frames: number
+    }
+    begin(settings: { readonly baseUrl: string; readonly apiKey: string }): void
+  }
+}
+globalThis.reactRig = reactRig
