@@ -58,6 +58,22 @@ describe('the walls', () => {
     },
   )
 
+  it('lets only the schemas of the client know their library, so that no page loads it', () => {
+    const knowing = sources.filter(
+      ({ name, text }) => name.startsWith('client/') && importsOf(text).includes('valibot'),
+    )
+    const others = knowing
+      .map((file) => file.name)
+      .filter((name) => !/^client\/contract(?:\/[a-z]+-schemas)?\.ts$/.test(name))
+    const users = sources.filter(
+      ({ name, text }) =>
+        !/^(?:service|client\/contract)/.test(name) &&
+        /\n(?:import|export)(?! type)[^'"]*from '[^']*(?:\/contract|-schemas)\.ts'/.test(text),
+    )
+    expect(others).toEqual([])
+    expect(users.map((file) => file.name)).toEqual([])
+  })
+
   it('lets one file of the core know the queue', () => {
     const knowing = sources.filter(({ name, text }) => name.startsWith('core/') && importsOf(text).includes('p-queue'))
     expect(knowing.map((file) => file.name)).toEqual(['core/engine.ts'])

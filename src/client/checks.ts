@@ -2,8 +2,7 @@
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
-import { isCalendarDate, isFileName } from './contract/fields.ts'
-import { segmentIdOf } from './contract/analyses.ts'
+import { isCalendarDate, isFileName, segmentIdOf } from './contract/fields.ts'
 import type { DomHand } from './contract/analyses.ts'
 import type { ServiceId } from './contract/fields.ts'
 

@@ -1,5 +1,6 @@
-// The one source of the service's schemas: every operation with its path and bodies as they are on the wire, and the
-// way between them and the names inside. Only this file and contract/ know the wire's snake_case and its *chunk*.
+// The one source of the service's schemas: every operation with its route and its bodies as they are on the wire. Only
+// this file and contract/ know the wire's snake_case and its *chunk*. The service and the tests read whole bodies by the
+// schemas; the client reads replies by the guards of contract/fields, so that pages load no schema library.
 
 import type * as v from 'valibot'
 import {
@@ -10,119 +11,58 @@ import {
   segmentRequest,
   unshownReply,
   unshownRequest,
-} from './contract/analyses.ts'
+} from './contract/analysis-schemas.ts'
 import {
   mocapSessionFileReply,
   mocapSessionFileRequest,
   mocapSessionReply,
   mocapSessionRequest,
-} from './contract/captures.ts'
+} from './contract/capture-schemas.ts'
 import {
   videoCancelReply,
   videoConfirmReply,
   videoConfirmRequest,
   videoUploadReply,
   videoUploadRequest,
-} from './contract/videos.ts'
+} from './contract/video-schemas.ts'
+import { routes, type OperationName, type Route } from './contract/routes.ts'
 
-/**
- * What a repetition of a call does. `read`: nothing. `repeatable`: the same again. `create`: a second one, of which
- * the first is an orphan that costs nothing. `once`: a second one that costs (a report), so it is never risked.
- */
-export type OperationKind = 'read' | 'create' | 'once' | 'repeatable'
-
-export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Relative to the base address; ids in braces. */
-  readonly path: string
+/** A route with the schemas of its bodies. */
+export interface Operation extends Route {
   /** Absent: the operation has no body. */
   readonly request?: v.GenericSchema
   readonly reply: v.GenericSchema
-  readonly kind: OperationKind
 }
 
-/** Every operation whose path the interface shows, by the name of the client's method. */
+/** Every operation, by the name of the client's method. */
 export const operations = {
-  'mocapSessions.create': {
-    method: 'POST',
-    path: '/mocap_session',
-    request: mocapSessionRequest,
-    reply: mocapSessionReply,
-    kind: 'create',
-  },
+  'mocapSessions.create': { ...routes['mocapSessions.create'], request: mocapSessionRequest, reply: mocapSessionReply },
   'mocapSessionFiles.register': {
-    method: 'POST',
-    path: '/mocap_session_file',
+    ...routes['mocapSessionFiles.register'],
     request: mocapSessionFileRequest,
     reply: mocapSessionFileReply,
-    // Names that were registered are registered again without an orphan; a refusal after a doubtful try says that it was.
-    kind: 'repeatable',
   },
   'playerGroupSegments.create': {
-    method: 'POST',
-    path: '/player_group_segments',
+    ...routes['playerGroupSegments.create'],
     request: segmentRequest,
     reply: segmentReply,
-    kind: 'create',
   },
   'playerGroupSegments.update': {
-    method: 'PATCH',
-    path: '/player_group_segments/{player_group_segment_id}',
+    ...routes['playerGroupSegments.update'],
     request: unshownRequest,
     reply: unshownReply,
-    kind: 'repeatable',
   },
-  'requestedAnalyses.list': { method: 'GET', path: '/requested_analyses', reply: analysisListReply, kind: 'read' },
-  'requestedAnalyses.create': {
-    method: 'POST',
-    path: '/requested_analyses',
-    request: analysisRequest,
-    reply: analysisReply,
-    kind: 'once',
-  },
-  'requestedAnalyses.get': {
-    method: 'GET',
-    path: '/requested_analyses/{requested_analysis_id}',
-    reply: analysisReply,
-    kind: 'read',
-  },
-  'requestedAnalyses.update': {
-    method: 'PATCH',
-    path: '/requested_analyses/{requested_analysis_id}',
-    request: unshownRequest,
-    reply: unshownReply,
-    kind: 'repeatable',
-  },
-  'requestedAnalyses.submit': {
-    method: 'PATCH',
-    path: '/requested_analyses/{requested_analysis_id}/submit',
-    reply: unshownReply,
-    kind: 'repeatable',
-  },
-  'videoUploads.create': {
-    method: 'POST',
-    path: '/upload_videos',
-    request: videoUploadRequest,
-    reply: videoUploadReply,
-    kind: 'create',
-  },
-  'videoUploads.confirm': {
-    method: 'PATCH',
-    path: '/upload_videos',
-    request: videoConfirmRequest,
-    reply: videoConfirmReply,
-    kind: 'repeatable',
-  },
-  'videoUploads.cancel': {
-    method: 'DELETE',
-    path: '/upload_videos/{upload_session_id}',
-    reply: videoCancelReply,
-    kind: 'repeatable',
-  },
-} as const satisfies Readonly<Record<string, Operation>>
+  'requestedAnalyses.list': { ...routes['requestedAnalyses.list'], reply: analysisListReply },
+  'requestedAnalyses.create': { ...routes['requestedAnalyses.create'], request: analysisRequest, reply: analysisReply },
+  'requestedAnalyses.get': { ...routes['requestedAnalyses.get'], reply: analysisReply },
+  'requestedAnalyses.update': { ...routes['requestedAnalyses.update'], request: unshownRequest, reply: unshownReply },
+  'requestedAnalyses.submit': { ...routes['requestedAnalyses.submit'], reply: unshownReply },
+  'videoUploads.create': { ...routes['videoUploads.create'], request: videoUploadRequest, reply: videoUploadReply },
+  'videoUploads.confirm': { ...routes['videoUploads.confirm'], request: videoConfirmRequest, reply: videoConfirmReply },
+  'videoUploads.cancel': { ...routes['videoUploads.cancel'], reply: videoCancelReply },
+} as const satisfies Readonly<Record<OperationName, Operation>>
 
-export type OperationName = keyof typeof operations
-
+export type { OperationKind, OperationName } from './contract/routes.ts'
 export {
   analysisListReply,
   analysisReply,
@@ -142,34 +82,26 @@ export {
   videoUploadRequest,
 }
 export type { ServiceId, WireObject } from './contract/fields.ts'
-export type {
-  MocapSession,
-  MocapSessionFileWireReply,
-  MocapSessionFileWireRequest,
-  MocapSessionInput,
-  MocapSessionWireReply,
-  MocapSessionWireRequest,
-  RegisterFilesInput,
-} from './contract/captures.ts'
+export type { MocapSession, MocapSessionInput, RegisterFilesInput } from './contract/captures.ts'
 export type {
   ConfirmFileInput,
-  VideoConfirmWireRequest,
   VideoFileInput,
   VideoUpload,
   VideoUploadFile,
   VideoUploadInput,
   VideoUploadPart,
-  VideoUploadWireReply,
-  VideoUploadWireRequest,
 } from './contract/videos.ts'
+export type { AnalysisInput, DomHand, RequestedAnalysis, Segment, SegmentInput } from './contract/analyses.ts'
 export type {
-  AnalysisInput,
+  MocapSessionFileWireReply,
+  MocapSessionFileWireRequest,
+  MocapSessionWireReply,
+  MocapSessionWireRequest,
+} from './contract/capture-schemas.ts'
+export type { VideoConfirmWireRequest, VideoUploadWireReply, VideoUploadWireRequest } from './contract/video-schemas.ts'
+export type {
   AnalysisWireReply,
   AnalysisWireRequest,
-  DomHand,
-  RequestedAnalysis,
-  Segment,
-  SegmentInput,
   SegmentWireReply,
   SegmentWireRequest,
-} from './contract/analyses.ts'
+} from './contract/analysis-schemas.ts'

@@ -13,8 +13,8 @@ import {
   checkSegment,
   checkVideoUpload,
 } from './input-checks.ts'
-import { operations } from './contract.ts'
-import type { OperationName, ServiceId, WireObject } from './contract.ts'
+import { routes, type OperationName } from './contract/routes.ts'
+import type { ServiceId, WireObject } from './contract.ts'
 import {
   analysisFromWire,
   analysisListFromWire,
@@ -49,7 +49,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     options: CallOptions,
     isBodyNeeded = true,
   ): Promise<Answer> => {
-    const { method, path, kind } = operations[name]
+    const { method, path, kind } = routes[name]
     const { id, body, query } = sent
     const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => pathSegment(id))
     const url = baseUrl.resolve(place, query)

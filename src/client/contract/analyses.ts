@@ -1,66 +1,23 @@
 // Segments and requested analyses on the wire. Most of their records is not shown, so it is kept as it comes.
 
-import * as v from 'valibot'
+import type { AnalysisWireRequest, SegmentWireRequest } from './analysis-schemas.ts'
 import {
+  isId,
+  isInteger,
+  isText,
   isWireObject,
   keepUnknown,
   ownField,
+  segmentIdOf,
   shownField,
-  wireAnyObject,
   wireBody,
-  wireCount,
-  wireDomHand,
-  wireId,
-  wireInteger,
-  wireSegmentId,
-  wireText,
 } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
-export const segmentRequest = v.looseObject({
-  movement_type_id: wireCount,
-  dom_hand: wireDomHand,
-  org_movement_ids: v.optional(v.array(wireText)),
-})
-export type SegmentWireRequest = v.InferOutput<typeof segmentRequest>
-
-export const segmentReply = v.looseObject({
-  analysis_segment_id: wireSegmentId,
-  num_players: v.optional(wireInteger),
-  num_movements: v.optional(wireInteger),
-})
-export type SegmentWireReply = v.InferOutput<typeof segmentReply>
-
-export const analysisRequest = v.looseObject({
-  name: wireText,
-  primary_analysis_segment_id: wireCount,
-  comparison_analysis_segment_id: v.optional(wireCount),
-  population_analysis_segment_id: v.optional(wireCount),
-  status: v.optional(v.picklist(['draft', 'requested'])),
-})
-export type AnalysisWireRequest = v.InferOutput<typeof analysisRequest>
-
-/** The record of an analysis; none of its fields is shown, so none is demanded. */
-export const analysisReply = v.looseObject({
-  id: v.optional(wireId),
-  requested_analysis_id: v.optional(wireId),
-  name: v.optional(v.string()),
-  status: v.optional(v.string()),
-  primary_analysis_segment_id: v.optional(wireSegmentId),
-  comparison_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
-  population_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
-})
-export type AnalysisWireReply = v.InferOutput<typeof analysisReply>
-
-/** The list's shape is not shown: a bare array, or one array under a name that such services use. */
-export const analysisListReply = v.union([v.array(wireAnyObject), wireAnyObject])
+/** Names under which such services put a list. */
 const listNames = ['requested_analyses', 'data', 'results', 'items']
 
-/** Bodies that the interface does not show. */
-export const unshownRequest = wireAnyObject
-export const unshownReply = v.optional(wireAnyObject)
-
-export type DomHand = v.InferOutput<typeof wireDomHand>
+export type DomHand = 'RHA' | 'LHA'
 
 export interface SegmentInput {
   readonly movementTypeId: number
@@ -104,11 +61,6 @@ export interface RequestedAnalysis {
   readonly [wireName: string]: unknown
 }
 
-/** The integer that a segment's id stands for; undefined when it stands for none. */
-export function segmentIdOf(value: unknown): number | undefined {
-  return v.is(wireSegmentId, value) ? Number(value) : undefined
-}
-
 export function segmentToWire(input: SegmentInput): WireObject {
   return wireBody(
     {
@@ -126,8 +78,8 @@ export function segmentFromWire(raw: WireObject): Segment | undefined {
   if (analysisSegmentId === undefined) return undefined
   return keepUnknown(raw, [
     ['analysisSegmentId', 'analysis_segment_id', analysisSegmentId],
-    ['numPlayers', 'num_players', shownField(raw, 'num_players', wireInteger)],
-    ['numMovements', 'num_movements', shownField(raw, 'num_movements', wireInteger)],
+    ['numPlayers', 'num_players', shownField(raw, 'num_players', isInteger)],
+    ['numMovements', 'num_movements', shownField(raw, 'num_movements', isInteger)],
   ]) as Segment
 }
 
@@ -146,12 +98,12 @@ export function analysisToWire(input: AnalysisInput): WireObject {
 }
 
 export function analysisFromWire(raw: WireObject): RequestedAnalysis {
-  const [id, longId] = [shownField(raw, 'id', wireId), shownField(raw, 'requested_analysis_id', wireId)]
+  const [id, longId] = [shownField(raw, 'id', isId), shownField(raw, 'requested_analysis_id', isId)]
   const segment = (name: string): number | undefined => segmentIdOf(ownField(raw, name))
   return keepUnknown(raw, [
     id === undefined ? ['id', 'requested_analysis_id', longId] : ['id', 'id', id],
-    ['name', 'name', shownField(raw, 'name', v.string())],
-    ['status', 'status', shownField(raw, 'status', v.string())],
+    ['name', 'name', shownField(raw, 'name', isText)],
+    ['status', 'status', shownField(raw, 'status', isText)],
     ['primaryAnalysisSegmentId', 'primary_analysis_segment_id', segment('primary_analysis_segment_id')],
     ['comparisonAnalysisSegmentId', 'comparison_analysis_segment_id', segment('comparison_analysis_segment_id')],
     ['populationAnalysisSegmentId', 'population_analysis_segment_id', segment('population_analysis_segment_id')],

@@ -1,62 +1,8 @@
 // Motion capture on the wire: sessions, and file names that are answered with an address each.
 
-import * as v from 'valibot'
-import {
-  isWireObject,
-  keepUnknown,
-  shownField,
-  wireBody,
-  wireCount,
-  wireDate,
-  wireFileName,
-  wireFrameRate,
-  wireId,
-  wireInteger,
-  wireText,
-} from './fields.ts'
+import type { MocapSessionFileWireRequest, MocapSessionWireRequest } from './capture-schemas.ts'
+import { isId, isInteger, isText, keepUnknown, shownField, wireBody } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
-
-export const mocapSessionRequest = v.looseObject({
-  org_id: wireText,
-  mocap_type_id: wireCount,
-  session_date: wireDate,
-  session_type_id: wireCount,
-})
-export type MocapSessionWireRequest = v.InferOutput<typeof mocapSessionRequest>
-
-/** `id` and `session_id` hold the same value; one of them must be there. */
-export const mocapSessionReply = v.looseObject({
-  id: v.optional(wireId),
-  session_id: v.optional(wireId),
-  org_id: v.optional(v.string()),
-  mocap_type_id: v.optional(wireInteger),
-  session_type_id: v.optional(wireInteger),
-  session_date: v.optional(v.string()),
-  num_movements: v.optional(wireInteger),
-  num_players: v.optional(wireInteger),
-  status: v.optional(v.string()),
-  created_at: v.optional(v.string()),
-  updated_at: v.optional(v.string()),
-})
-export type MocapSessionWireReply = v.InferOutput<typeof mocapSessionReply>
-
-export const mocapSessionFileRequest = v.looseObject({
-  session_id: wireId,
-  filenames: v.pipe(v.array(wireFileName), v.nonEmpty()),
-  video_framerate: v.optional(wireFrameRate),
-  reprocess: v.optional(v.boolean(), false),
-})
-export type MocapSessionFileWireRequest = v.InferInput<typeof mocapSessionFileRequest>
-
-/**
- * File name → address. Not a valibot record: that drops the keys `__proto__`, `constructor` and `prototype`, and each
- * of them is a legal file name.
- */
-export const mocapSessionFileReply = v.custom<Readonly<Record<string, string>>>(
-  (value) => isWireObject(value) && Object.values(value).every((address) => typeof address === 'string'),
-  'not an object of addresses by file name',
-)
-export type MocapSessionFileWireReply = v.InferOutput<typeof mocapSessionFileReply>
 
 export interface MocapSessionInput {
   readonly orgId: string
@@ -112,22 +58,21 @@ export function mocapSessionToWire(input: MocapSessionInput): WireObject {
 
 /** Undefined when the reply names no session. */
 export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined {
-  const shown = mocapSessionReply.entries
-  const id = shownField(raw, 'id', wireId)
-  const sessionId = shownField(raw, 'session_id', wireId)
+  const id = shownField(raw, 'id', isId)
+  const sessionId = shownField(raw, 'session_id', isId)
   if (id === undefined && sessionId === undefined) return undefined
   return keepUnknown(raw, [
     ['id', 'id', id ?? sessionId],
     ['sessionId', 'session_id', sessionId ?? id],
-    ['orgId', 'org_id', shownField(raw, 'org_id', shown.org_id)],
-    ['mocapTypeId', 'mocap_type_id', shownField(raw, 'mocap_type_id', shown.mocap_type_id)],
-    ['sessionTypeId', 'session_type_id', shownField(raw, 'session_type_id', shown.session_type_id)],
-    ['sessionDate', 'session_date', shownField(raw, 'session_date', shown.session_date)],
-    ['numMovements', 'num_movements', shownField(raw, 'num_movements', shown.num_movements)],
-    ['numPlayers', 'num_players', shownField(raw, 'num_players', shown.num_players)],
-    ['status', 'status', shownField(raw, 'status', shown.status)],
-    ['createdAt', 'created_at', shownField(raw, 'created_at', shown.created_at)],
-    ['updatedAt', 'updated_at', shownField(raw, 'updated_at', shown.updated_at)],
+    ['orgId', 'org_id', shownField(raw, 'org_id', isText)],
+    ['mocapTypeId', 'mocap_type_id', shownField(raw, 'mocap_type_id', isInteger)],
+    ['sessionTypeId', 'session_type_id', shownField(raw, 'session_type_id', isInteger)],
+    ['sessionDate', 'session_date', shownField(raw, 'session_date', isText)],
+    ['numMovements', 'num_movements', shownField(raw, 'num_movements', isInteger)],
+    ['numPlayers', 'num_players', shownField(raw, 'num_players', isInteger)],
+    ['status', 'status', shownField(raw, 'status', isText)],
+    ['createdAt', 'created_at', shownField(raw, 'created_at', isText)],
+    ['updatedAt', 'updated_at', shownField(raw, 'updated_at', isText)],
   ]) as MocapSession
 }
 

@@ -1,7 +1,5 @@
 // The rules that several operations share: ids, dates, integers, names; and how a reply keeps what we do not know.
 
-import * as v from 'valibot'
-
 /** An object of JSON. Read it with own-property look-ups only: `__proto__` is an ordinary key in it. */
 export type WireObject = Readonly<Record<string, unknown>>
 
@@ -26,17 +24,6 @@ export function isFileName(text: string): boolean {
   return text !== '' && text !== '.' && text !== '..' && !/[/\\\0]|\p{Surrogate}/u.test(text)
 }
 
-/** An integer that a JSON number carries exactly. */
-export const wireInteger = v.pipe(v.number(), v.safeInteger())
-/** A count, a size or the id of a type: an integer of 0 or more. */
-export const wireCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-/** A position or a number of parts: an integer of 1 or more. */
-export const wireOrdinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-/** A number of frames in a second, above 0. */
-export const wireFrameRate = v.pipe(v.number(), v.finite(), v.gtValue(0))
-export const wireText = v.pipe(v.string(), v.nonEmpty())
-export const wireDate = v.pipe(v.string(), v.isoDate(), v.check(isCalendarDate, 'not a day of the calendar'))
-export const wireFileName = v.pipe(v.string(), v.check(isFileName, 'not a plain file name'))
 /**
  * True for a text that can pass for an id: it is shown in lists, reports and receipts, where neither an address that a service
  * put in its place nor a text without end may stand. 1 to 1,024 characters, none of them a control character.
@@ -45,15 +32,21 @@ export function isIdText(text: string): boolean {
   return /^\P{Cc}{1,1024}$/u.test(text) && !/:\/\/|[?&][^=]*=/.test(text)
 }
 
+/** The readers of a reply: what a field must be to be understood. The schemas say the same for whole bodies. */
+export const isText = (value: unknown): value is string => typeof value === 'string'
+/** An integer that a JSON number carries exactly. */
+export const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
+/** A count, a size or the id of a type: an integer of 0 or more. */
+export const isCount = (value: unknown): value is number => isInteger(value) && value >= 0
+/** A position or a number of parts: an integer of 1 or more. */
+export const isOrdinal = (value: unknown): value is number => isInteger(value) && value >= 1
 /** A number above 2^53 has already lost digits when it is read, so it is refused rather than sent back changed. */
-export const wireId = v.union([v.pipe(v.string(), v.check(isIdText, 'not an id')), wireInteger])
-export const wireDomHand = v.picklist(['RHA', 'LHA'])
+export const isId = (value: unknown): value is ServiceId => isInteger(value) || (isText(value) && isIdText(value))
 
-/** A segment's id as the service answers it: an integer, or digits in a string. Sent as an integer. */
-export const wireSegmentId = v.union([wireCount, v.pipe(v.string(), v.regex(/^\d{1,15}$/))])
-
-/** Any JSON object, for bodies that the interface does not show. */
-export const wireAnyObject = v.custom<WireObject>(isWireObject, 'not an object')
+/** The integer that a segment's id stands for, given as one or as its digits; undefined when it stands for none. */
+export function segmentIdOf(value: unknown): number | undefined {
+  return isCount(value) || (isText(value) && /^\d{1,15}$/.test(value)) ? Number(value) : undefined
+}
 
 /** True for an object that is not an array. */
 export function isWireObject(value: unknown): value is WireObject {
@@ -65,14 +58,14 @@ export function ownField(object: WireObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Reads an own field when it is what the schema says; undefined otherwise. */
-export function shownField<TSchema extends v.GenericSchema>(
+/** Reads an own field when it is what the reader says; undefined otherwise. */
+export function shownField<TValue>(
   object: WireObject,
   name: string,
-  schema: TSchema,
-): v.InferOutput<TSchema> | undefined {
-  const result = v.safeParse(schema, ownField(object, name))
-  return result.success ? result.output : undefined
+  isShown: (value: unknown) => value is TValue,
+): TValue | undefined {
+  const value = ownField(object, name)
+  return isShown(value) ? value : undefined
 }
 
 /**

@@ -1,60 +1,19 @@
 // Video uploads on the wire: a session with one address per part (the wire says chunk), one confirmation per file.
 
-import * as v from 'valibot'
 import { isAddress } from './captures.ts'
 import {
+  isCount,
+  isId,
+  isOrdinal,
+  isText,
   isWireObject,
   keepUnknown,
   ownField,
   shownField,
-  wireAnyObject,
   wireBody,
-  wireCount,
-  wireDate,
-  wireFileName,
-  wireFrameRate,
-  wireId,
-  wireOrdinal,
-  wireText,
 } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
-
-export const videoUploadRequest = v.looseObject({
-  files: v.pipe(
-    v.array(
-      v.looseObject({
-        raw_file_name: wireFileName,
-        file_size_bytes: wireCount,
-        number_of_chunks: wireOrdinal,
-        file_id: v.optional(wireCount),
-        frame_rate: v.optional(wireFrameRate),
-      }),
-    ),
-    v.nonEmpty(),
-  ),
-  movement_type_id: wireCount,
-  player_id: wireText,
-  session_date: wireDate,
-  session_type_id: wireCount,
-})
-export type VideoUploadWireRequest = v.InferOutput<typeof videoUploadRequest>
-
-const addressEntry = v.looseObject({ url: v.pipe(v.string(), v.check(isAddress, 'not an address')) })
-const fileEntry = v.looseObject({ session_file_id: wireId, info: v.array(addressEntry) })
-export const videoUploadReply = v.looseObject({ upload_session_id: wireId, pre_signed_urls: v.array(fileEntry) })
-export type VideoUploadWireReply = v.InferOutput<typeof videoUploadReply>
-
-export const videoConfirmRequest = v.looseObject({
-  upload_session_id: wireId,
-  affected_file_id: wireId,
-  file_part_info: v.array(v.looseObject({ etag: wireText, part_number: wireOrdinal })),
-  upload_successful: v.boolean(),
-})
-export type VideoConfirmWireRequest = v.InferOutput<typeof videoConfirmRequest>
-
-/** Bodies that the interface does not show: empty, or any object. */
-export const videoConfirmReply = v.optional(wireAnyObject)
-export const videoCancelReply = v.optional(wireAnyObject)
+import type { VideoConfirmWireRequest, VideoUploadWireRequest } from './video-schemas.ts'
 
 export interface VideoFileInput {
   /** Base name, without any path. */
@@ -138,29 +97,46 @@ export function videoUploadToWire(input: VideoUploadInput): WireObject {
 
 /** Undefined when the reply lacks the session's id or a well-formed list of addresses. */
 export function videoUploadFromWire(raw: WireObject): VideoUpload | undefined {
-  const uploadSessionId = shownField(raw, 'upload_session_id', wireId)
-  const entries = ownField(raw, 'pre_signed_urls')
-  if (uploadSessionId === undefined || !v.is(videoUploadReply.entries.pre_signed_urls, entries)) return undefined
+  const uploadSessionId = shownField(raw, 'upload_session_id', isId)
+  const sessionFiles = eachFromWire(ownField(raw, 'pre_signed_urls'), videoUploadFileFromWire)
+  if (uploadSessionId === undefined || sessionFiles === undefined) return undefined
   return keepUnknown(raw, [
     ['uploadSessionId', 'upload_session_id', uploadSessionId],
-    ['sessionFiles', 'pre_signed_urls', entries.filter(isWireObject).map(videoUploadFileFromWire)],
+    ['sessionFiles', 'pre_signed_urls', sessionFiles],
   ]) as VideoUpload
 }
 
-function videoUploadFileFromWire(entry: WireObject): VideoUploadFile {
-  const info = ownField(entry, 'info')
-  const parts = (Array.isArray(info) ? info.filter(isWireObject) : []).map((part) =>
-    keepUnknown(part, [
-      ['address', 'url', ownField(part, 'url')],
-      ['partNumber', 'part_number', shownField(part, 'part_number', wireOrdinal)],
-    ]),
-  )
+function videoUploadFileFromWire(entry: WireObject): VideoUploadFile | undefined {
+  const sessionFileId = shownField(entry, 'session_file_id', isId)
+  const partAddresses = eachFromWire(ownField(entry, 'info'), videoUploadPartFromWire)
+  if (sessionFileId === undefined || partAddresses === undefined) return undefined
   return keepUnknown(entry, [
-    ['sessionFileId', 'session_file_id', ownField(entry, 'session_file_id')],
-    ['partAddresses', 'info', parts],
-    ['fileId', 'file_id', shownField(entry, 'file_id', wireCount)],
-    ['fileName', 'raw_file_name', shownField(entry, 'raw_file_name', v.string())],
+    ['sessionFileId', 'session_file_id', sessionFileId],
+    ['partAddresses', 'info', partAddresses],
+    ['fileId', 'file_id', shownField(entry, 'file_id', isCount)],
+    ['fileName', 'raw_file_name', shownField(entry, 'raw_file_name', isText)],
   ]) as VideoUploadFile
+}
+
+function videoUploadPartFromWire(part: WireObject): VideoUploadPart | undefined {
+  const address = shownField(part, 'url', isText)
+  if (address === undefined || !isAddress(address)) return undefined
+  return keepUnknown(part, [
+    ['address', 'url', address],
+    ['partNumber', 'part_number', shownField(part, 'part_number', isOrdinal)],
+  ]) as VideoUploadPart
+}
+
+/** A list of which every entry is well-formed; undefined otherwise. Stops at the first that is not. */
+function eachFromWire<TEntry>(list: unknown, read: (entry: WireObject) => TEntry | undefined): TEntry[] | undefined {
+  if (!Array.isArray(list)) return undefined
+  const entries: TEntry[] = []
+  for (const raw of list as unknown[]) {
+    const entry = isWireObject(raw) ? read(raw) : undefined
+    if (entry === undefined) return undefined
+    entries.push(entry)
+  }
+  return entries
 }
 
 export function confirmFileToWire(input: ConfirmFileInput): WireObject {

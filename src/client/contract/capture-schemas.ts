@@ -1,0 +1,47 @@
+// Motion capture on the wire as schemas: the bodies of sessions and of file names with their addresses.
+
+import * as v from 'valibot'
+import { wireCount, wireDate, wireFileName, wireFrameRate, wireId, wireInteger, wireText } from './field-schemas.ts'
+import { isWireObject } from './fields.ts'
+
+export const mocapSessionRequest = v.looseObject({
+  org_id: wireText,
+  mocap_type_id: wireCount,
+  session_date: wireDate,
+  session_type_id: wireCount,
+})
+export type MocapSessionWireRequest = v.InferOutput<typeof mocapSessionRequest>
+
+/** `id` and `session_id` hold the same value; one of them must be there. */
+export const mocapSessionReply = v.looseObject({
+  id: v.optional(wireId),
+  session_id: v.optional(wireId),
+  org_id: v.optional(v.string()),
+  mocap_type_id: v.optional(wireInteger),
+  session_type_id: v.optional(wireInteger),
+  session_date: v.optional(v.string()),
+  num_movements: v.optional(wireInteger),
+  num_players: v.optional(wireInteger),
+  status: v.optional(v.string()),
+  created_at: v.optional(v.string()),
+  updated_at: v.optional(v.string()),
+})
+export type MocapSessionWireReply = v.InferOutput<typeof mocapSessionReply>
+
+export const mocapSessionFileRequest = v.looseObject({
+  session_id: wireId,
+  filenames: v.pipe(v.array(wireFileName), v.nonEmpty()),
+  video_framerate: v.optional(wireFrameRate),
+  reprocess: v.optional(v.boolean(), false),
+})
+export type MocapSessionFileWireRequest = v.InferInput<typeof mocapSessionFileRequest>
+
+/**
+ * File name → address. Not a valibot record: that drops the keys `__proto__`, `constructor` and `prototype`, and each
+ * of them is a legal file name.
+ */
+export const mocapSessionFileReply = v.custom<Readonly<Record<string, string>>>(
+  (value) => isWireObject(value) && Object.values(value).every((address) => typeof address === 'string'),
+  'not an object of addresses by file name',
+)
+export type MocapSessionFileWireReply = v.InferOutput<typeof mocapSessionFileReply>
