@@ -1,0 +1,68 @@
+// One delivery: drop or pick clips, watch them go, pause, go on, cancel.
+
+import { blobSource, type BrowserUplink } from 'mocap-uplink/browser'
+import { useUpload } from 'mocap-uplink/react'
+import { useState, type DragEvent } from 'react'
+import { FileRow } from './file-row.tsx'
+
+export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
+  const [clips, setClips] = useState<readonly File[]>([])
+  const { state, isActive, progress, files, waiting, error, start, pause, resume, cancel } = useUpload()
+
+  function add(added: Iterable<File> | null): void {
+    if (isActive || added === null) return
+    const names = new Set(clips.map(({ name }) => name))
+    setClips([...clips, ...[...added].filter(({ name }) => !names.has(name))])
+  }
+  function drop(event: DragEvent): void {
+    event.preventDefault()
+    add(event.dataTransfer.files)
+  }
+  function deliver(): void {
+    start(() =>
+      uplink.uploadVideos({
+        files: clips.map((clip) => ({ source: blobSource(clip), frameRate: 240 })),
+        movementTypeId: 1,
+        playerId: 'p-17',
+        sessionDate: new Date().toISOString().slice(0, 10),
+        sessionTypeId: 2,
+      }),
+    )
+  }
+
+  const isPaused = state === 'paused' || state === 'pausing'
+  const minutes = progress.remainingMs === undefined ? undefined : Math.ceil(progress.remainingMs / 60_000)
+  return (
+    <section onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+      <p className="drop">
+        Drop clips here, or{' '}
+        <label>
+          pick them <input type="file" multiple accept=".mp4,.mov" onChange={(event) => add(event.target.files)} />
+        </label>
+      </p>
+      <p>
+        <button disabled={isActive || clips.length === 0} onClick={deliver}>
+          Upload {clips.length} {clips.length === 1 ? 'clip' : 'clips'}
+        </button>
+        <button disabled={!isActive} onClick={isPaused ? resume : pause}>
+          {isPaused ? 'Go on' : 'Pause'}
+        </button>
+        <button disabled={!isActive} onClick={cancel}>
+          Cancel
+        </button>
+      </p>
+      <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.confirmedBytes} />
+      <p role="status">
+        {state}: {progress.filesConfirmed} of {progress.filesTotal} confirmed
+        {isActive && minutes !== undefined && `, ${minutes} min left`}
+        {waiting && `, no network since ${new Date(waiting.sinceMs).toLocaleTimeString()}`}
+      </p>
+      {error && <p role="alert">{error.message}</p>}
+      <ul>
+        {files.length > 0
+          ? files.map((file) => <FileRow key={file.fileIndex} file={file} />)
+          : clips.map((clip) => <li key={clip.name}>{clip.name}</li>)}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,37 @@
+// Uppy's dashboard over mocap-uplink's engine. In a product the service's address is known, and the key is an access token
+// that your own server hands out for a while: `credentials: { accessToken: async () => … }`.
+
+import Uppy from '@uppy/core'
+import '@uppy/core/css/style.min.css'
+import Dashboard from '@uppy/dashboard'
+import '@uppy/dashboard/css/style.min.css'
+import { createUplink } from 'mocap-uplink/browser'
+import { MocapUplinkUploader } from './mocap-uplink-uploader.ts'
+
+const form = document.querySelector<HTMLFormElement>('#connect')
+form?.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const fields = new FormData(form)
+  try {
+    openDashboard(String(fields.get('service')).trim(), String(fields.get('key')).trim())
+    form.remove()
+  } catch (error) {
+    document.querySelector('#problem')?.replaceChildren(String(error))
+  }
+})
+
+function openDashboard(baseUrl: string, apiKey: string): void {
+  const uplink = createUplink({ baseUrl, credentials: { apiKey } })
+  new Uppy({ restrictions: { allowedFileTypes: ['.mp4', '.mov'] } })
+    .use(Dashboard, { target: '#dashboard', inline: true, theme: 'auto', proudlyDisplayPoweredByUppy: false })
+    .use(MocapUplinkUploader, {
+      begin: (files) =>
+        uplink.uploadVideos({
+          files: files.map((file) => ({ ...file, frameRate: 240 })),
+          movementTypeId: 1,
+          playerId: 'p-17',
+          sessionDate: new Date().toISOString().slice(0, 10),
+          sessionTypeId: 2,
+        }),
+    })
+}

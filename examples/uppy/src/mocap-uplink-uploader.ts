@@ -1,0 +1,138 @@
+// An Uppy uploader plugin: what is dropped on Uppy's dashboard goes out through mocap-uplink's engine. One batch of Uppy
+// is one upload, so that a delivery of many clips is one session of the service.
+
+import {
+  BasePlugin,
+  type Body,
+  type DefinePluginOpts,
+  type Meta,
+  type PluginOpts,
+  type Uppy,
+  type UppyFile,
+} from '@uppy/core'
+import { blobSource, type Upload, type UploadFile, type UploadFileStatus } from 'mocap-uplink/browser'
+
+export interface MocapUplinkUploaderOptions<M extends Meta, B extends Body> extends PluginOpts {
+  /** Starts the upload: `(files) => uplink.uploadVideos({ files, … })`. Uppy's own files, with their meta, are beside them. */
+  readonly begin: (files: readonly UploadFile[], uppyFiles: readonly UppyFile<M, B>[]) => Upload
+}
+
+/** Uppy hears nothing more of a file once it was told of 100 %; until a file is confirmed it is told of less. */
+const MOST_BEFORE_CONFIRMED = 0.99
+
+export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlugin<
+  DefinePluginOpts<MocapUplinkUploaderOptions<M, B>, never>,
+  M,
+  B
+> {
+  readonly #active = new Set<Upload>()
+
+  constructor(uppy: Uppy<M, B>, options: MocapUplinkUploaderOptions<M, B>) {
+    super(uppy, options)
+    this.id = options.id ?? 'MocapUplinkUploader'
+    this.type = 'uploader'
+  }
+
+  override install(): void {
+    // Files of one session end together: a single one cannot be taken out while it is under way.
+    this.#setCapabilities({ resumableUploads: true, individualCancellation: false })
+    this.uppy.addUploader(this.#upload)
+    this.uppy.on('pause-all', this.#pause)
+    this.uppy.on('resume-all', this.#resume)
+    this.uppy.on('cancel-all', this.#cancel)
+    this.uppy.on('upload-pause', this.#pauseOne)
+  }
+
+  override uninstall(): void {
+    this.#setCapabilities({ resumableUploads: false, individualCancellation: true })
+    this.uppy.removeUploader(this.#upload)
+    this.uppy.off('pause-all', this.#pause)
+    this.uppy.off('resume-all', this.#resume)
+    this.uppy.off('cancel-all', this.#cancel)
+    this.uppy.off('upload-pause', this.#pauseOne)
+  }
+
+  #setCapabilities(changed: { readonly resumableUploads: boolean; readonly individualCancellation: boolean }): void {
+    const { capabilities } = this.uppy.getState()
+    this.uppy.setState({ capabilities: { ...capabilities, ...changed } })
+  }
+
+  readonly #pause = (): void => this.#active.forEach((upload) => upload.pause())
+  readonly #resume = (): void => this.#active.forEach((upload) => upload.resume())
+  readonly #cancel = (): void => this.#active.forEach((upload) => void upload.cancel())
+  /** Pausing one file pauses the delivery, and the dashboard shows it so. */
+  readonly #pauseOne = (_file: unknown, isPaused: boolean): void => {
+    if (isPaused) this.uppy.pauseAll()
+    else this.uppy.resumeAll()
+  }
+
+  /** Uppy calls it for a new batch, and with the files that failed for a retry. It settles when the batch has ended. */
+  readonly #upload = async (fileIds: string[]): Promise<void> => {
+    const batch = this.uppy.getFilesByIds(fileIds)
+    if (batch.length === 0) return
+    this.uppy.emit('upload-start', batch)
+    const told = new Set<number>()
+    const tellFailed = (fileIndex: number, { name, message }: { readonly name: string; readonly message: string }) => {
+      if (told.has(fileIndex)) return
+      told.add(fileIndex)
+      this.uppy.emit('upload-error', this.#current(batch[fileIndex]), { name, message })
+    }
+    const tellFile = (file: UploadFileStatus): void => {
+      if (file.state === 'failed') tellFailed(file.fileIndex, { name: 'UploadError', message: messageOf(file) })
+      if (file.state !== 'confirmed' || told.has(file.fileIndex)) return
+      told.add(file.fileIndex)
+      const response = { status: 200, bytesUploaded: file.bytes }
+      this.uppy.emit('upload-success', this.#current(batch[file.fileIndex]), response)
+    }
+
+    let upload: Upload | undefined
+    try {
+      upload = this.opts.begin(batch.map(toUploadFile), batch)
+      this.#active.add(upload)
+      const { files } = upload
+      const startedAt = Date.now()
+      upload.on('file', tellFile)
+      upload.on('progress', () => {
+        for (const file of files()) if (!told.has(file.fileIndex)) this.#tellProgress(batch, file, startedAt)
+      })
+      await upload.done()
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error))
+      const isCancelled = upload?.state === 'cancelled'
+      // A file may have been confirmed before the delivery failed.
+      upload?.files().forEach(tellFile)
+      if (!isCancelled) batch.forEach((_file, fileIndex) => tellFailed(fileIndex, failure))
+    } finally {
+      upload?.files().forEach(tellFile)
+      if (upload !== undefined) this.#active.delete(upload)
+    }
+  }
+
+  #tellProgress(
+    batch: readonly UppyFile<M, B>[],
+    { fileIndex, sentBytes, bytes }: UploadFileStatus,
+    uploadStarted: number,
+  ) {
+    const bytesUploaded = Math.min(sentBytes, Math.floor(bytes * MOST_BEFORE_CONFIRMED))
+    this.uppy.emit('upload-progress', this.#current(batch[fileIndex]), {
+      uploadStarted,
+      bytesUploaded,
+      bytesTotal: bytes,
+    })
+  }
+
+  /** Uppy's files are replaced whenever they change; absent after a cancel. */
+  #current(file: UppyFile<M, B> | undefined): UppyFile<M, B> | undefined {
+    return file === undefined ? undefined : (this.uppy.getState().files[file.id] as UppyFile<M, B> | undefined)
+  }
+}
+
+function toUploadFile<M extends Meta, B extends Body>({ name, data }: UppyFile<M, B>): UploadFile {
+  if (!(data instanceof Blob)) throw new Error(`${name} is not on this device.`)
+  // A file keeps its time of change; one that was edited on the dashboard is a Blob.
+  return { source: data instanceof File && data.name === name ? blobSource(data) : blobSource(name, data) }
+}
+
+function messageOf({ name, error }: UploadFileStatus): string {
+  return error?.message ?? `${name} was not uploaded.`
+}

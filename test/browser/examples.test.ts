@@ -1,0 +1,193 @@
+// The examples, built as their users build them and used as a coach would: drop, watch, pause, go on, fail, retry, cancel.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { serveExample, type ServedExample } from './rig/built-example.ts'
+import { chromiumPath, launchChromium, openPage } from './rig/chromium.ts'
+
+const MIB = 1024 * 1024
+const PARTS = /X-Amz-Signature/i
+
+describe.skipIf(chromiumPath === undefined)('the example', () => {
+  let browser: Browser
+  let service: ServiceUnderTest
+  let folder: string
+  const clips = new Map([
+    ['swing-01.mp4', pattern(6 * MIB + 1)],
+    ['swing-02.mp4', pattern(200_000)],
+  ])
+  const paths = (): string[] => [...clips.keys()].map((name) => join(folder, name))
+
+  beforeAll(async () => {
+    browser = await launchChromium()
+    service = await startUnderTest({ now: Date.now })
+    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-examples-'))
+    for (const [name, bytes] of clips) await writeFile(join(folder, name), bytes)
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([service.close(), rm(folder, { recursive: true })])
+  })
+
+  async function open(example: ServedExample): Promise<Page> {
+    const page = await openPage(browser, example.url)
+    page.setDefaultTimeout(30_000)
+    await page.fill('[name=service]', service.url)
+    await page.fill('[name=key]', API_KEY)
+    await page.click('button:has-text("Connect")')
+    return page
+  }
+  /** Lets files fall on an element, as from a folder of the desktop. */
+  async function drop(page: Page, onto: string): Promise<void> {
+    const dropped = [...clips].map(([name, { length }]) => ({ name, length }))
+    const transfer = await page.evaluateHandle((files) => {
+      const data = new DataTransfer()
+      for (const { name, length } of files)
+        data.items.add(new File([new Uint8Array(length).fill(7)], name, { type: 'video/mp4', lastModified: 1 }))
+      return data
+    }, dropped)
+    await page.dispatchEvent(onto, 'dragover', { dataTransfer: transfer })
+    await page.dispatchEvent(onto, 'drop', { dataTransfer: transfer })
+  }
+  async function storedSizes(): Promise<Record<string, number>> {
+    const { items } = (await service.call('GET', '/stored')).json as { items: { file_name: string; url: string }[] }
+    const last = [...clips.keys()].map((name) => items.findLast((item) => item.file_name === name))
+    const sizes = last.map(async (item) => [item!.file_name, (await (await fetch(item!.url)).arrayBuffer()).byteLength])
+    return Object.fromEntries(await Promise.all(sizes)) as Record<string, number>
+  }
+  const sizes = Object.fromEntries([...clips].map(([name, { length }]) => [name, length]))
+
+  describe('react-vite', () => {
+    let example: ServedExample
+    beforeAll(async () => {
+      example = await serveExample('react-vite')
+    })
+    afterAll(() => example.close())
+
+    test('uploads what is dropped and shows it confirmed', async () => {
+      const page = await open(example)
+      await drop(page, 'section')
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+
+      expect(await page.locator('li[data-state=confirmed]').count()).toBe(2)
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('pauses with nothing in flight, and goes on', async () => {
+      const page = await open(example)
+      await page.setInputFiles('input[type=file]', paths())
+      await page.route(PARTS, () => undefined)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('[role=status]:has-text("uploading:")')
+      await page.click('button:has-text("Pause")')
+      await page.waitForSelector('[role=status]:has-text("paused:")')
+      await page.unroute(PARTS)
+      await page.click('button:has-text("Go on")')
+      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+    })
+
+    test('says in words that the key is refused', async () => {
+      const page = await openPage(browser, example.url)
+      await page.fill('[name=service]', service.url)
+      await page.fill('[name=key]', 'wrong')
+      await page.click('button:has-text("Connect")')
+      await page.setInputFiles('input[type=file]', paths())
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('section [role=alert]')
+
+      expect(await page.textContent('section [role=alert]')).toContain('credentials')
+      expect(await page.textContent('[role=status]')).toMatch(/^failed/)
+    })
+  })
+
+  describe('uppy', () => {
+    let example: ServedExample
+    beforeAll(async () => {
+      example = await serveExample('uppy')
+    })
+    afterAll(() => example.close())
+
+    async function pick(page: Page): Promise<void> {
+      await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths())
+    }
+    const upload = (page: Page) => page.click('.uppy-StatusBar-actionBtn--upload')
+    const status = (page: Page, words: string) => page.waitForSelector(`.uppy-StatusBar:has-text("${words}")`)
+
+    test('uploads through the dashboard, in one session of the service', async () => {
+      const page = await open(example)
+      const sessions: string[] = []
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/upload_videos')) sessions.push(request.url())
+      })
+      await pick(page)
+      await upload(page)
+      await status(page, 'Complete')
+
+      expect(await page.locator('.uppy-Dashboard-Item.is-complete').count()).toBe(2)
+      expect(sessions.length).toBe(1)
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('pauses, and goes on', async () => {
+      const page = await open(example)
+      await pick(page)
+      await page.route(PARTS, () => undefined)
+      await upload(page)
+      await status(page, 'Uploading')
+      await page.click('.uppy-StatusBar-actionCircleBtn[title=Pause]')
+      await status(page, 'Paused')
+      await page.unroute(PARTS)
+      await page.click('.uppy-StatusBar-actionCircleBtn[title=Resume]')
+      await status(page, 'Complete')
+    })
+
+    test('shows the file that failed, and a retry sends it alone', async () => {
+      const page = await open(example)
+      await pick(page)
+      // The storage says no to the second file, for good.
+      let refused = ''
+      await page.route('**/upload_videos', async (route) => {
+        if (route.request().method() !== 'POST') return route.continue()
+        const response = await route.fetch()
+        const { pre_signed_urls: files } = (await response.json()) as { pre_signed_urls: { info: { url: string }[] }[] }
+        refused = new URL(files[1]!.info[0]!.url).pathname
+        return route.fulfill({ response })
+      })
+      await page.route(PARTS, (route) =>
+        new URL(route.request().url()).pathname === refused
+          ? route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } })
+          : route.continue(),
+      )
+      await upload(page)
+      await status(page, 'Upload failed')
+      await page.waitForSelector('.uppy-Dashboard-Item.is-complete:has-text("swing-01.mp4")')
+      await page.waitForSelector('.uppy-Dashboard-Item.is-error:has-text("swing-02.mp4")')
+
+      await page.unroute('**/upload_videos')
+      await page.unroute(PARTS)
+      await page.click('.uppy-StatusBar-actionBtn--retry')
+      await status(page, 'Complete')
+      expect(await page.locator('.uppy-Dashboard-Item.is-complete').count()).toBe(2)
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('cancels, and tells the service', async () => {
+      const page = await open(example)
+      await pick(page)
+      await page.route(PARTS, () => undefined)
+      await upload(page)
+      await status(page, 'Uploading')
+      const told = page.waitForRequest((request) => request.method() === 'DELETE')
+      await page.click('.uppy-StatusBar-actionCircleBtn[title=Cancel]')
+      await told
+
+      expect(await page.locator('.uppy-Dashboard-Item').count()).toBe(0)
+    })
+  })
+})
