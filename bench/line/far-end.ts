@@ -11,8 +11,9 @@ interface Count {
   ms: number
   /** Most bodies under way at once. */
   mostAtOnce: number
-  /** Bytes of each tenth of a second since the first connection. */
+  /** Bytes of each tenth of a second since the first connection; what goes to /other is counted apart. */
   tenths: number[]
+  otherTenths: number[]
 }
 
 const [address = '127.0.0.1', port = '8080'] = process.argv.slice(2)
@@ -23,23 +24,25 @@ let underWay = 0
 let lastId = 0
 
 function newCount(): Count {
-  return { bytes: 0, puts: 0, ms: 0, mostAtOnce: 0, tenths: [] }
+  return { bytes: 0, puts: 0, ms: 0, mostAtOnce: 0, tenths: [], otherTenths: [] }
 }
 
 /** Takes a body, counted; resolves with its length, also when it broke off. */
 async function swallow(request: IncomingMessage): Promise<number> {
   let bytes = 0
-  underWay += 1
+  const isOther = request.url?.startsWith('/other') ?? false
+  const tenths = isOther ? count.otherTenths : count.tenths
+  underWay += Number(!isOther)
   count.mostAtOnce = Math.max(count.mostAtOnce, underWay)
   try {
     for await (const piece of request as AsyncIterable<Buffer>) {
       bytes += piece.byteLength
       const tenth = Math.floor((performance.now() - (firstMs ?? 0)) / 100)
-      count.tenths[tenth] = (count.tenths[tenth] ?? 0) + piece.byteLength
+      tenths[tenth] = (tenths[tenth] ?? 0) + piece.byteLength
+      if (!isOther) count.bytes += piece.byteLength
     }
   } finally {
-    underWay -= 1
-    count.bytes += bytes
+    underWay -= Number(!isOther)
   }
   return bytes
 }

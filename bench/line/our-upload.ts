@@ -1,15 +1,18 @@
 // Our contestant on a line: one process that uploads as a host would, with default settings but for what is named, and
 // prints one JSON object: how long it took and, ten times a second, how much was sent and how many parts were in flight.
-// our-upload BASE_URL video|capture CONCURRENCY|auto FILE…
+// our-upload FACE BASE_URL video|capture auto|background|CONCURRENCY FILE…
 
-import { createUplink, fileSource } from '../../src/node.ts'
+import { pathToFileURL } from 'node:url'
+import type * as face from '../../src/node.ts'
 
-const [baseUrl = '', flow = '', concurrency = 'auto', ...paths] = process.argv.slice(2)
+const [facePath = '', baseUrl = '', flow = '', way = 'auto', ...paths] = process.argv.slice(2)
+const { createUplink, fileSource } = (await import(pathToFileURL(facePath).href)) as typeof face
 const uplink = createUplink({
   baseUrl,
   credentials: { apiKey: 'bench' },
   isHttpAllowed: true,
-  concurrency: concurrency === 'auto' ? 'auto' : Number(concurrency),
+  isBackground: way === 'background',
+  concurrency: /^\d+$/.test(way) ? Number(way) : 'auto',
 })
 const startedMs = performance.now()
 const common = { sessionDate: '2026-11-20', sessionTypeId: 1 }

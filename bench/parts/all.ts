@@ -1,5 +1,6 @@
 // The parts of the benchmark, in the order in which they run when none is named.
 
+import { linePart } from '../line/part.ts'
 import type { BenchPart } from '../part.ts'
 import { memoryPart } from './memory.ts'
 import { smallPart } from './small.ts'
@@ -16,4 +17,5 @@ export const allParts: readonly BenchPart[] = [
   partsPart,
   concurrencyPart,
   memoryPart,
+  linePart,
 ]

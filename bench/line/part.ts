@@ -1,0 +1,172 @@
+// The part `line`: uploads over wide-area lines of real TCP, where connections, not the processor, decide.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BenchPart, BenchSetting } from '../part.ts'
+import { judge, ratiosByRound, type Bar } from '../report/bars.ts'
+import { valuesOf, type PartResult, type Run } from '../report/result.ts'
+import * as cases from './cases.ts'
+import { missingForLine } from './line.ts'
+import { fairness, settledSeconds } from './reading.ts'
+import { runOnLine, type LineCase, type LineContestant } from './site.ts'
+
+const OURS = 'mocap-uplink'
+const BACKGROUND = 'mocap-uplink, background'
+const MIB = 1024 ** 2
+
+/** Who runs on which line, in the order of a round. */
+const program: readonly (readonly [LineCase, 'large' | 'middle' | 'small', readonly LineContestant[]])[] = [
+  [
+    cases.lossy,
+    'large',
+    [
+      cases.ours(OURS, 'video', 'auto'),
+      cases.curl,
+      cases.rival('tus-js-client', 'tus'),
+      cases.rival('lib-storage', 'lib-storage'),
+    ],
+  ],
+  [
+    cases.veryLossy,
+    'large',
+    [
+      cases.ours(OURS, 'video', 'auto'),
+      ...['16', '32', '64'].map((fixed) => cases.ours(`${OURS}, ${fixed} fixed`, 'video', fixed)),
+    ],
+  ],
+  [
+    cases.narrow,
+    'middle',
+    [cases.ours(OURS, 'video', 'auto'), cases.curl, cases.ours(BACKGROUND, 'video', 'background')],
+  ],
+  [cases.far, 'small', [cases.ours(OURS, 'capture', 'auto')]],
+  [cases.changing, 'large', [cases.ours(OURS, 'video', 'auto')]],
+  [cases.shared, 'large', [cases.ours(OURS, 'video', 'auto')]],
+]
+
+export const linePart: BenchPart = {
+  name: 'line',
+  about: 'wide-area lines of real TCP, simulated: far, lossy, narrow, changing, shared (Linux, root)',
+  async run(setting) {
+    const missing = await missingForLine()
+    if (missing.length > 0) {
+      setting.say(`!! SKIPPED: no line was measured. This machine lacks ${missing.join('; ')}.`)
+      return undefined
+    }
+    const files = await makeFiles(setting)
+    const runs: Run[] = []
+    const shortfalls: string[] = []
+    for (let round = 1; round <= (setting.rounds ?? 3); round += 1) {
+      for (const [lineCase, size, contestants] of program) {
+        for (const contestant of contestants) {
+          try {
+            runs.push(await measure(setting, lineCase, contestant, files[size], round))
+          } catch (error) {
+            shortfalls.push(`${lineCase.name}, ${contestant.name}, round ${round}: ${String(error)}`)
+          }
+        }
+      }
+    }
+    return result(runs, shortfalls)
+  },
+}
+
+async function makeFiles(setting: BenchSetting): Promise<Record<'large' | 'middle' | 'small', readonly string[]>> {
+  const scale = setting.isQuick ? 1 / 32 : 1
+  const make = async (name: string, bytes: number): Promise<string> => {
+    const path = join(setting.scratch, name)
+    await writeFile(path, Buffer.alloc(Math.round(bytes), name))
+    return path
+  }
+  await mkdir(setting.scratch, { recursive: true })
+  const names = Array.from({ length: Math.ceil(300 * scale) }, (_, index) => `${String(index)}.action`)
+  return {
+    large: [await make('large.mp4', 512 * MIB * scale)],
+    middle: [await make('middle.mp4', 96 * MIB * scale)],
+    small: await Promise.all(names.map((name) => make(name, 1.2e6))),
+  }
+}
+
+async function measure(
+  setting: BenchSetting,
+  lineCase: LineCase,
+  contestant: LineContestant,
+  files: readonly string[],
+  round: number,
+): Promise<Run> {
+  const run = await runOnLine(setting, lineCase, contestant, files, round)
+  const { linePercent, pingMs, count, cpuMs, samples } = run
+  setting.say(
+    `  ${lineCase.name}, ${contestant.name}: ${linePercent.toFixed(1)} % of the line, ping ${pingMs.toFixed(0)} ms, ` +
+      `at most ${String(count.mostAtOnce)} at once${run.isWhole ? '' : ' (stopped before its end)'}`,
+  )
+  return {
+    contestant: contestant.name,
+    round,
+    setting: { line: lineCase.name },
+    measures: {
+      ...{ linePercent, pingMs, mostAtOnce: count.mostAtOnce },
+      ...(cpuMs === undefined ? {} : { cpuMs }),
+      ...(lineCase === cases.changing ? { settledSeconds: settledSeconds(count.tenths, cases.CHANGES) } : {}),
+      ...(lineCase === cases.shared ? { fairness: fairness(count, samples) } : {}),
+    },
+  }
+}
+
+function result(runs: readonly Run[], shortfalls: readonly string[]): PartResult {
+  return {
+    part: 'line',
+    title: 'Wide-area lines (simulated, real TCP)',
+    about: [
+      'Two network namespaces, joined in user space with a rate, a drop-tail queue, a delay and random loss each way; cubic.',
+      'Time runs at the far end from the first connection to the last answer; percent of the line is payload, of which 96.5 fit.',
+      'Rivals that need longer than a minute are stopped and judged by what had arrived. Everyone at its defaults.',
+      ...program.map(([{ name, about }]) => `${name}: ${about}`),
+    ],
+    columns: [
+      { measure: 'linePercent', label: '% of the line' },
+      { measure: 'pingMs', label: 'ping, ms' },
+      { measure: 'mostAtOnce', label: 'at once' },
+    ],
+    runs,
+    bars: bars(runs),
+    plots: [],
+    shortfalls,
+  }
+}
+
+function bars(runs: readonly Run[]): Bar[] {
+  const of = (lineCase: LineCase, measure: string, contestant = OURS): number[] =>
+    valuesOf(runs, contestant, measure, { line: lineCase.name })
+  const least = (lineCase: LineCase, limit: number, contestant = OURS): Bar =>
+    judge(
+      { name: `% of the line, ${lineCase.name}, ${contestant}`, rule: 'atLeast', limit, unit: '%' },
+      of(lineCase, 'linePercent', contestant),
+    )
+  const most = (name: string, limit: number, unit: string, values: readonly number[]): Bar =>
+    judge({ name, rule: 'atMost', limit, unit }, values)
+  const { veryLossy, narrow, shared, changing } = cases
+  const fixed = ['16', '32', '64'].map((number) =>
+    ratiosByRound(runs, 'linePercent', OURS, `${OURS}, ${number} fixed`, { line: veryLossy.name }),
+  )
+  const toBest = (fixed[0] ?? []).map((_, round) => Math.min(...fixed.map((ratios) => ratios[round] ?? Infinity)))
+  const pings = ratiosByRound(runs, 'pingMs', OURS, 'curl -T', { line: narrow.name })
+  return [
+    least(cases.lossy, 80),
+    judge({ name: `to the best fixed number, ${veryLossy.name}`, rule: 'atLeast', limit: 0.9 }, toBest),
+    least(narrow, 95),
+    most(`parts at once, ${narrow.name}`, 4, 'parts', of(narrow, 'mostAtOnce')),
+    most(`median ping beside us ÷ beside curl, ${narrow.name}`, 1.1, '×', pings),
+    most(
+      `median ping, ${narrow.name}, background`,
+      narrow.line.roundTripMs + 60,
+      'ms',
+      of(narrow, 'pingMs', BACKGROUND),
+    ),
+    least(narrow, 70, BACKGROUND),
+    least(cases.far, 80),
+    most(`settled after a change, ${changing.name}`, 20, 's', of(changing, 'settledSeconds')),
+    judge({ name: `our connection ÷ a curl's, ${shared.name}`, rule: 'atLeast', limit: 0.8 }, of(shared, 'fairness')),
+    most(`our connection ÷ a curl's, ${shared.name}`, 2, '×', of(shared, 'fairness')),
+  ]
+}

@@ -1,0 +1,34 @@
+// What is read from the far end's count of a run on a simulated line.
+
+import { describe, expect, it } from 'vitest'
+import { fairness, settledSeconds } from '../../bench/line/reading.ts'
+
+/** Tenths of a second at so many Mbit/s. */
+function tenths(...spans: readonly (readonly [seconds: number, megabitsPerSecond: number])[]): number[] {
+  return spans.flatMap(([seconds, rate]) => Array.from({ length: seconds * 10 }, () => (rate * 1e6) / 80))
+}
+
+describe('settling after a change', () => {
+  const changes = [
+    { atMs: 10_000, megabitsPerSecond: 10 },
+    { atMs: 30_000, megabitsPerSecond: 100 },
+  ]
+
+  it('is the longest wait until five seconds fill the line', () => {
+    const count = tenths([10, 96], [3, 1], [17, 9.6], [7, 20], [20, 96])
+    const seconds = settledSeconds(count, changes)
+    expect(seconds).toBeGreaterThan(6)
+    expect(seconds).toBeLessThanOrEqual(7)
+  })
+
+  it('is all the time there was when the line was never filled', () => {
+    expect(settledSeconds(tenths([30, 9.6], [25, 50]), changes)).toBe(25)
+  })
+})
+
+describe('a fair share', () => {
+  it('compares one of our connections with one of the two others, after ten seconds', () => {
+    const samples = Array.from({ length: 200 }, (_, at) => [at * 100, 0, at < 100 ? 9 : 4, 4] as const)
+    expect(fairness({ tenths: tenths([20, 40]), otherTenths: tenths([10, 0], [10, 20]) }, samples)).toBeCloseTo(1)
+  })
+})
