@@ -21,7 +21,7 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
   'adapters/node': { rooms: ['adapters/node', 'adapters/web', 'core'], packages: ['node:', 'undici'] },
   service: {
     rooms: ['service', 'client/contract'],
-    packages: ['node:', 'fastify', 'kysely', '@electric-sql/pglite', 'valibot'],
+    packages: ['node:', 'fastify', 'kysely', '@electric-sql/pglite', 'pg', 'valibot'],
   },
 }
 

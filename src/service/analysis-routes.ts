@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from './context.ts'
-import type { Tables } from './database.ts'
+import type { Tables } from './tables.ts'
 import { refuse } from './replies.ts'
 import { idOf } from './segment-routes.ts'
 import { analysisRequest, analysisUpdate, readBody } from './wire.ts'
@@ -121,15 +121,22 @@ async function find(db: Kysely<Tables>, id: number, isLocked = false): Promise<A
   return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
 }
 
-/** Completes what was requested long enough ago. */
+/** Completes what was requested long enough ago; what another copy is completing at this moment is left to it. */
 async function completeDue(context: ServiceContext): Promise<void> {
   const { analysisCompletesAfterMs, now } = context.settings
   if (analysisCompletesAfterMs === undefined) return
   await context.db
     .updateTable('requested_analyses')
     .set({ status: 'completed', updated_at: timeOf(context) })
-    .where('status', '=', 'requested')
-    .where('requested_at', '<=', new Date(now() - analysisCompletesAfterMs))
+    .where('id', 'in', (due) =>
+      due
+        .selectFrom('requested_analyses')
+        .select('id')
+        .where('status', '=', 'requested')
+        .where('requested_at', '<=', new Date(now() - analysisCompletesAfterMs))
+        .forUpdate()
+        .skipLocked(),
+    )
     .execute()
 }
 
@@ -143,10 +150,14 @@ function idsOf(segments: Segments): (number | null)[] {
 
 async function checkSegmentsAgree(trx: Transaction<Tables>, segments: Segments): Promise<void> {
   const ids = [...new Set(idsOf(segments).filter((id) => id !== null))]
+  // The locks keep a segment as it is judged until the analysis that uses it can be seen; in order, so that no two
+  // transactions wait for each other.
   const found = await trx
     .selectFrom('player_group_segments')
     .select(['id', 'movement_type_id', 'dom_hand'])
     .where('id', 'in', ids)
+    .orderBy('id')
+    .forShare()
     .execute()
   const missing = ids.find((id) => !found.some((segment) => segment.id === id))
   if (missing !== undefined) {

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from './context.ts'
-import type { Tables } from './database.ts'
+import type { Tables } from './tables.ts'
 import { addressOf } from './object-keys.ts'
 import { malformed, refuse } from './replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from './wire.ts'

@@ -1,6 +1,6 @@
 // What every route is given: the settings and the parts of the running service.
 
-import type { Database } from './database.ts'
+import type { Database } from './tables.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ServiceSettings } from './options.ts'
 import type { Signer } from './signing.ts'

@@ -3,7 +3,7 @@
 
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import { resolveOptions } from './options.ts'
-import { checkPeers } from './peers.ts'
+import { checkPeers, SERVICE_PEERS } from './peers.ts'
 
 /** A service that listens. */
 export interface RunningService {
@@ -17,13 +17,14 @@ export interface RunningService {
 }
 
 /**
- * Starts the service. Needs the packages fastify, kysely and @electric-sql/pglite, and says so when one is missing.
- * Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data folder open, and with
- * a TypeError that names the rule and the field when `faults` are malformed.
+ * Starts the service. Needs the packages fastify, kysely and @electric-sql/pglite (pg with a `databaseUrl`), and says so
+ * when one is missing. Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data
+ * folder open, with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database, and with a TypeError that names
+ * the rule and the field when `faults` are malformed.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const settings = resolveOptions(options)
-  await checkPeers()
+  await checkPeers(settings.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server)
   // Only a service that is to misbehave loads what it needs for that.
   const { faults } = options
   const plan = faults === undefined ? undefined : (await import('./faults/fault-plan.ts')).readFaultPlan(faults)
@@ -37,7 +38,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
  */
 export async function prepareDatabase(): Promise<Blob> {
   await checkPeers()
-  const { dumpNewDatabase } = await import('./database.ts')
+  const { dumpNewDatabase } = await import('./pglite-database.ts')
   return dumpNewDatabase()
 }
 

@@ -1,6 +1,8 @@
 // The database's shape, one step after another. A step that has been released is never edited: a new one is added.
 
-import { sql, type Kysely, type Migration, type MigrationProvider } from 'kysely'
+import { Migrator, sql, type Kysely, type Migration } from 'kysely'
+
+import type { Database } from './tables.ts'
 
 const FIRST = [
   `create table mocap_sessions (
@@ -76,13 +78,42 @@ const FIRST = [
   )`,
 ]
 
+const SECOND = [
+  // Ids of files come by the million in a night: 32 bits would be used up in two years.
+  'alter table mocap_session_files alter column id type bigint',
+  'alter table video_files alter column id type bigint',
+  // In the order of its bytes, so that the keys of one session are a range of the index in every locale.
+  'alter table objects alter column key type text collate "C"',
+  'create index mocap_sessions_by_time on mocap_sessions (created_at desc, id desc)',
+  `create index requested_analyses_due on requested_analyses (requested_at) where status = 'requested'`,
+  'create index requested_analyses_by_primary on requested_analyses (primary_analysis_segment_id)',
+  'create index requested_analyses_by_comparison on requested_analyses (comparison_analysis_segment_id)',
+  'create index requested_analyses_by_population on requested_analyses (population_analysis_segment_id)',
+  `create index video_files_confirmed on video_files (id) where status = 'confirmed'`,
+  'create table database_identity (id text not null)',
+  'insert into database_identity (id) values (gen_random_uuid()::text)',
+]
+
 const migrations: Readonly<Record<string, Migration>> = {
-  '0001-first': {
-    async up(db: Kysely<unknown>) {
-      for (const statement of FIRST) await sql.raw(statement).execute(db)
-    },
-  },
+  '0001-first': steps(FIRST),
+  '0002-for-many-copies': steps(SECOND),
 }
 
-/** All steps, by name, in order. */
-export const migrationProvider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...migrations }) }
+function steps(statements: readonly string[]): Migration {
+  return {
+    async up(db: Kysely<unknown>) {
+      for (const statement of statements) await sql.raw(statement).execute(db)
+    },
+  }
+}
+
+/**
+ * Does all steps that the database has not had, in one transaction and under a lock, so that of several processes one
+ * does them while the others wait. Rejects, with nothing changed, when a step fails.
+ */
+export async function migrate(db: Database): Promise<void> {
+  const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
+  const { error } = await new Migrator({ db, provider }).migrateToLatest()
+  if (error === undefined) return
+  throw new Error('The service could not bring its database to the newest shape.', { cause: error })
+}

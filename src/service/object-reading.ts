@@ -24,7 +24,7 @@ export async function readObject(context: ServiceContext, key: ObjectKey): Promi
   const [first] = parts
   if (first === undefined) return undefined
   return {
-    sizeBytes: parts.reduce((sum, part) => sum + Number(part.size_bytes), 0),
+    sizeBytes: parts.reduce((sum, part) => sum + part.size_bytes, 0),
     etag: key.flow === 'captures' ? `"${first.md5}"` : `"${key.fileId}-${parts.length}"`,
     bytes: () => readBlobs(context, parts),
   }

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 
 import type { ServiceContext } from './context.ts'
 import { carriesCredential } from './credentials.ts'
+import { isDatabaseAway } from './database-errors.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
 import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
@@ -28,7 +29,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
   app.setErrorHandler((error, request, reply) => {
     if (reply.raw.headersSent || request.raw.socket.destroyed) return reply.hijack()
     const refusal = asRefusal(error)
-    if (refusal.status === 500) request.log.error({ err: error }, 'an object could not be stored or read')
+    if (refusal.status >= 500) request.log.error({ err: error }, 'an object could not be stored or read')
     if (refusal.closes) reply.header('connection', 'close')
     return reply.code(refusal.status).type('application/xml').send(storageErrorXml(refusal))
   })
@@ -127,6 +128,7 @@ function watchIdle(
 
 function asRefusal(error: unknown): StorageRefusal {
   if (error instanceof StorageRefusal) return error
+  if (isDatabaseAway(error)) return new StorageRefusal(503, 'SlowDown', 'Please reduce your request rate.')
   return new StorageRefusal(500, 'InternalError', 'We encountered an internal error. Please try again.')
 }
 

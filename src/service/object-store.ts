@@ -2,7 +2,7 @@
 // What a blob is for is the database's affair; blobs that it does not know are swept at the start.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
@@ -13,6 +13,13 @@ export interface ReceivedBlob {
   readonly md5: string
 }
 
+export interface SweepOptions {
+  /** Which of these blobs, a thousand at most, still count. */
+  known(blobs: readonly string[]): Promise<ReadonlySet<string>>
+  /** What changed less than so long ago is left alone, ms: 0 where nobody else writes, else longer than any pause in a body. */
+  readonly graceMs: number
+}
+
 export interface ObjectStore {
   /** Takes a body of exactly `lengthBytes` at constant memory. Rejects, storing nothing, when it ends otherwise. */
   receive(body: Readable, lengthBytes: number, onBytes?: () => void): Promise<ReceivedBlob>
@@ -20,8 +27,8 @@ export interface ObjectStore {
   open(blob: string): Promise<FileHandle>
   /** Removes blobs; those that are gone already are no error. */
   remove(blobs: readonly string[]): Promise<void>
-  /** Removes what an earlier run left half-written, and every blob that is not in `known`. */
-  sweep(known: ReadonlySet<string>): Promise<void>
+  /** Removes what an earlier run left half-written, and every blob that nothing knows. */
+  sweep(options: SweepOptions): Promise<void>
 }
 
 /** Opens the store in `folder`, which is made when it is not there. */
@@ -49,10 +56,38 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
     async remove(blobs) {
       for (const blob of blobs) await rm(join(stored, blob), { force: true })
     },
-    async sweep(known) {
-      for (const name of await readdir(incoming)) await rm(join(incoming, name), { force: true })
-      for (const name of await readdir(stored)) if (!known.has(name)) await rm(join(stored, name), { force: true })
+    async sweep({ known, graceMs }) {
+      const changedBefore = Date.now() - graceMs
+      for await (const names of batches(incoming)) await removeOld(incoming, names, changedBefore)
+      for await (const names of batches(stored)) {
+        const counting = await known(names)
+        const unknown = names.filter((name) => !counting.has(name))
+        await removeOld(stored, unknown, changedBefore)
+      }
     },
+  }
+}
+
+const BATCH = 1_000
+
+/** The names in a folder, which may be a million. */
+async function* batches(folder: string): AsyncGenerator<string[]> {
+  let names: string[] = []
+  for await (const { name } of await opendir(folder)) {
+    names.push(name)
+    if (names.length < BATCH) continue
+    yield names
+    names = []
+  }
+  if (names.length > 0) yield names
+}
+
+/** A rename counts as a change: a blob that was stored this moment is not old. */
+async function removeOld(folder: string, names: readonly string[], changedBefore: number): Promise<void> {
+  for (const name of names) {
+    const path = join(folder, name)
+    const { ctimeMs = Infinity } = (await stat(path).catch(() => undefined)) ?? {}
+    if (ctimeMs <= changedBefore) await rm(path, { force: true })
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from './context.ts'
-import type { Database, Tables } from './database.ts'
+import type { Database, Tables } from './tables.ts'
 import { keyOf, type ObjectKey } from './object-keys.ts'
 import type { ReceivedBlob } from './object-store.ts'
 import { StorageRefusal } from './replies.ts'

@@ -18,6 +18,13 @@ export interface ServiceOptions {
   readonly host?: string
   /** Where database, objects and signing key are kept. Default: in memory and a private folder removed by `close`. */
   readonly dataDir?: string
+  /**
+   * A PostgreSQL server (`postgres://…`, with what pg takes in its query) instead of the embedded database. Secret. Any
+   * number of services may then work on it, all with the same `dataDir` on a shared disk. Default: embedded.
+   */
+  readonly databaseUrl?: string
+  /** The most connections to that server from this service. Default 10. */
+  readonly databaseConnections?: number
   /** Default: one random API key and one random access token, both in what `startService` returns. */
   readonly credentials?: ServiceCredentials
   /** Headers in which a bearer token is looked for. Default Authorization and Authentication: the interface shows both. */
@@ -55,6 +62,8 @@ export interface ServiceSettings {
   readonly port: number
   readonly host: string
   readonly dataDir: string | undefined
+  readonly databaseUrl: string | undefined
+  readonly databaseConnections: number
   readonly credentials: ServiceCredentials
   readonly bearerHeaders: readonly string[]
   readonly addressLifeSeconds: number
@@ -86,10 +95,17 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   )
   const bodyIdleMs = options.bodyIdleMs ?? 60_000
   check(bodyIdleMs > 0 && bodyIdleMs <= 2_147_483_647, 'bodyIdleMs must be more than 0 and fit a timer')
+  const databaseConnections = options.databaseConnections ?? 10
+  check(
+    Number.isInteger(databaseConnections) && databaseConnections >= 1 && databaseConnections <= 1000,
+    'databaseConnections must be an integer from 1 to 1000',
+  )
   return {
     port,
     host: options.host ?? '127.0.0.1',
     dataDir: options.dataDir,
+    databaseUrl: checkedDatabaseUrl(options),
+    databaseConnections,
     credentials: checkedCredentials(options.credentials ?? newCredentials()),
     bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
     addressLifeSeconds,
@@ -117,6 +133,20 @@ function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials
     'credentials must be visible ASCII without spaces, since they travel in a header',
   )
   return credentials
+}
+
+/** No message quotes the URL: it holds a password. */
+function checkedDatabaseUrl({ databaseUrl, dataDir }: ServiceOptions): string | undefined {
+  if (databaseUrl === undefined) return undefined
+  check(
+    URL.canParse(databaseUrl) && /^postgres(?:ql)?:$/.test(new URL(databaseUrl).protocol),
+    'databaseUrl must be a URL that begins with postgres:// or postgresql://',
+  )
+  check(
+    dataDir !== undefined,
+    'databaseUrl needs dataDir: the objects that its records speak of must outlive the process',
+  )
+  return databaseUrl
 }
 
 function checkedPublicUrl(publicUrl: string): string {

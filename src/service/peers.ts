@@ -1,11 +1,14 @@
 // The packages that only the service needs, looked for when it is started: who embeds the engine installs none of them.
 
-/** Packages that `startService` needs beside this one. */
-export const SERVICE_PEERS = ['fastify', 'kysely', '@electric-sql/pglite'] as const
+/** Packages that `startService` needs beside this one, with the embedded database and with a server. */
+export const SERVICE_PEERS = {
+  embedded: ['fastify', 'kysely', '@electric-sql/pglite'],
+  server: ['fastify', 'kysely', 'pg'],
+} as const
 
 /** Rejects with an Error that names the command to run when one of the packages is not installed. */
 export async function checkPeers(
-  names: readonly string[] = SERVICE_PEERS,
+  names: readonly string[] = SERVICE_PEERS.embedded,
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): Promise<void> {
   const missing: string[] = []

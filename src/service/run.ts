@@ -1,23 +1,26 @@
 // Puts the running service together and takes it apart in reverse order; loaded once its packages are known to be there.
 
-import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { ServiceContext } from './context.ts'
+import { claimDataFolder, signingSecret } from './data-folder.ts'
 import { lockDataFolder } from './data-lock.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase, type DatabasePlace } from './database.ts'
 import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import type { RunningService } from './index.ts'
 import { createObjectStore } from './object-store.ts'
 import type { ServiceSettings } from './options.ts'
 import { createServer } from './server.ts'
 import { createSigner, type Signer } from './signing.ts'
+import type { Database } from './tables.ts'
 
 /** How often connections that have become idle are looked for while the service closes, ms. */
 const IDLE_CHECK_MS = 50
+/** Other copies may be writing to a shared folder: far longer than a body may pause. */
+const SHARED_GRACE_MS = 24 * 3_600_000
 
 /** Starts everything, under the faults of a plan if there is one. What was opened is closed again when a later step fails. */
 export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {
@@ -64,17 +67,21 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
   const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
   if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
   else await mkdir(folder, { recursive: true, mode: 0o700 })
-  const lock = await lockDataFolder(folder)
-  undo.push(() => lock.release())
-  const db = await openDatabase(
-    settings.dataDir === undefined ? undefined : join(folder, 'db'),
-    settings.preparedDatabase,
-  )
+  const { databaseUrl } = settings
+  // A server keeps its clients apart by itself, so that many copies may share the folder.
+  if (databaseUrl === undefined) {
+    const lock = await lockDataFolder(folder)
+    undo.push(() => lock.release())
+  }
+  const db = await openDatabase(placeOf(settings))
   undo.push(() => db.destroy())
+  await claimDataFolder(folder, db)
   const store = await createObjectStore(join(folder, 'objects'))
-  const blobs = await db.selectFrom('objects').select('blob').execute()
-  await store.sweep(new Set(blobs.map(({ blob }) => blob)))
-  const secret = await signingSecret(join(folder, 'signing-key'))
+  await store.sweep({
+    known: (blobs) => knownBlobs(db, blobs),
+    graceMs: databaseUrl === undefined ? 0 : SHARED_GRACE_MS,
+  })
+  const secret = await signingSecret(folder)
   const signerFor = (lifeSeconds: number) => createSigner({ secret, lifeSeconds, now: settings.now })
   const context: Opened['context'] = {
     settings,
@@ -87,20 +94,18 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
   return { context, signerFor }
 }
 
-/** The folder's secret, made on first use, so that addresses outlive a restart. Only the owner may read it. */
-async function signingSecret(path: string): Promise<Uint8Array> {
-  const known = await readFile(path).catch(() => undefined)
-  if (known?.length === 32) return known
-  const secret = randomBytes(32)
-  const file = await open(`${path}.new`, 'w', 0o600)
-  try {
-    await file.writeFile(secret)
-    await file.sync()
-  } finally {
-    await file.close()
+function placeOf({ databaseUrl, databaseConnections, dataDir, preparedDatabase }: ServiceSettings): DatabasePlace {
+  if (databaseUrl !== undefined) return { kind: 'server', url: databaseUrl, connections: databaseConnections }
+  return {
+    kind: 'embedded',
+    folder: dataDir === undefined ? undefined : join(dataDir, 'db'),
+    prepared: preparedDatabase,
   }
-  await rename(`${path}.new`, path)
-  return secret
+}
+
+async function knownBlobs(db: Database, blobs: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('objects').select('blob').where('blob', 'in', blobs).execute()
+  return new Set(rows.map(({ blob }) => blob))
 }
 
 /** A wildcard host is no address to call: it is reached on the loopback. */

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Selectable } from 'kysely'
 
 import { timeOf, type ServiceContext } from './context.ts'
-import type { Tables } from './database.ts'
+import type { Tables } from './tables.ts'
 import { refuse } from './replies.ts'
-import { readBody, segmentRequest, segmentUpdate } from './wire.ts'
+import { MAX_DATABASE_INTEGER, readBody, segmentRequest, segmentUpdate } from './wire.ts'
 
 export function segmentRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { db } = context
@@ -76,8 +76,8 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
 
 /** The integer in a path; refuses with 404 what cannot be an id. */
 export function idOf(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) refuse(404, 'not_found', 'No record has this id.')
-  return Number(text)
+  const id = /^\d{1,10}$/.test(text) ? Number(text) : Infinity
+  return id <= MAX_DATABASE_INTEGER ? id : refuse(404, 'not_found', 'No record has this id.')
 }
 
 function describe({ id, ...segment }: Selectable<Tables['player_group_segments']>): object {

@@ -6,12 +6,14 @@ import { analysisRoutes } from './analysis-routes.ts'
 import { captureRoutes } from './capture-routes.ts'
 import type { ServiceContext } from './context.ts'
 import { credentialCheck } from './credentials.ts'
+import { isDatabaseAway } from './database-errors.ts'
 import { lookupRoutes } from './lookup-routes.ts'
 import { objectRoutes } from './object-routes.ts'
 import { errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { segmentRoutes } from './segment-routes.ts'
 import { storedRoutes } from './stored-routes.ts'
 import { videoRoutes } from './video-routes.ts'
+import { parseJson } from './wire.ts'
 
 /** Ten thousand file names fit well. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024
@@ -33,12 +35,11 @@ export function createServer(context: ServiceContext, lay?: (app: FastifyInstanc
     },
   })
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
     try {
-      // `__proto__` is an ordinary key to JSON.parse, and the contract's schemas read own fields only.
-      done(null, text === '' ? undefined : JSON.parse(String(text)))
-    } catch {
-      done(new MalformedRequest([{ field: '', problem: 'the body is not JSON' }]))
+      done(null, parseJson(bytes as Buffer))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
     }
   })
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
@@ -58,7 +59,9 @@ export function createServer(context: ServiceContext, lay?: (app: FastifyInstanc
 }
 
 interface Answering {
-  code(status: number): { send(body: object): unknown }
+  code(status: number): Answering
+  header(name: string, value: string): Answering
+  send(body: object): unknown
 }
 
 type Routes = (app: FastifyInstance, context: ServiceContext) => void
@@ -96,6 +99,9 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   const status = statusOf(error)
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
   request.log.error({ err: error }, 'a call failed')
+  if (isDatabaseAway(error)) {
+    return reply.code(503).header('retry-after', '1').send(errorBody('unavailable', 'The service is busy. Try again.'))
+  }
   return reply.code(500).send(errorBody('internal', 'The service failed.'))
 }
 

@@ -23,7 +23,7 @@ interface StoredItem {
  */
 export function storedRoutes(app: FastifyInstance, context: ServiceContext): void {
   app.get<{ Querystring: { after?: string; limit?: string } }>('/stored', async (request) => {
-    const after = /^(capture|video)-(\d{1,9})$/.exec(request.query.after ?? 'capture-0')
+    const after = /^(capture|video)-(\d{1,15})$/.exec(request.query.after ?? 'capture-0')
     if (after === null) malformed('after', 'expected a cursor that this service gave')
     const limit = Number(request.query.limit ?? 100)
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) malformed('limit', `expected 1 to ${MAX_PAGE}`)
@@ -67,7 +67,7 @@ async function storedCaptures({ db }: ServiceContext, afterId: number, limit: nu
     const keys = files.map((file) => keyOf({ flow: 'captures', sessionId: file.session_id, fileId: file.id }))
     if (keys.length === 0) break
     const objects = await db.selectFrom('objects').select(['key', 'size_bytes']).where('key', 'in', keys).execute()
-    const sizes = new Map(objects.map(({ key, size_bytes }) => [key, Number(size_bytes)]))
+    const sizes = new Map(objects.map(({ key, size_bytes }) => [key, size_bytes]))
     for (const [index, file] of files.entries()) {
       lastId = file.id
       const sizeBytes = sizes.get(keys[index] ?? '')
@@ -97,6 +97,6 @@ async function confirmedVideos({ db }: ServiceContext, afterId: number, limit: n
     sessionId: file.session_id,
     fileId: file.id,
     name: file.raw_file_name,
-    sizeBytes: Number(file.file_size_bytes),
+    sizeBytes: file.file_size_bytes,
   }))
 }

@@ -4,7 +4,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import type { ServiceContext } from './context.ts'
-import type { Tables } from './database.ts'
+import type { Tables } from './tables.ts'
 import { keyOf } from './object-keys.ts'
 import { refuse } from './replies.ts'
 
@@ -54,7 +54,7 @@ async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): P
   if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this upload_session_id.')
   if (session.is_cancelled) refuse(409, 'session_cancelled', 'The upload session was cancelled.')
   const digits = String(confirmation.affected_file_id)
-  const file = /^\d{1,9}$/.test(digits)
+  const file = /^\d{1,15}$/.test(digits)
     ? await trx
         .selectFrom('video_files')
         .selectAll()
@@ -91,9 +91,9 @@ async function checkStored(trx: Transaction<Tables>, file: VideoFile, etags: rea
     const part = stored.get(index + 1)
     if (part === undefined) refusePart(409, 'part_not_stored', index + 1, 'was never stored')
     if (part.md5 !== etag) refusePart(409, 'etag_mismatch', index + 1, 'is stored with another ETag')
-    sizeBytes += Number(part.size_bytes)
+    sizeBytes += part.size_bytes
   }
-  const expected = Number(file.file_size_bytes)
+  const expected = file.file_size_bytes
   if (sizeBytes !== expected) {
     refuse(409, 'size_mismatch', `The parts hold ${sizeBytes} bytes, the file was announced with ${expected}.`)
   }

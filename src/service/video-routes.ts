@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
 import { timeOf, type ServiceContext } from './context.ts'
-import { addressOf } from './object-keys.ts'
+import { addressOf, keyRangeOf } from './object-keys.ts'
 import { MalformedRequest, refuse, type FieldProblem } from './replies.ts'
 import { confirmFile } from './video-confirm.ts'
 import { readBody, videoConfirmRequest, videoUploadRequest } from './wire.ts'
@@ -70,7 +70,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
   })
 
   app.delete<{ Params: { id: string } }>('/upload_videos/:id', async (request) => {
-    const { id } = request.params
+    const id = sessionIdOf(request.params.id)
     const removed = await db.transaction().execute(async (trx) => {
       const session = await trx
         .updateTable('video_sessions')
@@ -79,11 +79,17 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
         .returning('id')
         .executeTakeFirst()
       if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this id.')
-      return trx.deleteFrom('objects').where('key', 'like', `videos/${session.id}/%`).returning('blob').execute()
+      const [first, end] = keyRangeOf(session.id)
+      return trx.deleteFrom('objects').where('key', '>=', first).where('key', '<', end).returning('blob').execute()
     })
     await store.remove(removed.map(({ blob }) => blob))
     return {}
   })
+}
+
+/** The id in a path. Ours are UUIDs; text that the database could not even look for is no id of ours either. */
+function sessionIdOf(text: string): string {
+  return /^[0-9a-f-]{36}$/.test(text) ? text : refuse(404, 'session_not_found', 'No upload session has this id.')
 }
 
 function describeFile(context: ServiceContext, sessionId: string, fileId: number, file: FileEntry): object {

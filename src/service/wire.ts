@@ -19,7 +19,36 @@ export const segmentUpdate = v.partial(segmentRequest)
 export const analysisUpdate = v.partial(analysisRequest)
 
 const MAX_PROBLEMS = 20
-const MAX_DATABASE_INTEGER = 2_147_483_647
+/** The largest id of a type, a segment or an analysis: 32 bits in the database. */
+export const MAX_DATABASE_INTEGER = 2_147_483_647
+
+/** Bodies of the interface have four levels. More than this is an attack on whoever walks through it. */
+const MAX_DEPTH = 32
+
+/**
+ * The JSON in a body; undefined when it is empty. Throws MalformedRequest for what is not UTF-8 (a name must not be stored
+ * with its letters replaced), not JSON, or nested more than 32 levels deep.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  let body: unknown
+  try {
+    // `__proto__` is an ordinary key to JSON.parse, and the contract's schemas read own fields only.
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    const problem = error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8'
+    throw new MalformedRequest([{ field: '', problem }])
+  }
+  let level: unknown[] = [body]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH)
+      throw new MalformedRequest([{ field: '', problem: `nested more than ${MAX_DEPTH} levels deep` }])
+    level = level.flatMap((value): unknown[] =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    )
+  }
+  return body
+}
 
 /** The body as the schema sees it. Throws MalformedRequest that names every field with a problem, at most 20. */
 export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body: unknown): v.InferOutput<TSchema> {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { ServiceCredentials } from '../../service/index.ts'
-import { parseDuration, parseInteger } from '../option-values.ts'
+import { parseDuration, parseInteger, readText } from '../option-values.ts'
 import { given, type CommandContext } from '../command-context.ts'
 import type { Environment } from '../credentials-from-options.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
@@ -14,6 +14,7 @@ interface ServeOptions {
   readonly port: string
   readonly host: string
   readonly data?: string
+  readonly databaseUrlFile?: string
   readonly completeAfter?: string
   readonly faults?: string
   readonly json?: boolean
@@ -29,12 +30,14 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--port <n>', 'port; 0 takes any free one', '8787')
     .option('--host <address>', 'address to listen on; the default is this machine only', '127.0.0.1')
     .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
+    .option('--database-url-file <file>', 'keep the records in the PostgreSQL server whose URL is in this file')
     .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
     .addHelpText(
       'after',
       '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
-        "key and a token are made up and printed once (with --json in the event 'listening').",
+        "key and a token are made up and printed once (with --json in the event 'listening').\n" +
+        'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data for all.',
     )
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
 }
@@ -44,11 +47,16 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const port = parseInteger(options.port, '--port')
   if (port > MAX_PORT) invalid(`--port must be at most ${MAX_PORT}.`)
   const credentials = credentialsFromEnvironment(context.env)
+  const databaseUrl = await databaseUrlOf(options, context.env)
+  if (databaseUrl !== undefined && options.data === undefined) {
+    invalid('A PostgreSQL server keeps records only: name a folder for the objects with --data (one for all services).')
+  }
   const completeAfterMs =
     options.completeAfter === undefined ? undefined : parseDuration(options.completeAfter, '--complete-after')
   const settings = {
     ...{ port, host: options.host },
     ...given('dataDir', options.data),
+    ...given('databaseUrl', databaseUrl),
     ...given('credentials', credentials),
     ...given('analysisCompletesAfterMs', completeAfterMs),
     ...given('faults', options.faults === undefined ? undefined : await faultsFromOption(options.faults)),
@@ -63,6 +71,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   })
   output.answer(`The service listens on ${service.url}`)
   output.answer(options.data === undefined ? 'It keeps everything in memory.' : `It keeps its data in ${options.data}`)
+  if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL at ${new URL(databaseUrl).host}`)
   if (made !== undefined) {
     output.answer(`API key:      ${made.apiKeys[0] ?? ''}`)
     output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
@@ -75,6 +84,16 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const { reason } = context.interruption
   output.event('result', { flow: 'serve', status: 'interrupted' })
   context.exitWith(reason === undefined ? EXIT.done : SIGNAL_EXIT[reason])
+}
+
+/** From a file or the environment, never from the command line: it holds a password. */
+async function databaseUrlOf({ databaseUrlFile }: ServeOptions, env: Environment): Promise<string | undefined> {
+  const [url, origin] =
+    databaseUrlFile === undefined
+      ? [env['DATABASE_URL'] || undefined, 'DATABASE_URL']
+      : [(await readText(databaseUrlFile, '--database-url-file')).trim(), `--database-url-file "${databaseUrlFile}"`]
+  const isUsable = url === undefined || (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url))
+  return isUsable ? url : invalid(`${origin} does not hold a URL that begins with postgres:// or postgresql://.`)
 }
 
 function credentialsFromEnvironment(env: Environment): ServiceCredentials | undefined {

@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from 'fastify'
 
-import type { Database } from '../database.ts'
+import type { Database } from '../tables.ts'
 import { keyOfPath, type ObjectKey } from '../object-keys.ts'
 
 const BY_ROUTE = {
@@ -63,7 +63,7 @@ async function namesIn(db: Database, operation: Operation, body: unknown): Promi
   if (operation !== 'confirm') return []
   const digits = String(fields['affected_file_id'])
   const sessionId = String(fields['upload_session_id'])
-  return /^\d{1,9}$/.test(digits) ? namesAt(db, { flow: 'videos', sessionId, fileId: Number(digits) }) : []
+  return /^\d{1,15}$/.test(digits) ? namesAt(db, { flow: 'videos', sessionId, fileId: Number(digits) }) : []
 }
 
 async function namesAt(db: Database, key: ObjectKey | undefined): Promise<string[]> {

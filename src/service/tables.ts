@@ -1,0 +1,82 @@
+// The tables as types. Both engines give the same values: a 64-bit integer is a number, JSON is read as what it says and
+// written as text, a moment is a Date.
+
+import type { ColumnType, Generated, Kysely } from 'kysely'
+
+type Json = ColumnType<unknown, string, string>
+
+export interface Tables {
+  mocap_sessions: {
+    id: string
+    org_id: string
+    mocap_type_id: number
+    session_type_id: number
+    session_date: string
+    num_movements: Generated<number>
+    num_players: Generated<number>
+    status: string
+    created_at: Date
+    updated_at: Date
+  }
+  mocap_session_files: {
+    id: Generated<number>
+    session_id: string
+    position: number
+    name: string
+    video_framerate: number | null
+    registered_at: Date
+  }
+  player_group_segments: {
+    id: Generated<number>
+    movement_type_id: number
+    dom_hand: string
+    org_movement_ids: Json
+    created_at: Date
+    updated_at: Date
+  }
+  requested_analyses: {
+    id: Generated<number>
+    name: string
+    primary_analysis_segment_id: number
+    comparison_analysis_segment_id: number | null
+    population_analysis_segment_id: number | null
+    status: string
+    requested_at: Date | null
+    created_at: Date
+    updated_at: Date
+  }
+  video_sessions: {
+    id: string
+    movement_type_id: number
+    player_id: string
+    session_date: string
+    session_type_id: number
+    is_cancelled: Generated<boolean>
+    created_at: Date
+  }
+  video_files: {
+    id: Generated<number>
+    session_id: string
+    raw_file_name: string
+    file_size_bytes: number
+    number_of_chunks: number
+    file_id: number | null
+    frame_rate: number | null
+    status: Generated<string>
+    confirmation: ColumnType<string | null, string | null | undefined, string | null>
+  }
+  /** One row: which database this is, so that no service works on another one's data folder. */
+  database_identity: {
+    id: string
+  }
+  objects: {
+    key: string
+    part_number: number
+    blob: string
+    size_bytes: number
+    md5: string
+    stored_at: Date
+  }
+}
+
+export type Database = Kysely<Tables>

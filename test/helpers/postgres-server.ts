@@ -1,0 +1,175 @@
+// A throw-away PostgreSQL server on this machine's loopback, from the programs of Debian's package: one temporary folder,
+// one free port, a random password, an unprivileged user. It is ended by its process id.
+
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+import { Client } from 'pg'
+
+export interface PostgresServer {
+  /** Of the server's own database, as its superuser. */
+  readonly url: string
+  /** Ends the server and removes its folder. */
+  stop(): Promise<void>
+}
+
+const run = promisify(execFile)
+const UP_WITHIN_MS = 60_000
+const STOP_WITHIN_MS = 15_000
+
+/** Where the programs of the newest installed version are; undefined where there is none. */
+export const postgresPrograms = findPrograms()
+
+/** Starts a server. Rejects with the end of its log, and with nothing left running. */
+export async function startPostgres(): Promise<PostgresServer> {
+  if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed (apt-get install postgresql).')
+  const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-postgres-'))
+  let server: ChildProcess | undefined
+  const onExit = (): void => {
+    server?.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', onExit)
+  const stop = async (): Promise<void> => {
+    process.off('exit', onExit)
+    await end(server)
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const password = randomBytes(12).toString('hex')
+    const port = await freePort()
+    const user = await unprivileged()
+    if (user !== undefined) await chown(folder, user.uid, user.gid)
+    await initialize(folder, password, user)
+    server = spawn(join(postgresPrograms, 'postgres'), ['-D', join(folder, 'data'), ...settings(folder, port)], {
+      ...user,
+      cwd: folder,
+      stdio: 'ignore',
+    })
+    const url = `postgres://uplink:${password}@127.0.0.1:${String(port)}/postgres`
+    await answers(url, server)
+    return { url, stop }
+  } catch (error) {
+    const log = await readFile(join(folder, 'log'), 'utf8').catch(() => '')
+    await stop()
+    throw new Error(`PostgreSQL did not start. The end of its log: ${log.slice(-2_000)}`, { cause: error })
+  }
+}
+
+/** Makes an empty database of a new name on a server; its URL. */
+export async function newDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await queryOnce(serverUrl, `create database ${name}`)
+  return serverUrl.replace(/postgres$/, name)
+}
+
+/** Runs one statement over a connection of its own; the rows. */
+export async function queryOnce(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+async function initialize(folder: string, password: string, user: User | undefined): Promise<void> {
+  const passwordFile = join(folder, 'password')
+  await writeFile(passwordFile, password, { mode: 0o600 })
+  if (user !== undefined) chownSync(passwordFile, user.uid, user.gid)
+  const args = [
+    '-D',
+    join(folder, 'data'),
+    '-U',
+    'uplink',
+    '--pwfile',
+    passwordFile,
+    '-A',
+    'scram-sha-256',
+    '-E',
+    'UTF8',
+  ]
+  await run(join(String(postgresPrograms), 'initdb'), [...args, '--locale', 'C.UTF-8', '--no-sync'], {
+    ...user,
+    cwd: folder,
+  })
+}
+
+function settings(folder: string, port: number): string[] {
+  const values = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: 100,
+    // What it holds is thrown away: no need to wait for the disk.
+    fsync: 'off',
+    logging_collector: 'on',
+    log_directory: folder,
+    log_filename: 'log',
+  }
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${String(value)}`])
+}
+
+/** The server refuses to run as root: then it runs as the package's user, or as nobody. */
+async function unprivileged(): Promise<User | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
+  const found = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody')
+  if (found === undefined) throw new Error('PostgreSQL does not run as root, and there is no user to run it as.')
+  return { uid: Number(found[2]), gid: Number(found[3]) }
+}
+
+async function answers(url: string, server: ChildProcess): Promise<void> {
+  const beganAtMs = performance.now()
+  for (;;) {
+    const isUp = await queryOnce(url, 'select 1').then(
+      () => true,
+      () => false,
+    )
+    if (isUp) return
+    if (server.exitCode !== null) throw new Error(`postgres ended with ${String(server.exitCode)}`)
+    if (performance.now() - beganAtMs > UP_WITHIN_MS) throw new Error('postgres does not answer')
+    await wait(50)
+  }
+}
+
+/** Ends the server at once, whoever is connected. */
+async function end(server: ChildProcess | undefined): Promise<void> {
+  if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  server.kill('SIGINT')
+  const force = setTimeout(() => server.kill('SIGKILL'), STOP_WITHIN_MS)
+  await ended
+  clearTimeout(force)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function findPrograms(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [...versions.map((version) => join(debian, version, 'bin'))]
+  const onPath = (process.env['PATH'] ?? '').split(delimiter)
+  return [...folders, ...onPath].find(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+  )
+}
