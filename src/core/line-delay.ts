@@ -4,6 +4,7 @@
 import { createAlarm } from './alarm.ts'
 import { createBackground } from './background.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from './ports.ts'
+import { sendThrough } from './send-through.ts'
 
 export interface LineDelay {
   /** The transport to send with, so that answers are heard. */
@@ -77,17 +78,13 @@ export function createLineDelay(
   onRate(background.bytesPerSecond())
 
   return {
-    transport: {
-      ...(transport.isProgressLive === undefined ? {} : { isProgressLive: transport.isProgressLive }),
-      ...(transport.hasQueue === undefined ? {} : { hasQueue: transport.hasQueue }),
-      ...(transport.isResetByAbort === undefined ? {} : { isResetByAbort: transport.isResetByAbort }),
+    transport: sendThrough(transport, {
       endingOf: (request) => transport.endingOf(asSent.get(request) ?? request),
-      close: () => transport.close(),
       send(request) {
         latestUrl = request.url
         return transport.roundTrip === undefined ? sendAndHear(request) : transport.send(request)
       },
-    },
+    }),
     addBytes(bytes) {
       bytesSince += Math.max(0, bytes)
     },

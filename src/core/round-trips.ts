@@ -2,6 +2,7 @@
 // last. A full queue shows here long before a part's answer would tell.
 
 import type { Clock, Transport } from './ports.ts'
+import { sendThrough } from './send-through.ts'
 
 export interface RoundTrips {
   /** The transport to send with, so that the host is known. */
@@ -54,10 +55,7 @@ export function createRoundTrips({
   }
 
   return {
-    transport: {
-      ...(transport.isProgressLive === undefined ? {} : { isProgressLive: transport.isProgressLive }),
-      endingOf: (request) => transport.endingOf(request),
-      close: () => transport.close(),
+    transport: sendThrough(transport, {
       send(request) {
         const isFirst = url === undefined
         url = request.url
@@ -65,7 +63,7 @@ export function createRoundTrips({
         if (isFirst) measure()
         return transport.send(request)
       },
-    },
+    }),
     measure,
     takeNewest() {
       const taken = newestMs

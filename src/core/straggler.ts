@@ -12,12 +12,14 @@ export interface Moving {
 
 export interface StragglerWatch<T extends Moving> {
   /**
-   * Takes in how far the attempts are. `isTail`: nothing else is left to send, and slots are idle; only then one is named. One
+   * Takes in how far the attempts are; more than once a second changes nothing. `isTail`: nothing else is left to send, and slots are idle; only then one is named. One
    * that was handed over as a whole never is: it may be stored already.
    */
   look(moving: readonly T[], nowMs: number, isTail: boolean): T | undefined
 }
 
+/** Looks closer to each other are passed over, ms: in less, a slow line moves nothing for anybody. */
+const LOOK_EVERY_MS = 1_000
 /** How long an attempt must have been compared, ms. */
 const COMPARED_MS = 10_000
 /** How much less than its neighbours a straggler carries. */
@@ -65,6 +67,7 @@ export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
 
   return {
     look(moving, nowMs, isTail) {
+      if (lastMs !== undefined && nowMs - lastMs < LOOK_EVERY_MS) return undefined
       compare(moving, nowMs - (lastMs ?? nowMs))
       lastMs = nowMs
       histories = new Map(moving.map((attempt) => [attempt, { ...fresh, ...histories.get(attempt) }]))
