@@ -3,7 +3,9 @@
 
 import type { Transport } from './ports.ts'
 
-type Traits = { readonly [K in Exclude<keyof Transport, 'send' | 'endingOf' | 'close' | 'roundTrip'>]-?: Transport[K] }
+type Traits = {
+  readonly [K in Exclude<keyof Transport, 'send' | 'endingOf' | 'close' | 'roundTrip'>]-?: NonNullable<Transport[K]>
+}
 
 /** `endingOf`: needed where `send` hands other requests on than it is given. Round trips are not handed on. */
 export function sendThrough(
