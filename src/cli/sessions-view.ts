@@ -28,7 +28,7 @@ function cells(session: SessionSummary, nowMs: number): string[] {
 }
 
 function wordOf(session: SessionSummary): string {
-  return isToldLater(session) ? 'cancelled, service not told' : session.status
+  return isToldLater(session) || hasLeftOver(session) ? `${session.status}, service not told` : session.status
 }
 
 /** Cancelled, and the service, which has a call for that, could not be told yet. */
@@ -36,13 +36,20 @@ export function isToldLater({ status, flow, sessionId, isServiceTold }: SessionS
   return status === 'cancelled' && flow === 'video' && sessionId !== undefined && isServiceTold !== true
 }
 
+/** Confirmed, and the service could not be told yet of a session that was left empty on the way. */
+function hasLeftOver({ status, leftSessionIds }: SessionSummary): boolean {
+  return status === 'confirmed' && leftSessionIds.length > 0
+}
+
 /** Nothing is left to do: nobody misses its journal. */
 export function isFinished(session: SessionSummary): boolean {
   if (session.error !== undefined) return false
-  return session.status === 'confirmed' || (session.status === 'cancelled' && !isToldLater(session))
+  if (session.status === 'confirmed') return !hasLeftOver(session)
+  return session.status === 'cancelled' && !isToldLater(session)
 }
 
 /** Whether `resume` without a key takes it up. A journal that cannot be read is tried, so that it is told. */
-export function isResumable({ status }: SessionSummary): boolean {
-  return status === 'open' || status === 'partial' || status === 'failed'
+export function isResumable(session: SessionSummary): boolean {
+  const { status } = session
+  return status === 'open' || status === 'partial' || status === 'failed' || hasLeftOver(session)
 }

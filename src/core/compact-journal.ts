@@ -57,13 +57,15 @@ function write(folded: FoldedJournal, newest: Newest): JournalRecord[] {
 }
 
 /** The session's id, or that it was asked for without an answer on record. */
-function createRecords({ sessionId, hasPossibleOrphan, place }: FoldedJournal, newest: Newest): JournalRecord[] {
+function createRecords(folded: FoldedJournal, newest: Newest): JournalRecord[] {
+  const { sessionId, leftSessionIds, hasPossibleOrphan, place } = folded
   const creating = newest('session.creating')
   const created = newest('session.created')
   const isOrphanKnown = hasPossibleOrphan && place !== 'creating'
   if (created !== undefined && sessionId !== undefined) {
     const { type, at } = created
-    return [{ type, at, sessionId, ...(isOrphanKnown ? { hasPossibleOrphan } : {}) }]
+    const left = leftSessionIds.length === 0 ? {} : { leftSessionIds }
+    return [{ type, at, sessionId, ...(isOrphanKnown ? { hasPossibleOrphan } : {}), ...left }]
   }
   if (creating === undefined || !isOrphanKnown) return []
   const refused = newest('session.refused')

@@ -33,6 +33,8 @@ export type JournalRecord = { readonly at: number } & (
       readonly sessionId: string | number
       readonly files?: readonly AddressedFile[]
       readonly hasPossibleOrphan?: boolean
+      /** Only in a history that was shortened: see FoldedJournal. */
+      readonly leftSessionIds?: readonly (string | number)[]
     }
   | { readonly type: 'files.registering'; readonly fileIndexes: readonly number[] }
   | { readonly type: 'files.registered'; readonly files: readonly AddressedFile[] }
@@ -70,6 +72,8 @@ export type JournalRecord = { readonly at: number } & (
       readonly generation: number
       readonly files: readonly AddressedFile[]
     }
+  /** The service was told that nobody uses this session, which was left empty. */
+  | { readonly type: 'session.ended'; readonly sessionId: string | number }
   /** A person asked for the session again: files that had failed are tried once more. */
   | { readonly type: 'session.resumed' }
   /** The create was answered with a clear no: it left no session behind. */
@@ -90,6 +94,8 @@ export interface FoldedJournal {
   readonly locations: readonly string[]
   readonly place: JournalPlace
   readonly sessionId: string | number | undefined
+  /** Sessions from which every file has gone to another, and of which the service is not known to have been told. */
+  readonly leftSessionIds: readonly (string | number)[]
   readonly ledger: Ledger
   /** Files whose registration was asked for without a result: the far end may know their names already. */
   readonly registeringIndexes: ReadonlySet<number>
@@ -117,7 +123,7 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
   const { key, flow, params, locations, at: beganAt } = begun
   return {
     ...{ key, flow, params, locations, beganAt, ledger: createLedger(begun.files), registeringIndexes: new Set() },
-    ...{ place: 'new', sessionId: undefined, hasPossibleOrphan: false, isServiceTold: undefined },
+    ...{ place: 'new', sessionId: undefined, leftSessionIds: [], hasPossibleOrphan: false, isServiceTold: undefined },
   }
 }
 
@@ -125,6 +131,7 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
 export function advanceFold(folded: FoldedJournal, record: JournalRecord): void {
   const state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[K] } = folded
   const registering = state.registeringIndexes as Set<number>
+  const before = record.type === 'session.replaced' ? sessionsOf(state) : []
   applyRecord(state.ledger, record)
   switch (record.type) {
     case 'session.creating':
@@ -138,6 +145,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.place = 'created'
       state.sessionId = record.sessionId
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
+      state.leftSessionIds = record.leftSessionIds ?? []
       break
     case 'files.registering':
       for (const fileIndex of record.fileIndexes) registering.add(fileIndex)
@@ -145,8 +153,14 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     case 'files.registered':
       for (const { fileIndex } of record.files) registering.delete(fileIndex)
       break
-    case 'session.replaced':
+    case 'session.replaced': {
       state.sessionId = record.sessionId
+      const used = new Set([record.sessionId, ...state.ledger.files.map((file) => file.sessionId)])
+      state.leftSessionIds = before.filter((sessionId) => !used.has(sessionId))
+      break
+    }
+    case 'session.ended':
+      state.leftSessionIds = state.leftSessionIds.filter((sessionId) => sessionId !== record.sessionId)
       break
     case 'session.resumed':
       if (state.place === 'partial' || state.place === 'failed')
@@ -164,6 +178,14 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       break
     default:
   }
+}
+
+/** Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. */
+export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
+  if (folded === undefined) return []
+  const { sessionId, ledger, leftSessionIds } = folded
+  const known = [sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds]
+  return [...new Set(known.filter((id) => id !== undefined))]
 }
 
 /** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */

@@ -9,6 +9,7 @@ import { formatBytes } from '../core/plan.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
 import type { RenewalReason } from '../core/transfer-job.ts'
+import { endLeftSessions } from './end-sessions.ts'
 import type { SessionRecord } from './session-record.ts'
 
 /** A host's own way to sign again. Returns one address per part number asked for, in that order. */
@@ -38,16 +39,12 @@ export interface RenewalOptions extends AddressRules {
   /** The measured rate; 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
-  /** The service could not be told that nobody uses this session any more. */
-  readonly onOrphan: (sessionId: string | number) => void
 }
 
 /** A file that has been to so many sessions will not be finished by one more. */
 const MAX_MOVES = 20
 /** With less than this no part can begin: see the margin of core/address-clock. */
 const SHORTEST_LIFE_MS = 2_000
-/** How long the old session's cancel may hold up the new one, ms. */
-const CANCEL_WITHIN_MS = 15_000
 
 /** Refusals in a row of addresses that should still live, before the storage is believed. */
 const MAX_CONTRADICTIONS = 3
@@ -136,20 +133,8 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved })
   const filesMoved = files.filter((file) => file.sessionId === newSessionId).length
   options.onReplaced({ oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided })
-  const isOldEmpty = !files.some((file) => file.state !== 'failed' && file.sessionId === oldSessionId)
-  // A session that holds something the service has accepted is never cancelled unasked.
-  if (isOldEmpty) await cancelOld(options, oldSessionId)
-}
-
-async function cancelOld({ protocol, clock, onOrphan }: RenewalOptions, sessionId: string | number): Promise<void> {
-  const limit = new AbortController()
-  const timer = clock.setTimeout(
-    () => limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The cancel took too long.')),
-    CANCEL_WITHIN_MS,
-  )
-  // Whether it is told or not changes nothing for the files: the old session is empty.
-  await protocol.cancel?.(sessionId, limit.signal).catch(() => onOrphan(sessionId))
-  clock.clearTimeout(timer)
+  // Whether the service is told now or later changes nothing for the files: what is ended is empty.
+  await endLeftSessions(options)
 }
 
 /** After one renewal, a file that cannot be sent within an address's life is told so instead of being sent for ever. */

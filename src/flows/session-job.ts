@@ -26,7 +26,6 @@ export interface SessionJobOptions extends AddressRules {
   /** The measured rate, 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
-  readonly onOrphan: (sessionId: string | number) => void
 }
 
 /** How often a file's address may be renewed before its refusal is believed. */

@@ -2,11 +2,12 @@
 // writes its intent before the call and the result after it, and may run again in a later life.
 
 import { checkAddresses } from '../core/address-policy.ts'
-import { HttpStatusError, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/ledger.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer-job.ts'
+import { endAllSessions, endLeftSessions } from './end-sessions.ts'
 import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -24,9 +25,6 @@ export interface SessionSteps {
   /** The last failure as it was thrown; machines keep plain data only. */
   failure(): unknown
 }
-
-/** How long a cancel waits for the service to be told, ms. */
-const CANCEL_WITHIN_MS = 60_000
 
 export function createSessionSteps(
   ports: FlowPorts,
@@ -70,7 +68,6 @@ export function createSessionSteps(
       report: onTransferEvent,
       bytesPerSecond: () => telling.progress().bytesPerSecond,
       onReplaced: (event) => telling.tellReplaced(event),
-      onOrphan: (sessionId) => telling.warnOfOrphan(sessionId),
     })
     try {
       return await engine.run(job, signal)
@@ -95,7 +92,8 @@ export function createSessionSteps(
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
     },
     async cancel() {
-      const { isServiceTold, failure: reason } = await tellService(ports, definition, record)
+      const wasCancelAsked = definition.wasCancelAsked === true
+      const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
       await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same; the machine keeps why nobody was told.
       if (reason !== undefined) throw reason instanceof Error ? reason : new Error(summarize(reason).message)
@@ -103,6 +101,9 @@ export function createSessionSteps(
     },
     async settle(status, error) {
       try {
+        if (status !== 'cancelled') {
+          for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
+        }
         // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
         if (isOver(record, status))
           await record.write({ type: 'session.settled', status, ...(error === null ? {} : { error }) })
@@ -175,43 +176,6 @@ async function proveSources(
       telling.take({ type: 'fileState', file })
     }
   }
-}
-
-/**
- * All of them, those included that hold confirmed files: whoever cancels gives the whole upload up, wherever its files went
- * when addresses died.
- */
-async function tellService(
-  { clock }: FlowPorts,
-  { protocol, wasCancelAsked = false }: UploadDefinition,
-  record: SessionRecord,
-): Promise<{ readonly isServiceTold: boolean; readonly failure?: unknown }> {
-  if (protocol.cancel === undefined) return { isServiceTold: false }
-  const limit = new AbortController()
-  const timer = clock.setTimeout(() => {
-    limit.abort(new UploadError('ERR_UPLOAD_TIMEOUT', 'The service was not reached in time to be told of the cancel.'))
-  }, CANCEL_WITHIN_MS)
-  const newest = record.sessionId()
-  const held = record.ledger().files.flatMap(({ sessionId }) => (sessionId === undefined ? [] : [sessionId]))
-  const told = [...new Set([newest, ...held])].map(async (sessionId) => {
-    try {
-      await protocol.cancel?.(sessionId, limit.signal)
-    } catch (error) {
-      // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then.
-      // Without either the address may be wrong.
-      if (!isGone(error) || (sessionId === newest && !wasCancelAsked)) throw error
-    }
-  })
-  try {
-    const failed = (await Promise.allSettled(told)).find((outcome) => outcome.status === 'rejected')
-    return failed === undefined ? { isServiceTold: true } : { isServiceTold: false, failure: failed.reason }
-  } finally {
-    clock.clearTimeout(timer)
-  }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)
 }
 
 function isOver(record: SessionRecord, status: FinalStatus): boolean {

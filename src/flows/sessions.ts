@@ -3,10 +3,11 @@
 import { checkAddress } from '../core/address-policy.ts'
 import { invalid, isUploadError, summarize, UploadError } from '../core/errors.ts'
 import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
-import { foldJournal, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
+import { foldJournal, sessionsOf, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
 import { countSettled, isReceived } from '../core/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, type CaptureParams } from './captures.ts'
+import { endLeftSessions } from './end-sessions.ts'
 import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { driveSession, type UploadDefinition } from './upload-session.ts'
@@ -20,6 +21,10 @@ export interface SessionSummary {
   /** `open`: something is left to do, and `resume` does it. `cancelling`: the service has yet to be told. */
   readonly status: 'open' | 'cancelling' | FinalStatus
   readonly sessionId: string | number | undefined
+  /** Every session of the service that a cancel ends: the newest, those that hold files of this upload, those left empty. */
+  readonly sessionIds: readonly (string | number)[]
+  /** Those of them that were left empty, and of which the service has yet to be told: `resume` does it. */
+  readonly leftSessionIds: readonly (string | number)[]
   readonly beganAtMs: number | undefined
   readonly bytes: number
   readonly confirmedBytes: number
@@ -62,8 +67,11 @@ export async function resumeSession(context: FlowContext, key: string, options: 
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. Upload its files anew.`)
     }
     checkKeptAddresses(context, foldedOf(record))
+    const definition = definitionOf(context, foldedOf(record), options)
     if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
-    return driveSession(context, definitionOf(context, foldedOf(record), options), record)
+    // A confirmed session is not driven any more, and settles at once.
+    else await endLeftSessions({ record, protocol: definition.protocol, clock: context.clock })
+    return driveSession(context, definition, record)
   } catch (error) {
     await record.close()
     throw error
@@ -97,8 +105,9 @@ async function summarizeSession({ journal }: FlowContext, key: string): Promise<
     const { files } = folded.ledger
     const { confirmedCount: filesConfirmed, failedCount: filesFailed } = countSettled(folded.ledger)
     const received = files.flatMap((file) => file.parts).filter(isReceived)
-    const { flow, sessionId, beganAt: beganAtMs, isServiceTold } = folded
+    const { flow, sessionId, leftSessionIds, beganAt: beganAtMs, isServiceTold } = folded
     return {
+      ...{ sessionIds: sessionsOf(folded), leftSessionIds },
       ...{ key, flow, sessionId, beganAtMs, filesConfirmed, filesFailed, filesTotal: files.length },
       status: statusOf(folded),
       bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
@@ -107,7 +116,7 @@ async function summarizeSession({ journal }: FlowContext, key: string): Promise<
     }
   } catch (error) {
     const nothing = { bytes: 0, confirmedBytes: 0, filesTotal: 0, filesConfirmed: 0, filesFailed: 0 }
-    const unknown = { flow: undefined, sessionId: undefined, beganAtMs: undefined }
+    const unknown = { flow: undefined, sessionId: undefined, sessionIds: [], leftSessionIds: [], beganAtMs: undefined }
     return { key, ...unknown, status: 'open', ...nothing, error: summarize(error) }
   }
 }

@@ -19,7 +19,7 @@ export interface Telling {
   /** The session has begun: sizes are known. */
   begin(): void
   take(event: TransferEvent): void
-  /** `sessionId`: one that was left, and could not be told so; absent where a create had no clear answer. */
+  /** `sessionId`: one that was left, and the service could not be told so; absent where a create had no clear answer. */
   warnOfOrphan(sessionId?: string | number): void
   tellReplaced(event: SessionReplaced): void
   /** Sends the last progress. */
@@ -142,7 +142,7 @@ export function createTelling(options: {
       const message =
         sessionId === undefined
           ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
-          : `The service could not be told that session ${String(sessionId)} was replaced: it may hold it unused.`
+          : `The service could not be told that session ${String(sessionId)} was replaced: it may hold it unused. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {

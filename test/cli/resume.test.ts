@@ -6,6 +6,7 @@ import { mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
+import { diskJournal } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
@@ -211,6 +212,38 @@ describe('cancel', () => {
     expect(pruned.stdout).toBe('removed 0 finished sessions, 1 other kept\n')
     expect(told.code).toBe(0)
     expect(service.records.cancelledSessionIds).toHaveLength(1)
+  })
+
+  it('names every session of the service that it ends or could not end, also before it is told', async () => {
+    service = await startIndependentService()
+    const journal = await diskJournal({ folder: stateDir }).open('video-moved')
+    const plan = { name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
+    const place = (fileIndex: number) => ({
+      fileIndex,
+      serverFileId: fileIndex,
+      addresses: [`${service.storageUrl}/k`],
+    })
+    const params = { movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 }
+    const begun = { version: 1, key: 'video-moved', flow: 'video', params, locations: ['/a', '/b'] } as const
+    const files = [0, 1].map((fileIndex) => ({ ...plan, fileIndex }))
+    await journal.append([
+      { at: 1, type: 'session.begun', ...begun, files },
+      { at: 2, type: 'session.created', sessionId: 's1', files: [place(0), place(1)] },
+      { at: 3, type: 'session.replaced', sessionId: 's2', files: [place(0)] },
+      { at: 4, type: 'session.replaced', sessionId: 's3', files: [place(0)] },
+    ])
+    await journal.close()
+
+    const dry = await run('cancel', 'video-moved', '--dry-run')
+    const untold = await run('cancel', 'video-moved')
+    const told = await run('cancel', 'video-moved', '--json')
+
+    expect(dry.stdout).toContain('cancel of session s3')
+    expect(dry.stdout).toContain('cancel of session s1')
+    expect(dry.stdout).toContain('cancel of session s2')
+    // This service knows none of them: of the newest that is believed only where an earlier try may have ended it.
+    expect(untold.stdout).toBe('cancelled: video-moved; the service may still hold sessions s3, s1, s2\n')
+    expect(lastLine(told.stdout)).toMatchObject({ isServiceTold: true, sessionIds: ['s3', 's1', 's2'] })
   })
 
   it('of a capture says that the service has no call for it', async () => {

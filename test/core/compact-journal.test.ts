@@ -49,6 +49,12 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
     },
     { weight: 2, arbitrary: at.map((time): JournalRecord => ({ type: 'session.resumed', at: time })) },
     at.map((time): JournalRecord => ({ type: 'session.refused', at: time })),
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(at, fc.nat(3))
+        .map(([time, sessionId]): JournalRecord => ({ type: 'session.ended', at: time, sessionId })),
+    },
     fc
       .tuple(part, generation)
       .map(([fields, of]): JournalRecord => ({ ...fields, type: 'part.doubtful', generation: of })),

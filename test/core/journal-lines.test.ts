@@ -94,6 +94,7 @@ describe('the lines', () => {
       'session.replaced',
       'session.resumed',
       'session.refused',
+      'session.ended',
     ],
     ...['session.cancelling', 'session.cancelled', 'session.settled', 'files.registering', 'files.registered'],
     ...['part.doubtful', 'part.received', 'parts.voided', 'file.confirming', 'file.confirmed', 'file.failed'],

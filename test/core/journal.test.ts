@@ -60,6 +60,27 @@ describe('the fold of a journal', () => {
     expect(foldJournal([BEGUN, { ...CREATED, hasPossibleOrphan: true }]).hasPossibleOrphan).toBe(true)
   })
 
+  it('remembers a session that every file has left until the service was told, and never one that holds a file', () => {
+    const failed = {
+      at: 8,
+      type: 'file.failed',
+      fileIndex: 1,
+      error: { code: 'ERR_UPLOAD_NETWORK', message: '' },
+    } as const
+    const replaced = (sessionId: string, ...indexes: number[]) =>
+      ({ at: 9, type: 'session.replaced', sessionId, files: indexes.map(address) }) as const
+    const left = (...records: JournalRecord[]) => foldJournal([BEGUN, CREATED, ...records]).leftSessionIds
+
+    expect(left(replaced('t', 0, 1))).toEqual(['s'])
+    expect(left(replaced('t', 0))).toEqual([])
+    // A resume takes the failed file up again, where it is.
+    expect(left(failed, replaced('t', 0, 1))).toEqual([])
+    expect(left(replaced('t', 0), replaced('u', 0, 1)).toSorted()).toEqual(['s', 't'])
+    expect(left(replaced('t', 0, 1), replaced('u', 0, 1), { at: 10, type: 'session.ended', sessionId: 's' })).toEqual([
+      't',
+    ])
+  })
+
   it('remembers only the registrations that have no result', () => {
     const { registeringIndexes } = foldJournal([
       BEGUN,

@@ -6,7 +6,7 @@ import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal.ts'
 import type { Transport } from '../../src/core/ports.ts'
 import { createUplink } from '../../src/uplink.ts'
-import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
 
 const PLAN = { fileIndex: 0, name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
 const params = { movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 }
@@ -31,25 +31,43 @@ async function cancelGone(records: readonly JournalRecord[]): Promise<boolean | 
 
 /** Cancels a session of this history at a service that answers so to the cancel of each session. */
 async function cancelAt(records: readonly JournalRecord[], status: (sessionId: string) => number) {
+  const { uplink, told } = await uplinkAt(records, (sessionId) => Promise.resolve(status(sessionId)))
+  return { ...(await uplink.cancelSession('k')), told }
+}
+
+/** An Uplink with this history at a service that answers so to the cancel of each session. */
+async function uplinkAt(
+  records: readonly JournalRecord[],
+  status: (sessionId: string) => Promise<number>,
+  clock: SimulatedClock = createSimulatedClock(),
+) {
   const told: string[] = []
   const journal = memoryJournal()
   const session = await journal.open('k')
   await session.append(records)
   await session.close()
   const transport: Transport = {
-    send({ method, url }) {
+    async send({ method, url, signal }) {
       const sessionId = url.slice(url.lastIndexOf('/') + 1)
       told.push(`${method} ${sessionId}`)
-      return Promise.resolve({ status: status(sessionId), headers: {}, body: new Uint8Array(), isBodyCut: false })
+      const gone = new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      })
+      return {
+        status: await Promise.race([status(sessionId), gone]),
+        headers: {},
+        body: new Uint8Array(),
+        isBodyCut: false,
+      }
     },
     endingOf: () => 'neverWhole',
     close: () => Promise.resolve(),
   }
   const uplink = createUplink(
     { baseUrl: 'https://service.test', credentials: { apiKey: 'key' } },
-    { transport, journal, clock: createSimulatedClock(), random: () => 0.5 },
+    { transport, journal, clock, random: () => 0.5 },
   )
-  return { ...(await uplink.cancelSession('k')), told }
+  return { uplink, told, journal }
 }
 
 it.each([
@@ -102,4 +120,51 @@ it.each(ANSWERS)('gives up every session that holds files of the upload: %s', as
 
   expect(report).toMatchObject({ status: 'cancelled', sessionId: 's2', isServiceTold })
   expect([...new Set(report.told)].sort()).toEqual(['DELETE s1', 'DELETE s2'])
+})
+
+/** Its only file is confirmed in a second session; nobody is known to have told the service of the first. */
+const LEFT: readonly JournalRecord[] = [
+  ...CREATED,
+  { at: 3, type: 'session.replaced', sessionId: 's2', files: [addressed(0)] },
+  { ...REPLACED[2]!, at: 4, generation: 1 } as JournalRecord,
+]
+
+it('ends with an upload that is given up the session that its files have left', async () => {
+  const report = await cancelAt(LEFT, () => 200)
+
+  expect(report.isServiceTold).toBe(true)
+  expect(report.told.toSorted()).toEqual(['DELETE s1', 'DELETE s2'])
+})
+
+it('tells the service in a later life of a session that was left, also where all is confirmed', async () => {
+  const done: JournalRecord[] = [
+    { at: 5, type: 'file.confirmed', fileIndex: 0 },
+    { at: 6, type: 'session.settled', status: 'confirmed' },
+  ]
+  let status = 409
+  const { uplink, told } = await uplinkAt([...LEFT, ...done], () => Promise.resolve(status))
+  const left = async () => (await uplink.sessions())[0]?.leftSessionIds
+
+  await (await uplink.resume('k')).done()
+  expect([told, await left()]).toEqual([['DELETE s1'], ['s1']])
+  status = 200
+  await (await uplink.resume('k')).done()
+  expect([told, await left()]).toEqual([['DELETE s1', 'DELETE s1'], []])
+  await (await uplink.resume('k')).done()
+  expect(told.length).toBe(2)
+})
+
+it('does not count the sleep of the machine as time in which the service could be told', async () => {
+  const clock = createSimulatedClock()
+  let answer: (status: number) => void = () => undefined
+  const answered = () => new Promise<number>((resolve) => (answer = resolve))
+  const { uplink } = await uplinkAt(CREATED, answered, clock)
+  const cancelled = uplink.cancelSession('k')
+
+  await clock.advance(10_000)
+  clock.suspend(8 * 3_600_000)
+  await clock.advance(10_000)
+  answer(200)
+
+  expect((await cancelled).isServiceTold).toBe(true)
 })

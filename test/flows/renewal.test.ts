@@ -24,7 +24,6 @@ async function refused(cancel: (sessionId: string | number) => Promise<void> = (
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
   let sessions = 0
-  const orphans: (string | number)[] = []
   const addressed = (): AddressedFile[] => [
     { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?sig=x`) },
   ]
@@ -37,7 +36,7 @@ async function refused(cancel: (sessionId: string | number) => Promise<void> = (
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
   const renew = createRenewal({
     ...{ record, protocol, clock, register: () => Promise.resolve(false) },
-    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, onOrphan: (id) => orphans.push(id) },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined },
   })
 
   /** Refuses the file's addresses so often; whether they were taken for renewed each time. */
@@ -51,7 +50,8 @@ async function refused(cancel: (sessionId: string | number) => Promise<void> = (
     }
     return answers
   }
-  return { record, refuse, orphans, sessions: () => sessions }
+  const left = () => record.folded()?.leftSessionIds
+  return { record, refuse, left, sessions: () => sessions }
 }
 
 it('believes a storage that gives no reason and takes no part under new addresses either', async () => {
@@ -74,15 +74,20 @@ it('moves the file once more where a part got through, or where the storage spea
   expect(sessions()).toBe(4)
 })
 
-it('tells the service of a session that is left empty, and the host where the service could not be told', async () => {
+it('tells the service of a session that is left empty, and goes on doing so until it is told', async () => {
   const told: (string | number)[] = []
-  const { refuse, orphans } = await refused((sessionId) => {
+  let isAway = false
+  const { refuse, left } = await refused((sessionId) => {
     told.push(sessionId)
-    return told.length === 1 ? Promise.resolve() : Promise.reject(new Error('away'))
+    return isAway ? Promise.reject(new Error('away')) : Promise.resolve()
   })
 
   await refuse(4)
-  expect([told, orphans]).toEqual([['s1'], []])
+  expect([told, left()]).toEqual([['s1'], []])
+  isAway = true
   await refuse(4, true)
-  expect([told, orphans]).toEqual([['s1', 's2'], ['s2']])
+  expect([told, left()]).toEqual([['s1', 's2'], ['s2']])
+  isAway = false
+  await refuse(4, true)
+  expect([told.toSorted(), left()]).toEqual([['s1', 's2', 's2', 's3'], []])
 })

@@ -65,7 +65,6 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
     ...{ record, protocol, clock, registeredBefore: new Set<number>() },
     bytesPerSecond: () => 0,
     onReplaced: () => undefined,
-    onOrphan: () => undefined,
     source: (fileIndex) => sources[fileIndex]!,
     report(event) {
       events.push(event)

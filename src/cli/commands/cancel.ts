@@ -34,12 +34,8 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
     const session = knownSession(await summariesOf(kept), key, kept.folder)
     if (options.dryRun === true) {
-      const { flow, sessionId } = session
-      printCalls(
-        output,
-        'cancel',
-        flow === 'video' && sessionId !== undefined ? [`cancel of session ${sessionId}`] : [],
-      )
+      const { flow, sessionIds } = session
+      printCalls(output, 'cancel', flow === 'video' ? sessionIds.map((id) => `cancel of session ${id}`) : [])
       return
     }
     if (session.status === 'cancelled' && !isToldLater(session)) {
@@ -48,7 +44,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     }
     try {
       const report = await interruptible(uplink.cancelSession(key), context.interruption)
-      context.exitWith(tellCancelled(output, report, commandLine('cancel', key, options)))
+      context.exitWith(tellCancelled(output, report, session.sessionIds, commandLine('cancel', key, options)))
     } catch (error) {
       if (context.interruption.reason !== undefined) {
         output.complain(`The cancel is not known to be over. To repeat it: ${commandLine('cancel', key, options)}`)
@@ -58,15 +54,21 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
   })
 }
 
-function tellCancelled(output: Output, report: UploadReport, again: string): number {
+function tellCancelled(
+  output: Output,
+  report: UploadReport,
+  sessionIds: SessionSummary['sessionIds'],
+  again: string,
+): number {
   const { flow, key, sessionId, files, isServiceTold = false } = report
   const isNothingToTell = flow === 'capture' || sessionId === undefined
-  output.event('result', { ...resultOf(report), isServiceTold })
+  const named = `${sessionIds.length > 1 ? 'sessions' : 'session'} ${sessionIds.join(', ')}`
+  output.event('result', { ...resultOf(report), sessionIds, isServiceTold })
   if (report.hasPossibleOrphan) {
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
   }
   if (isServiceTold) {
-    output.answer(`cancelled: ${key}; the service was told to end session ${sessionId ?? ''}`)
+    output.answer(`cancelled: ${key}; the service was told to end ${named}`)
     return EXIT.done
   }
   if (isNothingToTell) {
@@ -80,14 +82,16 @@ function tellCancelled(output: Output, report: UploadReport, again: string): num
   }
   if (report.error !== undefined) output.complain(`error: ${report.error.message} (${report.error.code})`)
   output.complain(`The service could not be told. To tell it: ${again}`)
-  output.answer(`cancelled: ${key}; the service still holds session ${sessionId}`)
+  output.answer(`cancelled: ${key}; the service may still hold ${named}`)
   return EXIT.failed
 }
 
 /** Nothing is left to do; the service is not asked to end what it has ended. */
-function tellAgain(output: Output, { key, flow, sessionId, bytes, isServiceTold }: SessionSummary): number {
+function tellAgain(output: Output, session: SessionSummary): number {
+  const { key, flow, sessionId, sessionIds, bytes, isServiceTold } = session
   output.event('result', {
     ...{ flow: flow ?? null, status: 'cancelled', key, sessionId: sessionId ?? null, bytes, durationMs: 0, files: [] },
+    sessionIds,
     isServiceTold: isServiceTold ?? false,
   })
   output.answer(`cancelled: ${key} was cancelled before`)

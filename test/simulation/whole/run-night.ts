@@ -319,7 +319,7 @@ function checkEnd({ watch }: World, life: Life, handles: Handles, uplink: Uplink
 }
 
 /** What the host is told must be true, and in the journal. */
-function checkReport({ watch, farEnd, night, disk, note }: World, report: UploadReport): void {
+function checkReport({ watch, farEnd, night, disk, trouble, note }: World, report: UploadReport): void {
   note(() => `report ${JSON.stringify(report)}`)
   watch.shown(report)
   const isAllConfirmed = report.files.length > 0 && report.files.every((file) => file.status === 'confirmed')
@@ -332,6 +332,11 @@ function checkReport({ watch, farEnd, night, disk, note }: World, report: Upload
     const kept = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
     if (told !== kept) watch.violate(`${file.plan.name} is told as ${told} and kept as ${kept}`)
   })
+  if (folded.leftSessionIds.length > 0 && report.status === 'confirmed' && trouble.isCalm())
+    watch.violate('a reachable service was not told of a session that nobody uses')
+  for (const { sessionId } of folded.ledger.files)
+    if (!watch.host.isCancelAsked && farEnd.isCancelled(sessionId ?? ''))
+      watch.violate('a session was ended that holds a file')
   const isKept = report.status === 'confirmed' || report.status === 'cancelled'
   if (isKept && folded.place !== report.status && report.error?.code !== 'ERR_UPLOAD_JOURNAL')
     watch.violate(`the session is told as ${report.status} and kept as ${folded.place}`)
