@@ -1,0 +1,43 @@
+// A live region that does not chatter: what is said within a second is one message, and progress is said at quarters.
+
+export interface Announcer {
+  readonly region: HTMLElement
+  say(message: string): void
+}
+
+const TOGETHER_MS = 400
+/** Between two sayings a screen reader should have come to its end. */
+const MAX_MESSAGES = 3
+
+export function createAnnouncer(region: HTMLElement): Announcer {
+  let waiting: string[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const speak = (): void => {
+    timer = undefined
+    region.textContent = waiting.join(' ')
+    waiting = []
+  }
+  return {
+    region,
+    say(message) {
+      waiting = [...waiting.filter((other) => other !== message), message].slice(-MAX_MESSAGES)
+      timer ??= setTimeout(speak, TOGETHER_MS)
+    },
+  }
+}
+
+/** Tells, once for each, which quarter of the whole was reached last; undefined when none is new. */
+export function createQuarters(): { reached(share: number): number | undefined; restart(): void } {
+  let last = 0
+  return {
+    reached(share) {
+      const quarter = Math.floor(share * 4) / 4
+      if (quarter <= last || quarter >= 1) return undefined
+      last = quarter
+      return quarter
+    },
+    restart() {
+      last = 0
+    },
+  }
+}

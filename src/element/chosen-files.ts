@@ -1,0 +1,96 @@
+// What a person chose or dropped, as one list of files in natural order: folders are walked, and where the browser gives
+// handles they are kept, so that after a reload one click is enough.
+
+/** A file, where it lay, and its handle where the browser gave one. */
+export interface ChosenFile {
+  readonly file: File
+  /** `folder/cam1/a.mp4`; the name alone when it was chosen by itself. */
+  readonly path: string
+  readonly handle?: FileSystemFileHandle
+}
+
+/** What browsers with the File System Access API have, and the compiler's library does not know yet. */
+interface PickingWindow {
+  showOpenFilePicker?: (options: { multiple: boolean }) => Promise<FileSystemFileHandle[]>
+}
+type HandleGiving = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> }
+type Walkable = FileSystemDirectoryHandle & { values(): AsyncIterable<FileSystemHandle> }
+
+/** Files of an `<input type="file">`, its folder included. */
+export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
+  return inOrder([...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name })))
+}
+
+/**
+ * Asks with the browser's own picker that gives handles; must be called in a click. Undefined where there is none, or
+ * where the page may not open it (a frame of another origin): use an `<input>` then. An empty list when the person thought better of it.
+ */
+export async function pickWithHandles(): Promise<ChosenFile[] | undefined> {
+  const { showOpenFilePicker } = window as PickingWindow
+  if (showOpenFilePicker === undefined) return undefined
+  try {
+    const handles = await showOpenFilePicker.call(window, { multiple: true })
+    return inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') return []
+    return undefined
+  }
+}
+
+/** Whether something that is dragged holds files; its names are not shown before the drop. */
+export function hasFiles(transfer: DataTransfer | null): transfer is DataTransfer {
+  return transfer?.types.includes('Files') ?? false
+}
+
+/** Files of a drop, folders walked. What can no longer be read is left out. Call it while the event is handled. */
+export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
+  // The list is emptied when the event has been handled, so everything is asked for before anything is awaited.
+  const found = [...transfer.items].filter((item) => item.kind === 'file').map((item) => walkItem(item))
+  return inOrder((await Promise.all(found)).flat())
+}
+
+function walkItem(item: HandleGiving): Promise<ChosenFile[]> {
+  const file = item.getAsFile()
+  const entry = item.webkitGetAsEntry()
+  const asked = item.getAsFileSystemHandle?.().catch(() => null) ?? Promise.resolve(null)
+  return asked.then(async (handle) => {
+    if (handle !== null) return walkHandle(handle, '').catch(() => [])
+    if (entry?.isDirectory === true) return walkEntry(entry).catch(() => [])
+    return file === null ? [] : [{ file, path: file.name }]
+  })
+}
+
+async function fromHandle(handle: FileSystemFileHandle, folder: string): Promise<ChosenFile> {
+  const file = await handle.getFile()
+  return { file, handle, path: `${folder}${file.name}` }
+}
+
+async function walkHandle(handle: FileSystemHandle, folder: string): Promise<ChosenFile[]> {
+  if (handle.kind === 'file') return [await fromHandle(handle as FileSystemFileHandle, folder)]
+  const found: ChosenFile[] = []
+  for await (const child of (handle as Walkable).values())
+    found.push(...(await walkHandle(child, `${folder}${handle.name}/`)))
+  return found
+}
+
+async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
+    return [{ file, path: entry.fullPath.replace(/^\//, '') }]
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  const found: ChosenFile[] = []
+  // A folder is given in portions; an empty one says that it was the last.
+  for (;;) {
+    const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
+    if (portion.length === 0) return found
+    for (const child of portion) found.push(...(await walkEntry(child)))
+  }
+}
+
+const byPath = new Intl.Collator('en', { numeric: true })
+
+/** take-2 before take-10: the order of the movements matters to a capture session. */
+function inOrder(files: readonly ChosenFile[]): ChosenFile[] {
+  return files.toSorted((one, other) => byPath.compare(one.path, other.path))
+}

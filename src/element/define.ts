@@ -1,0 +1,5 @@
+// The entry point with the side effect: importing it registers `<mocap-uploader>`.
+
+import { defineMocapUploader } from './uploader-element.ts'
+
+defineMocapUploader()

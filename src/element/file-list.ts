@@ -1,0 +1,83 @@
+// The list of rows. However many files there are, a frame makes and draws only a bounded number of rows, and only those
+// whose file has changed; the browser lays out only what is in view.
+
+import { build, setAttribute } from './build-element.ts'
+import { createFileRow, type FileRow, type Look, type RowAction } from './file-row.ts'
+import type { Item } from './upload-list.ts'
+
+/** Rows made in one frame; a row is some 15 nodes. */
+const MADE_PER_FRAME = 20
+/** Rows drawn anew in one frame. */
+const DRAWN_PER_FRAME = 60
+
+export interface FileList {
+  readonly element: HTMLUListElement
+  add(items: readonly Item[]): void
+  remove(item: Item): void
+  /** Something of this file has changed. */
+  mark(item: Item): void
+  markAll(): void
+  /** Draws what is due; true when another frame is needed. */
+  draw(look: Look): boolean
+}
+
+/** `onEmptied` hears that the row which had the focus is gone, and no other row can take it. */
+export function createFileList(onAction: (item: Item, action: RowAction) => void, onEmptied: () => void): FileList {
+  const element = build('ul', { part: 'list', class: 'list', tabindex: '0', role: 'list' })
+  const rows = new Map<Item, FileRow>()
+  const awaited = new Set<Item>()
+  const changed = new Set<Item>()
+
+  return {
+    element,
+    add(items) {
+      for (const item of items) awaited.add(item)
+    },
+    remove(item) {
+      awaited.delete(item)
+      changed.delete(item)
+      const row = rows.get(item)
+      if (row === undefined) return
+      rows.delete(item)
+      const root = element.getRootNode() as ShadowRoot
+      const hadFocus = root.activeElement === row.button
+      const neighbour = row.element.nextElementSibling ?? row.element.previousElementSibling
+      row.element.remove()
+      if (!hadFocus) return
+      const next = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
+      if (next === null || next === undefined) onEmptied()
+      else next.focus()
+    },
+    mark(item) {
+      changed.add(item)
+    },
+    markAll() {
+      for (const item of rows.keys()) changed.add(item)
+    },
+    draw(look) {
+      setAttribute(element, 'aria-label', look.texts.files)
+      const made = take(awaited, MADE_PER_FRAME).map((item) => {
+        const row = createFileRow(item, onAction)
+        rows.set(item, row)
+        changed.delete(item)
+        row.draw(look)
+        return row.element
+      })
+      if (made.length > 0) element.append(...made)
+      for (const item of take(changed, DRAWN_PER_FRAME)) rows.get(item)?.draw(look)
+      element.hidden = rows.size === 0
+      return awaited.size > 0 || [...changed].some((item) => rows.has(item))
+    },
+  }
+}
+
+/** Takes the first of a set out of it. */
+function take<T>(set: Set<T>, count: number): T[] {
+  const taken: T[] = []
+  for (const each of set) {
+    if (taken.length === count) break
+    taken.push(each)
+    set.delete(each)
+  }
+  return taken
+}

@@ -1,0 +1,71 @@
+// How sizes, rates, durations and counts are written in a language; Intl knows the units and their plurals.
+
+/** A number together with how it is written. */
+export interface Amount {
+  readonly value: number
+  readonly text: string
+}
+
+export interface Formats {
+  count(value: number): Amount
+  /** 1000 bytes are a kilobyte, as phones and file managers count. */
+  bytes(value: number): string
+  rate(bytesPerSecond: number): string
+  /** Rounded up so that it does not flicker: to 5 s below a minute, then to minutes. */
+  duration(ms: number): string
+  /** From a share between 0 and 1. */
+  percent(share: number): string
+  date(ms: number): string
+  list(items: readonly string[]): string
+}
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** `language` is a BCP 47 tag; undefined, or one that Intl does not take, is the browser's own. */
+export function createFormats(language: string | undefined): Formats {
+  const locale = isLocale(language) ? language : undefined
+  const made = new Map<string, Intl.NumberFormat>()
+  const write = (value: number, options: Intl.NumberFormatOptions): string => {
+    const name = JSON.stringify(options)
+    const format = made.get(name) ?? new Intl.NumberFormat(locale, options)
+    made.set(name, format)
+    return format.format(value)
+  }
+  const scaled = (value: number, suffix: string): string => {
+    const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)))
+    const shown = value / 1000 ** step
+    const maximumFractionDigits = step > 0 && shown < 10 ? 1 : 0
+    return write(shown, { style: 'unit', unit: `${UNITS[step] ?? 'byte'}${suffix}`, maximumFractionDigits })
+  }
+  const inUnit = (value: number, unit: string): string => write(value, { style: 'unit', unit, unitDisplay: 'short' })
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const lists = new Intl.ListFormat(locale, { type: 'disjunction' })
+  return {
+    count: (value) => ({ value, text: write(value, {}) }),
+    bytes: (value) => scaled(value, ''),
+    rate: (bytesPerSecond) => scaled(bytesPerSecond, '-per-second'),
+    duration(ms) {
+      if (ms <= MINUTE_MS - 5 * SECOND_MS) return inUnit(Math.max(5, Math.ceil(ms / (5 * SECOND_MS)) * 5), 'second')
+      const minutes = Math.ceil(ms / MINUTE_MS)
+      if (minutes < 60) return inUnit(minutes, 'minute')
+      const hours = Math.floor((minutes * MINUTE_MS) / HOUR_MS)
+      const rest = minutes % 60
+      return rest === 0 ? inUnit(hours, 'hour') : `${inUnit(hours, 'hour')} ${inUnit(rest, 'minute')}`
+    },
+    percent: (share) => write(Math.floor(share * 100) / 100, { style: 'percent' }),
+    date: (ms) => dates.format(ms),
+    list: (items) => lists.format(items),
+  }
+}
+
+function isLocale(language: string | undefined): language is string {
+  if (language === undefined || language === '') return false
+  try {
+    return Intl.getCanonicalLocales(language).length > 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,18 @@
+// The drawings, as paths on a 20 × 20 field.
+
+import type { ItemState } from './upload-list.ts'
+
+const CIRCLE = 'M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 0 0 0-15'
+
+/** One for each state of a file: they differ in shape, not in colour alone. */
+export const ICONS: Readonly<Record<ItemState, string>> = {
+  ready: 'M6 2.5h5.5L15.5 6.5V17.5H6a1.5 1.5 0 0 1-1.5-1.5V4A1.5 1.5 0 0 1 6 2.5M11.5 2.5V6.5H15.5',
+  waiting: `${CIRCLE}M10 6v4l2.5 2`,
+  uploading: 'M10 15.5V5M5.5 9.5L10 5l4.5 4.5',
+  confirming: 'M10 4.5V15M5.5 10.5L10 15l4.5-4.5M4 17.5h12',
+  confirmed: `${CIRCLE}M6.5 10.2l2.4 2.4l4.6-5`,
+  failed: `${CIRCLE}M10 6v4.5M10 13.4v.1`,
+  cancelled: `${CIRCLE}M7 10h6`,
+}
+
+export const UPLOAD_ICON = 'M10 13V3.5M6 7.5l4-4l4 4M3.5 12.5v2.5A1.5 1.5 0 0 0 5 16.5h10a1.5 1.5 0 0 0 1.5-1.5v-2.5'

@@ -1,0 +1,55 @@
+// What a person has to read: files that were not added, with the reason, and what stopped an upload, with its advice.
+
+import type { ErrorSummary } from '../core/errors.ts'
+import type { Refusal } from './acceptance.ts'
+import { build, buildButton } from './build-element.ts'
+import type { Formats } from './formats.ts'
+import { actionOf } from './problems.ts'
+import type { UploaderTexts } from './texts.ts'
+
+/** Of many refused files the first are named. */
+const NAMED_REFUSALS = 5
+
+export interface Notices {
+  readonly element: HTMLElement
+  showRefused(refused: readonly Refusal[], texts: UploaderTexts, formats: Formats): void
+  /** `words` wins over those of the code. */
+  showProblem(error: ErrorSummary, texts: UploaderTexts, words?: string): void
+  clear(): void
+}
+
+export function createNotices(onDismissed: () => void): Notices {
+  const element = build('div', { class: 'notices', role: 'alert' })
+  const show = (texts: UploaderTexts, ...content: (Node | undefined)[]): void => {
+    const dismiss = buildButton(
+      'dismiss-button quiet-button',
+      () => {
+        const hadFocus = (element.getRootNode() as ShadowRoot).activeElement === dismiss
+        notice.remove()
+        if (hadFocus) onDismissed()
+      },
+      texts.dismiss,
+    )
+    const notice = build('div', { part: 'notice', class: 'notice' }, build('div', {}, ...content), dismiss)
+    element.replaceChildren(notice)
+  }
+  return {
+    element,
+    showRefused(refused, texts, formats) {
+      if (refused.length === 0) return
+      const named = refused
+        .slice(0, NAMED_REFUSALS)
+        .map(({ name, reason }) => build('li', {}, build('bdi', {}, name), `: ${texts.refusals[reason]}`))
+      const more = refused.length - named.length
+      if (more > 0) named.push(build('li', {}, texts.andMore(formats.count(more))))
+      const title = build('p', { class: 'title' }, texts.refusedTitle(formats.count(refused.length)))
+      show(texts, title, build('ul', {}, ...named))
+    },
+    showProblem(error, texts, words = texts.problems[error.code]) {
+      const details =
+        actionOf(error) === 'ask' ? build('p', { class: 'hint' }, texts.details(error.message)) : undefined
+      show(texts, build('p', { class: 'title' }, words), details)
+    },
+    clear: () => element.replaceChildren(),
+  }
+}

@@ -1,0 +1,79 @@
+// The cards that offer unfinished uploads; a card is kept while its offer changes, so that focus stays.
+
+import { build, buildButton, setAttribute, setText } from './build-element.ts'
+import type { Formats } from './formats.ts'
+import { isOneClick, type Offer } from './offers.ts'
+import type { UploaderTexts } from './texts.ts'
+
+export interface OfferCards {
+  readonly element: HTMLElement
+  draw(offers: readonly Offer[], texts: UploaderTexts, formats: Formats): void
+}
+
+interface Card {
+  readonly element: HTMLElement
+  draw(offer: Offer, texts: UploaderTexts, formats: Formats): void
+}
+
+/** `onEmptied` hears that the card which had the focus is gone. */
+export function createOfferCards(on: {
+  accept(key: string): void
+  discard(key: string): void
+  emptied(): void
+}): OfferCards {
+  const element = build('div', { class: 'offers' })
+  const cards = new Map<string, Card>()
+  return {
+    element,
+    draw(offers, texts, formats) {
+      const keys = new Set(offers.map(({ session }) => session.key))
+      const root = element.getRootNode() as ShadowRoot
+      for (const [key, card] of cards) {
+        if (keys.has(key)) continue
+        const hadFocus = root.activeElement !== null && card.element.contains(root.activeElement)
+        cards.delete(key)
+        card.element.remove()
+        if (hadFocus) on.emptied()
+      }
+      for (const offer of offers) {
+        const { key } = offer.session
+        const card =
+          cards.get(key) ??
+          createCard(
+            () => on.accept(key),
+            () => on.discard(key),
+          )
+        card.draw(offer, texts, formats)
+        if (cards.has(key)) continue
+        cards.set(key, card)
+        element.append(card.element)
+      }
+    },
+  }
+}
+
+function createCard(accept: () => void, discard: () => void): Card {
+  const title = build('p', { class: 'title' })
+  const body = build('p', { class: 'hint' })
+  const go = buildButton('offer-button primary-button', accept)
+  const drop = buildButton('discard-button quiet-button', discard)
+  const element = build(
+    'div',
+    { part: 'offer', class: 'offer', role: 'group' },
+    build('div', { class: 'offer-words' }, title, body),
+    build('div', { class: 'actions' }, go, drop),
+  )
+  return {
+    element,
+    draw({ session, missing, ...offer }, texts, formats) {
+      const isAllowing = isOneClick({ session, missing, ...offer })
+      setAttribute(element, 'aria-label', texts.offerTitle)
+      setText(title, texts.offerTitle)
+      const [done, all] = [formats.count(session.filesConfirmed), formats.count(session.filesTotal)]
+      const advice = isAllowing ? texts.offerAllow : texts.offerPick(formats.count(missing.length))
+      setText(body, `${texts.offerBody(done, all, formats.date(session.beganAtMs ?? 0))} ${advice}`)
+      setText(go, isAllowing ? texts.offerAllowAction : texts.offerPickAction)
+      setText(drop, texts.offerDiscard)
+    },
+  }
+}

@@ -1,0 +1,41 @@
+// The question before something confirmed is given up: a modal dialog, where the safe answer has the focus and Escape means it.
+
+import { build, buildButton, setText } from './build-element.ts'
+import type { Amount } from './formats.ts'
+import type { UploaderTexts } from './texts.ts'
+
+export interface Question {
+  readonly element: HTMLDialogElement
+  /** True when the person said to cancel. One at a time: a second asking is answered with no. */
+  ask(texts: UploaderTexts, confirmed: Amount): Promise<boolean>
+}
+
+export function createQuestion(): Question {
+  const title = build('h2', { id: 'question', part: 'dialog-title' })
+  const body = build('p', { id: 'question-body' })
+  const keep = buildButton('primary-button', () => element.close('keep'))
+  const cancel = buildButton('danger-button', () => element.close('cancel'))
+  const element = build(
+    'dialog',
+    { part: 'dialog', 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
+    title,
+    body,
+    build('div', { class: 'actions' }, keep, cancel),
+  )
+  keep.autofocus = true
+  return {
+    element,
+    ask(texts, confirmed) {
+      if (element.open) return Promise.resolve(false)
+      setText(title, texts.questionTitle)
+      setText(body, texts.questionBody(confirmed))
+      setText(keep, texts.questionKeep)
+      setText(cancel, texts.questionCancel)
+      element.returnValue = ''
+      element.showModal()
+      return new Promise((resolve) => {
+        element.addEventListener('close', () => resolve(element.returnValue === 'cancel'), { once: true })
+      })
+    },
+  }
+}

@@ -1,0 +1,193 @@
+// How the element looks. It follows the page's color-scheme, direction and font; pages change it through custom
+// properties and parts, both listed in docs/element.md.
+
+let made: CSSStyleSheet | undefined
+
+/** One sheet for every element of the page: constructed, so that no policy against inline styles refuses it. */
+export function styleSheet(): CSSStyleSheet {
+  if (made === undefined) {
+    made = new CSSStyleSheet()
+    made.replaceSync(COLOURS + SHAPE + ROWS + MOODS)
+  }
+  return made
+}
+
+/** Contrast with the surface is at least 4.5 for text and 3 for lines that mean something, in both schemes. */
+const COLOURS = `
+:host {
+  --_accent: var(--mocap-accent, #2456c7);
+  --_on-accent: var(--mocap-on-accent, #fff);
+  --_surface: var(--mocap-surface, #fff);
+  --_raised: var(--mocap-raised, #f5f6f8);
+  --_text: var(--mocap-text, #16191f);
+  --_muted: var(--mocap-muted, #565d6b);
+  --_line: var(--mocap-line, #dcdfe5);
+  --_edge: var(--mocap-edge, #868d9b);
+  --_success: var(--mocap-success, #17713f);
+  --_danger: var(--mocap-danger, #b3261e);
+}
+@supports (color: light-dark(red, red)) {
+  :host {
+    --_accent: var(--mocap-accent, light-dark(#2456c7, #8fb3ff));
+    --_on-accent: var(--mocap-on-accent, light-dark(#fff, #0b1836));
+    --_surface: var(--mocap-surface, light-dark(#fff, #15181e));
+    --_raised: var(--mocap-raised, light-dark(#f5f6f8, #1f232b));
+    --_text: var(--mocap-text, light-dark(#16191f, #eceef2));
+    --_muted: var(--mocap-muted, light-dark(#565d6b, #a7aebb));
+    --_line: var(--mocap-line, light-dark(#dcdfe5, #333944));
+    --_edge: var(--mocap-edge, light-dark(#868d9b, #79818f));
+    --_success: var(--mocap-success, light-dark(#17713f, #71d39b));
+    --_danger: var(--mocap-danger, light-dark(#b3261e, #ffaea6));
+  }
+}
+`
+
+const SHAPE = `
+:host { display: block; container-type: inline-size; color: var(--_text); }
+:host([hidden]), [hidden] { display: none !important; }
+*, ::before, ::after { box-sizing: border-box; }
+h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
+.uploader, dialog {
+  font: 400 var(--mocap-font-size, 0.9375rem)/1.45 var(--mocap-font, ui-sans-serif, system-ui, sans-serif);
+  font-variant-numeric: tabular-nums;
+}
+.uploader {
+  display: flex; flex-direction: column; overflow: hidden;
+  background: var(--_surface);
+  border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
+}
+.title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
+.hint, .facts { color: var(--_muted); font-size: 0.875em; }
+svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
+  stroke-linecap: round; stroke-linejoin: round; display: block; }
+.actions { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
+
+button {
+  font: inherit; font-weight: 500; line-height: 1.2; color: var(--_text);
+  min-block-size: 40px; padding: 8px 16px; cursor: pointer;
+  background: var(--_surface); border: 1px solid var(--_edge);
+  border-radius: var(--mocap-button-radius, 8px);
+  transition: background-color 120ms, border-color 120ms;
+}
+button:hover { background: var(--_raised); border-color: var(--_text); }
+button:active { translate: 0 1px; }
+button:disabled { opacity: 0.55; cursor: default; translate: none; }
+button[part~='primary-button'] { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
+button[part~='primary-button']:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_text)); }
+button[part~='quiet-button'] { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
+button[part~='quiet-button']:hover { background: var(--_raised); color: var(--_text); }
+button[part~='danger-button'] { color: var(--_danger); border-color: currentColor; }
+:focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
+.list:focus-visible { outline-offset: -3px; border-radius: var(--mocap-radius, 12px); }
+
+.drop-zone {
+  display: flex; flex-direction: column; align-items: center; gap: 16px;
+  margin: 12px; padding: 40px 24px; text-align: center;
+  border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
+  transition: background-color 120ms, border-color 120ms;
+}
+.drop-icon { padding: 12px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
+.drop-words .title { font-size: 1.125em; }
+.drop-words .hint { margin-block-start: 4px; }
+.drop-zone .actions { justify-content: center; }
+.drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: color-mix(in oklab, var(--_accent) 9%, var(--_surface)); }
+.drop-zone[data-compact] { flex-direction: row; flex-wrap: wrap; padding: 12px 16px; gap: 8px 12px; text-align: start; }
+.drop-zone[data-compact] .drop-icon { padding: 8px; }
+.drop-zone[data-compact] .drop-words { flex: 1 1 12rem; }
+.drop-zone[data-compact] .drop-words .title { font-size: 1em; }
+
+.offer, .notice {
+  display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
+  margin: 12px 12px 0; padding: 16px; border-radius: calc(var(--mocap-radius, 12px) - 4px); background: var(--_raised);
+}
+.offer { border-inline-start: 4px solid var(--_accent); }
+.offer-words { flex: 1 1 16rem; }
+.notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
+.notice > div { min-inline-size: 0; overflow-wrap: anywhere; }
+.notice ul { margin-block-start: 6px; font-size: 0.875em; }
+.notice li + li { margin-block-start: 2px; }
+.notice .hint { margin-block-start: 4px; }
+.notice button { margin: -8px -8px -8px 0; }
+
+.summary {
+  display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
+  padding: 16px 20px; border-block-start: 1px solid var(--_line);
+}
+.summary-words { flex: 1 1 14rem; min-inline-size: 0; }
+.summary .title { font-size: 1.125em; }
+.summary .bar { flex: 1 0 100%; block-size: 8px; }
+.summary[data-outcome='done'] .title { color: var(--_success); }
+.summary[data-outcome='problem'] .title { color: var(--_danger); }
+.bar { block-size: 4px; border-radius: 4px; overflow: hidden; contain: strict; background: var(--_line); }
+.fill { display: block; block-size: 100%; inline-size: 0; background: var(--_accent); border-radius: inherit; }
+.said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+
+dialog {
+  max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text); background: var(--_surface);
+  border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px); box-shadow: 0 16px 48px rgb(0 0 0 / 0.28);
+}
+dialog::backdrop { background: rgb(10 12 16 / 0.5); }
+dialog h2 { font-weight: 600; font-size: 1.125em; }
+dialog p { margin-block: 8px 20px; color: var(--_muted); }
+dialog .actions { justify-content: end; }
+`
+
+const ROWS = `
+.list {
+  overflow: auto; overscroll-behavior: contain; border-block-start: 1px solid var(--_line);
+  max-block-size: var(--mocap-list-height, 26rem);
+}
+.file {
+  display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: 8px 12px; align-items: center;
+  padding: 10px 20px; min-block-size: 60px;
+  content-visibility: auto; contain-intrinsic-block-size: auto 60px;
+}
+.file + .file { border-block-start: 1px solid var(--_line); }
+.state-icon { color: var(--_muted); }
+.words { display: flex; flex-wrap: wrap; gap: 2px 16px; align-items: baseline; justify-content: space-between; min-inline-size: 0; }
+.name { flex: 1 1 12rem; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 500; }
+.words .facts { display: flex; gap: 12px; }
+.size { white-space: nowrap; }
+.status { text-align: end; }
+.problem { flex: 1 0 100%; font-size: 0.875em; color: var(--_danger); }
+.file .bar { grid-column: 2 / -1; }
+.file button { min-block-size: 36px; padding: 6px 12px; font-size: 0.875em; }
+.file[data-state='uploading'] .state-icon, .file[data-state='confirming'] .state-icon { color: var(--_accent); }
+.file[data-state='confirmed'] .state-icon, .file[data-state='confirmed'] .status { color: var(--_success); }
+.file[data-state='failed'] .state-icon, .file[data-state='failed'] .status { color: var(--_danger); }
+@container (max-width: 34rem) {
+  .drop-zone { padding: 28px 16px; }
+  .drop-zone .actions { align-self: stretch; }
+  .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
+  .summary, .file { padding-inline: 16px; }
+  .summary .actions { flex: 1 1 100%; }
+  .summary .actions button[part~='primary-button'], .summary .actions button[part~='pause-button'] { flex: 1; }
+  .words .facts { flex: 1 0 100%; justify-content: space-between; }
+  .name { flex-basis: 100%; }
+  .offer .actions button[part~='primary-button'] { flex: 1; }
+  .offer .actions { flex: 1 1 100%; }
+}
+@container (max-width: 22rem) {
+  .drop-zone[data-compact] .drop-icon { display: none; }
+}
+`
+
+const MOODS = `
+@media (pointer: coarse) {
+  button, .file button { min-block-size: 44px; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .fill { transition: inline-size 180ms linear; }
+}
+@media (prefers-reduced-motion: reduce) {
+  button, .drop-zone { transition: none; }
+  button:active { translate: none; }
+}
+@media (forced-colors: active) {
+  .bar { border: 1px solid CanvasText; }
+  .fill { background: Highlight; forced-color-adjust: none; }
+  .state-icon, .drop-icon { color: CanvasText !important; }
+  .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }
+  .drop-zone[data-over] { border-color: Highlight; }
+}
+`

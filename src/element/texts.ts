@@ -1,0 +1,199 @@
+// Every word that the element shows or says, in one table that a host can replace in whole or in part. Functions get
+// amounts, a number and how it is written, so that any language can choose its plural.
+
+import type { UploadErrorCode } from '../core/errors.ts'
+import type { RefusalReason } from './acceptance.ts'
+import type { Amount } from './formats.ts'
+
+export interface UploaderTexts {
+  /** Names the whole element to screen readers. */
+  readonly label: string
+  readonly dropHere: string
+  readonly dropNow: string
+  readonly chooseFiles: string
+  readonly chooseFolder: string
+  /** Which files are taken; `kinds` is written out, such as “MP4 or MOV”. */
+  readonly accepts: (kinds: string) => string
+  /** Names the list of files to screen readers. */
+  readonly files: string
+
+  readonly start: (files: Amount) => string
+  readonly pause: string
+  readonly resume: string
+  readonly retry: (files: Amount) => string
+  readonly cancel: string
+  readonly clear: string
+  readonly remove: string
+  readonly chooseAgain: string
+  /** Names a row's button to screen readers, whose visible text alone would be the same in every row. */
+  readonly actionOn: (action: string, name: string) => string
+
+  readonly ready: string
+  readonly waiting: string
+  readonly uploading: string
+  readonly confirming: string
+  readonly confirmed: string
+  readonly failed: string
+  readonly cancelled: string
+  readonly paused: string
+  readonly remaining: (duration: string) => string
+  readonly retries: (times: Amount) => string
+
+  /** The heading above the list, by what is going on. */
+  readonly chosen: (files: Amount) => string
+  readonly progress: (done: Amount, all: Amount) => string
+  readonly pausedAt: (done: Amount, all: Amount) => string
+  readonly noNetwork: string
+  readonly cancelling: string
+  readonly allDone: (files: Amount) => string
+  readonly someDone: (done: Amount, all: Amount) => string
+  readonly noneDone: string
+  readonly wasCancelled: string
+  readonly amountOf: (some: string, all: string) => string
+  readonly someDoneAdvice: string
+  readonly totalProgress: string
+
+  readonly refusedTitle: (files: Amount) => string
+  readonly refusals: Readonly<Record<RefusalReason, string>>
+  readonly andMore: (files: Amount) => string
+  readonly dismiss: string
+
+  readonly offerTitle: string
+  readonly offerBody: (done: Amount, all: Amount, began: string) => string
+  readonly offerPick: (missing: Amount) => string
+  readonly offerAllow: string
+  readonly offerPickAction: string
+  readonly offerAllowAction: string
+  readonly offerDiscard: string
+
+  readonly questionTitle: string
+  readonly questionBody: (done: Amount) => string
+  readonly questionKeep: string
+  readonly questionCancel: string
+
+  readonly notSetUp: string
+  readonly problems: Readonly<Record<UploadErrorCode, string>>
+  /** The message for those who run the page or the service. */
+  readonly details: (message: string) => string
+
+  /** Said by screen readers only, at milestones. */
+  readonly saidAdded: (files: Amount) => string
+  readonly saidRemoved: (name: string) => string
+  readonly saidStarted: (files: Amount) => string
+  readonly saidPercent: (percent: string) => string
+  readonly saidFileFailed: (name: string, problem: string) => string
+}
+
+const files = ({ value, text }: Amount): string => (value === 1 ? '1 file' : `${text} files`)
+
+/** The element's English. */
+export const englishTexts: UploaderTexts = {
+  label: 'Upload files',
+  dropHere: 'Drop your files here',
+  dropNow: 'Release to add them',
+  chooseFiles: 'Choose files',
+  chooseFolder: 'Choose a folder',
+  accepts: (kinds) => `${kinds} files. Nothing is sent before you say so.`,
+  files: 'Files',
+
+  start: (amount) => `Upload ${files(amount)}`,
+  pause: 'Pause',
+  resume: 'Resume',
+  retry: (amount) => (amount.value === 1 ? 'Try again' : `Try ${files(amount)} again`),
+  cancel: 'Cancel',
+  clear: 'Clear the list',
+  remove: 'Remove',
+  chooseAgain: 'Choose again',
+  actionOn: (action, name) => `${action}: ${name}`,
+
+  ready: 'Ready',
+  waiting: 'Waiting',
+  uploading: 'Uploading',
+  confirming: 'Being confirmed',
+  confirmed: 'Confirmed',
+  failed: 'Not uploaded',
+  cancelled: 'Cancelled',
+  paused: 'Paused',
+  remaining: (duration) => `${duration} left`,
+  retries: ({ value, text }) => (value === 1 ? '1 retry' : `${text} retries`),
+
+  chosen: (amount) => `${files(amount)} ready to upload`,
+  progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
+  pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
+  noNetwork: 'No connection. The upload goes on by itself when it is back.',
+  cancelling: 'Cancelling',
+  allDone: ({ value, text }) =>
+    value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
+  someDone: (done, all) => `${done.text} of ${files(all)} confirmed`,
+  noneDone: 'Nothing was uploaded',
+  wasCancelled: 'The upload was cancelled',
+  amountOf: (some, all) => `${some} of ${all}`,
+  someDoneAdvice: 'The files below were not uploaded.',
+  totalProgress: 'All files together',
+
+  refusedTitle: (amount) => (amount.value === 1 ? '1 file was not added' : `${amount.text} files were not added`),
+  refusals: {
+    kind: 'not a kind of file that is taken here',
+    mixed: 'videos and tracking files cannot go together; upload each kind on its own',
+    empty: 'the file is empty',
+    system: 'hidden or made by the system',
+    twice: 'it is in the list already',
+    name: 'another file has the same name; rename one of them',
+  },
+  andMore: ({ text }) => `and ${text} more`,
+  dismiss: 'Dismiss',
+
+  offerTitle: 'An earlier upload is not finished',
+  offerBody: (done, all, began) => `${done.text} of ${files(all)} from ${began} are confirmed.`,
+  offerPick: (amount) =>
+    amount.value === 1
+      ? 'Choose the missing file again to finish.'
+      : `Choose the ${amount.text} missing files again to finish.`,
+  offerAllow: 'One click and it goes on.',
+  offerPickAction: 'Choose files',
+  offerAllowAction: 'Continue',
+  offerDiscard: 'Discard',
+
+  questionTitle: 'Cancel the upload?',
+  questionBody: (amount) =>
+    amount.value === 1
+      ? '1 file is confirmed already. Cancelling gives up the whole upload, this file included.'
+      : `${amount.text} files are confirmed already. Cancelling gives up the whole upload, these files included.`,
+  questionKeep: 'Keep uploading',
+  questionCancel: 'Cancel the upload',
+
+  notSetUp: 'This page is not set up for uploads yet. Tell the people who run it.',
+  problems: {
+    ERR_UPLOAD_INVALID_ARGUMENT:
+      'Something in the setup of this page or in a file is not as it must be. Tell the people who run it.',
+    ERR_UPLOAD_INSECURE_URL: 'The upload would not be private, so it was not begun. Tell the people who run this page.',
+    ERR_UPLOAD_SOURCE_READ: 'The file could not be read. Choose it again.',
+    ERR_UPLOAD_SOURCE_CHANGED: 'The file has changed since it was chosen. Choose it again.',
+    ERR_UPLOAD_NETWORK: 'The connection broke. Try again.',
+    ERR_UPLOAD_TIMEOUT: 'The connection is too slow or broke off. Try again.',
+    ERR_UPLOAD_ANSWER_HIDDEN: 'The storage does not accept uploads from this page. Tell the people who run it.',
+    ERR_UPLOAD_HOST_UNREACHABLE: 'There was no connection for too long. Check your network, then try again.',
+    ERR_UPLOAD_REDIRECT_REFUSED: 'The upload was sent elsewhere, so it was stopped. Tell the people who run this page.',
+    ERR_UPLOAD_HTTP_STATUS: 'The service had a problem. Try again in a few minutes.',
+    ERR_UPLOAD_ADDRESS_EXPIRED: 'The time for this upload ran out. Try again on a faster connection.',
+    ERR_UPLOAD_ADDRESS_REFUSED: 'The storage refused this upload. Tell the people who run this page.',
+    ERR_UPLOAD_ETAG_MISSING: 'The storage does not let this page check the upload. Tell the people who run it.',
+    ERR_UPLOAD_DIGEST_MISMATCH: 'The file did not arrive as it was sent. Try again.',
+    ERR_UPLOAD_RETRIES_EXHAUSTED: 'It did not work after several tries. Try again later.',
+    ERR_UPLOAD_CONFIRM_REFUSED: 'The service did not accept this file. Tell the people who run it.',
+    ERR_UPLOAD_CREDENTIALS_REFUSED: 'You are not signed in, or may not upload here. Sign in again, then try again.',
+    ERR_UPLOAD_SERVICE_REFUSED: 'The service did not accept this upload. Tell the people who run it.',
+    ERR_UPLOAD_SERVICE_REPLY: 'The service answered in a way that is not understood. Tell the people who run it.',
+    ERR_UPLOAD_JOURNAL: 'This upload cannot go on here. It may be open in another tab.',
+    ERR_UPLOAD_CANCELLED: 'The upload was cancelled.',
+    ERR_UPLOAD_FAILED: 'The upload failed. Try again.',
+    ERR_UPLOAD_INTERNAL: 'Something went wrong in this page. Reload it and try again.',
+  },
+  details: (message) => `Details: ${message}`,
+
+  saidAdded: (amount) => `${files(amount)} added.`,
+  saidRemoved: (name) => `${name} removed.`,
+  saidStarted: (amount) => `Uploading ${files(amount)}.`,
+  saidPercent: (percent) => `${percent} confirmed.`,
+  saidFileFailed: (name, problem) => `${name}: ${problem}`,
+}

@@ -1,0 +1,204 @@
+// `<mocap-uploader>`: reads attributes and properties, holds the view in a shadow root, and speaks in events. No
+// framework; nothing inline, so that it works under a strict Content-Security-Policy.
+
+import { createUplink, type BrowserUplink } from '../browser.ts'
+import type { Credentials } from '../client/credentials.ts'
+import type { CapturesInput } from '../flows/captures.ts'
+import type { VideosInput } from '../flows/videos.ts'
+import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, type UploaderInput } from './attributes.ts'
+import { createFormats, type Formats } from './formats.ts'
+import { styleSheet } from './style-sheet.ts'
+import { englishTexts, type UploaderTexts } from './texts.ts'
+import type { Phase, Totals } from './upload-list.ts'
+import { tellOn, type MocapUploaderEventMap } from './uploader-events.ts'
+import { createUploaderView, type Setting, type UploaderView } from './uploader-view.ts'
+
+/** Where there is no page, on a server that renders, the module can be loaded all the same. */
+const Base = typeof HTMLElement === 'undefined' ? (class {} as unknown as typeof HTMLElement) : HTMLElement
+
+/** What a page may have set on the tag before it was an element. */
+const PROPERTIES = ['uplink', 'credentials', 'input', 'texts'] as const
+
+/**
+ * The element. Attributes and events are in docs/element.md. Removing it from the page stops nothing: an upload goes on
+ * until it is paused, cancelled or done.
+ */
+export class MocapUploaderElement extends Base {
+  static readonly observedAttributes: readonly string[] = DRAWN_ATTRIBUTES
+
+  readonly #view: UploaderView
+  #uplink: BrowserUplink | undefined
+  #made: { readonly of: string; readonly uplink: BrowserUplink } | undefined
+  #credentials: Credentials | undefined
+  #input: UploaderInput = {}
+  #texts: UploaderTexts = englishTexts
+  #formats: { readonly of: string | undefined; readonly formats: Formats } | undefined
+
+  constructor() {
+    super()
+    const root = this.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = [styleSheet()]
+    this.#view = createUploaderView(this, () => this.#setting(), tellOn(this))
+    root.append(...this.#view.elements)
+  }
+
+  connectedCallback(): void {
+    for (const name of PROPERTIES) {
+      if (!Object.hasOwn(this, name)) continue
+      const value: unknown = this[name]
+      // An own property hides the accessor of the class: it is taken off and set again.
+      Reflect.deleteProperty(this, name)
+      Reflect.set(this, name, value)
+    }
+    this.#view.redraw()
+    void this.#view.lookForOffers()
+  }
+
+  attributeChangedCallback(name: string): void {
+    if (!this.isConnected) return
+    this.#view.redraw()
+    if (name === 'base-url' || name === 'flow') void this.#view.lookForOffers()
+  }
+
+  /** The Uplink that carries everything; wins over `base-url` and `credentials`. It stays the page's: nobody closes it. */
+  get uplink(): BrowserUplink | undefined {
+    return this.#uplink
+  }
+  set uplink(uplink: BrowserUplink | undefined) {
+    this.#uplink = uplink
+    if (this.isConnected) void this.#view.lookForOffers()
+  }
+
+  /** `{ apiKey }` or `{ accessToken }`, a string or an async function, for the Uplink that the element makes of `base-url`. */
+  get credentials(): Credentials | undefined {
+    return this.#credentials
+  }
+  set credentials(credentials: Credentials | undefined) {
+    this.#credentials = credentials
+    this.#made = undefined
+    if (this.isConnected) void this.#view.lookForOffers()
+  }
+
+  /** Everything of an upload but its files; its fields win over the attributes. */
+  get input(): UploaderInput {
+    return this.#input
+  }
+  set input(input: UploaderInput) {
+    this.#input = input
+    this.#view.redraw()
+  }
+
+  /** The words in use. Setting it takes a part of the table; what is left out is English. */
+  get texts(): UploaderTexts {
+    return this.#texts
+  }
+  set texts(texts: Partial<UploaderTexts>) {
+    this.#texts = {
+      ...{ ...englishTexts, ...texts },
+      refusals: { ...englishTexts.refusals, ...texts.refusals },
+      problems: { ...englishTexts.problems, ...texts.problems },
+    }
+    this.#view.redraw()
+  }
+
+  /** What is going on. */
+  get phase(): Phase {
+    return this.#view.phase
+  }
+
+  get totals(): Totals {
+    return this.#view.totals
+  }
+
+  /** Adds files as if they had been dropped: refused, matched to an unfinished upload, or put on the list. */
+  addFiles(files: Iterable<File>): void {
+    this.#view.add([...files].map((file) => ({ file, path: file.webkitRelativePath || file.name })))
+  }
+
+  /** Uploads what is ready. What goes wrong is shown and told by an event; it never rejects. */
+  start(): Promise<void> {
+    return this.#view.start()
+  }
+
+  pause(): void {
+    this.#view.pause()
+  }
+
+  resume(): void {
+    this.#view.resume()
+  }
+
+  retry(): Promise<void> {
+    return this.#view.retry()
+  }
+
+  /** Asks the person first when something is confirmed; false when the answer was no. */
+  cancel(): Promise<boolean> {
+    return this.#view.cancel()
+  }
+
+  #setting(): Setting {
+    const flow = flowOf(this)
+    const input = inputOf(this, this.#input)
+    return {
+      ...{ texts: this.#texts, formats: this.#currentFormats(), flow, uplink: () => this.#currentUplink() },
+      accept: acceptOf(this, flow, input),
+      isRenaming: input.rename ?? false,
+      isStartingByItself: this.hasAttribute('auto-start'),
+      begin(uplink, sources) {
+        const files = sources.map((source) => ({ source }))
+        // The flow checks every field and names the one that is missing or wrong.
+        return flow === 'video'
+          ? uplink.uploadVideos({ ...input, files } as VideosInput)
+          : uplink.uploadCaptures({ ...input, files } as CapturesInput)
+      },
+    }
+  }
+
+  #currentUplink(): BrowserUplink | undefined {
+    const baseUrl = this.getAttribute('base-url')
+    if (this.#uplink !== undefined || baseUrl === null || this.#credentials === undefined) return this.#uplink
+    if (this.#made?.of !== baseUrl)
+      this.#made = { of: baseUrl, uplink: createUplink({ baseUrl, credentials: this.#credentials }) }
+    return this.#made.uplink
+  }
+
+  #currentFormats(): Formats {
+    const language = this.closest('[lang]')?.getAttribute('lang') ?? undefined
+    if (this.#formats?.of !== language || this.#formats === undefined)
+      this.#formats = { of: language, formats: createFormats(language) }
+    return this.#formats.formats
+  }
+}
+
+/** Listeners of the element know its events. */
+export interface MocapUploaderElement {
+  addEventListener<Name extends keyof MocapUploaderEventMap>(
+    type: Name,
+    listener: (this: MocapUploaderElement, event: MocapUploaderEventMap[Name]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  addEventListener<Name extends keyof HTMLElementEventMap>(
+    type: Name,
+    listener: (this: MocapUploaderElement, event: HTMLElementEventMap[Name]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'mocap-uploader': MocapUploaderElement
+  }
+}
+
+/** Registers the element under a name with a hyphen, `mocap-uploader` by default. Again under a name that is taken by it: nothing. */
+export function defineMocapUploader(name = 'mocap-uploader'): void {
+  if (customElements.get(name) !== undefined) return
+  // A class can have one name only; a second one gets a class of its own.
+  customElements.define(name, class extends MocapUploaderElement {})
+}

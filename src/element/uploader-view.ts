@@ -1,0 +1,318 @@
+// Joins the files, their rows, the offers and the controls: what a person does goes in here, and a frame is drawn when
+// something has changed.
+
+import type { BrowserUplink } from '../browser.ts'
+import { summarize, type ErrorSummary } from '../core/errors.ts'
+import type { Source } from '../core/ports.ts'
+import type { Upload, UploadReport } from '../flows/upload.ts'
+import { judgeFiles } from './acceptance.ts'
+import { createAnnouncer, createQuarters } from './announcer.ts'
+import type { UploaderFlow } from './attributes.ts'
+import { build, setAttribute } from './build-element.ts'
+import type { ChosenFile } from './chosen-files.ts'
+import { createDropZone } from './drop-zone.ts'
+import { createFileList } from './file-list.ts'
+import type { RowAction } from './file-row.ts'
+import type { Formats } from './formats.ts'
+import { createNotices } from './notices.ts'
+import { createOfferCards } from './offer-cards.ts'
+import { feedOffers, findOffers, isOneClick, resumeOffer, type Offer } from './offers.ts'
+import { createQuestion } from './question.ts'
+import { createSummaryBar } from './summary-bar.ts'
+import type { UploaderTexts } from './texts.ts'
+import { createUploadList, type Item, type Job, type Phase, type Totals } from './upload-list.ts'
+import type { Tell } from './uploader-events.ts'
+
+/** What the view asks its element for; read whenever it is needed, because attributes change. */
+export interface Setting {
+  readonly texts: UploaderTexts
+  readonly formats: Formats
+  readonly flow: UploaderFlow
+  readonly accept: string
+  readonly isRenaming: boolean
+  readonly isStartingByItself: boolean
+  /** Undefined while neither an Uplink nor a base URL with credentials is given; throws for a base URL that cannot be. */
+  uplink(): BrowserUplink | undefined
+  /** Begins an upload; throws what the flow says about its input. */
+  begin(uplink: BrowserUplink, sources: readonly Source[]): Upload
+}
+
+export interface UploaderView {
+  readonly elements: readonly HTMLElement[]
+  readonly phase: Phase
+  readonly totals: Totals
+  add(files: readonly ChosenFile[]): void
+  start(): Promise<void>
+  pause(): void
+  resume(): void
+  retry(): Promise<void>
+  /** Asks first when something is confirmed; false when the answer was no. */
+  cancel(): Promise<boolean>
+  /** Looks for unfinished uploads of an earlier life. */
+  lookForOffers(): Promise<void>
+  /** Texts, attributes or size of the world changed: everything is drawn anew. */
+  redraw(): void
+}
+
+export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
+  let offers: readonly Offer[] = []
+  let isFrameAsked = false
+  let isLookPaused = false
+  let wasCancelled = false
+  const quarters = createQuarters()
+
+  const list = createUploadList({
+    added: (items) => rows.add(items),
+    removed: (item) => rows.remove(item),
+    item(item) {
+      rows.mark(item)
+      askFrame()
+    },
+    change: askFrame,
+    told(job, event, file) {
+      const { key, state } = job.upload
+      if (event === 'start') tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
+      if (event === 'file' && file !== undefined) tell('mocap-upload-file', { key, file })
+      if (event === 'progress') tellProgress()
+      if (event === 'state') tellState(job)
+      if (event === 'state') tell('mocap-upload-state', { key, state })
+    },
+    settled,
+  })
+  const zone = createDropZone(target, (files) => view.add(files))
+  const summary = createSummaryBar({
+    start: () => void view.start(),
+    pause: () => view.pause(),
+    resume: () => view.resume(),
+    retry: () => void view.retry(),
+    cancel: () => void view.cancel(),
+    clear() {
+      wasCancelled = false
+      list.clear()
+      notices.clear()
+      zone.focus()
+    },
+  })
+  const rows = createFileList(onRowAction, () => summary.focus())
+  const notices = createNotices(() => zone.focus())
+  const cards = createOfferCards({
+    accept: (key) => void acceptOffer(key),
+    discard: (key) => void discardOffer(key),
+    emptied: () => summary.focus(),
+  })
+  const question = createQuestion()
+  const announcer = createAnnouncer(build('div', { class: 'said', role: 'status' }))
+  const frame = build(
+    'section',
+    { part: 'uploader', class: 'uploader' },
+    ...[cards.element, zone.element, notices.element, summary.element, rows.element],
+  )
+
+  function askFrame(): void {
+    if (isFrameAsked) return
+    isFrameAsked = true
+    requestAnimationFrame((nowMs) => {
+      isFrameAsked = false
+      draw(nowMs)
+    })
+  }
+
+  function draw(nowMs: number): void {
+    const { texts, formats, accept } = setting()
+    list.refresh(nowMs)
+    const phase = list.phase()
+    const isPaused = phase === 'paused'
+    if (isPaused !== isLookPaused) rows.markAll()
+    isLookPaused = isPaused
+    setAttribute(frame, 'aria-label', texts.label)
+    zone.draw(texts, formats, accept, phase !== 'empty')
+    cards.draw(offers, texts, formats)
+    const isClearable = list.items.some(
+      ({ state }) => state === 'confirmed' || state === 'failed' || state === 'cancelled',
+    )
+    const readyCount = list.items.filter(({ state }) => state === 'ready').length
+    const retryableCount = list.retryable().length
+    summary.draw(texts, formats, {
+      phase,
+      totals: list.totals(),
+      readyCount,
+      retryableCount,
+      isClearable,
+      wasCancelled,
+    })
+    if (rows.draw({ texts, formats, isPaused })) askFrame()
+  }
+
+  function tellProgress(): void {
+    const totals = list.totals()
+    tell('mocap-upload-progress', totals)
+    const quarter = quarters.reached(totals.totalBytes === 0 ? 0 : totals.confirmedBytes / totals.totalBytes)
+    const { texts, formats } = setting()
+    if (quarter !== undefined) announcer.say(texts.saidPercent(formats.percent(quarter)))
+  }
+
+  function tellState({ upload: { state } }: Job): void {
+    const { texts, formats } = setting()
+    const { filesConfirmed, filesTotal } = list.totals()
+    if (state === 'paused') announcer.say(texts.pausedAt(formats.count(filesConfirmed), formats.count(filesTotal)))
+    if (state === 'waiting') announcer.say(texts.noNetwork)
+    if (state === 'cancelling') announcer.say(texts.cancelling)
+  }
+
+  function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
+    const { texts, formats } = setting()
+    if (report?.status === 'confirmed' || report?.status === 'partial') tell('mocap-upload-done', report)
+    else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
+    else showProblem(error ?? summarize(undefined), report)
+    wasCancelled = report?.status === 'cancelled'
+    const failed = job.items.find((item) => item.state === 'failed')
+    if (failed?.error !== undefined && report?.status === 'partial')
+      announcer.say(texts.saidFileFailed(failed.name, texts.problems[failed.error.code]))
+    const { filesConfirmed, filesTotal } = list.totals()
+    const [done, all] = [formats.count(filesConfirmed), formats.count(filesTotal)]
+    if (wasCancelled) announcer.say(texts.wasCancelled)
+    else announcer.say(done.value === all.value ? texts.allDone(all) : texts.someDone(done, all))
+  }
+
+  function showProblem(error: ErrorSummary, report?: UploadReport, words?: string): void {
+    notices.showProblem(error, setting().texts, words)
+    tell('mocap-upload-error', { error, report })
+  }
+
+  function onRowAction(item: Item, action: RowAction): void {
+    if (action === 'retry') return void view.retry()
+    list.remove(item)
+    announcer.say(setting().texts.saidRemoved(item.name))
+    if (action === 'choose') void zone.choose()
+  }
+
+  async function acceptOffer(key: string): Promise<void> {
+    const offer = offers.find(({ session }) => session.key === key)
+    if (offer === undefined) return
+    if (!isOneClick(offer)) return zone.choose()
+    await attempt(async (uplink) => {
+      const missing = offer.missing.length === 0 ? [] : await uplink.allowFiles(key)
+      await goOn(uplink, { ...offer, missing })
+    })
+  }
+
+  /** Takes an offer up when nothing is missing, else shows what is. */
+  async function goOn(uplink: BrowserUplink, offer: Offer): Promise<void> {
+    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer)
+    const others = offers.filter(({ session }) => session.key !== offer.session.key)
+    if ('upload' in outcome) {
+      wasCancelled = false
+      offers = others
+      list.adopt(outcome.upload, outcome.fileOf)
+      announcer.say(setting().texts.saidStarted(setting().formats.count(offer.session.filesTotal)))
+    } else offers = offers.map((other) => (other.session.key === offer.session.key ? outcome : other))
+    askFrame()
+  }
+
+  async function discardOffer(key: string): Promise<void> {
+    const { texts, formats } = setting()
+    const offer = offers.find(({ session }) => session.key === key)
+    if (offer === undefined) return
+    const { filesConfirmed } = offer.session
+    if (filesConfirmed > 0 && !(await question.ask(texts, formats.count(filesConfirmed)))) return
+    await attempt(async (uplink) => {
+      await uplink.cancelSession(key)
+      offers = offers.filter((other) => other !== offer)
+      announcer.say(texts.wasCancelled)
+      askFrame()
+    })
+  }
+
+  /** What goes wrong in a click is shown, and never an unhandled rejection. */
+  async function attempt(work: (uplink: BrowserUplink) => Promise<void>): Promise<void> {
+    try {
+      const uplink = setting().uplink()
+      if (uplink !== undefined) return await work(uplink)
+      const message = 'Give the element an Uplink (uplink), or a base URL (base-url) and credentials (credentials).'
+      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, undefined, setting().texts.notSetUp)
+    } catch (error) {
+      showProblem(summarize(error))
+    }
+  }
+
+  function addToList(files: readonly ChosenFile[]): void {
+    const { texts, formats, accept, flow, isRenaming } = setting()
+    const present = list.items
+      .filter(({ state }) => state !== 'cancelled')
+      .map(({ name, bytes, chosen }) => ({ name, bytes, modifiedAtMs: chosen?.file.lastModified }))
+    const rules = { accept, isCapture: flow === 'capture', isRenaming }
+    const { accepted, refused } = judgeFiles(files, present, rules)
+    notices.clear()
+    notices.showRefused(refused, texts, formats)
+    if (refused.length > 0) tell('mocap-upload-refused', { files: refused })
+    if (accepted.length === 0) return
+    list.add(accepted)
+    announcer.say(texts.saidAdded(formats.count(accepted.length)))
+    if (setting().isStartingByItself) void view.start()
+  }
+
+  const view: UploaderView = {
+    elements: [frame, question.element, announcer.region],
+    get phase() {
+      return list.phase()
+    },
+    get totals() {
+      return list.totals()
+    },
+    add(files) {
+      const fed = feedOffers(offers, files)
+      const complete = fed.offers.filter((offer, index) => offer !== offers[index] && offer.missing.length === 0)
+      offers = fed.offers
+      for (const offer of complete) void attempt((uplink) => goOn(uplink, offer))
+      if (fed.rest.length > 0) addToList(fed.rest)
+      askFrame()
+    },
+    async start() {
+      const { begin, texts, formats } = setting()
+      const ready = list.items.filter(({ state }) => state === 'ready').length
+      if (ready === 0) return
+      if (list.phase() === 'ready') quarters.restart()
+      wasCancelled = false
+      notices.clear()
+      await attempt(async (uplink) => {
+        await list.start((sources) => begin(uplink, sources))
+        announcer.say(texts.saidStarted(formats.count(ready)))
+      })
+    },
+    pause: () => list.pause(),
+    resume: () => list.resume(),
+    async retry() {
+      notices.clear()
+      await attempt(async (uplink) => {
+        await list.retry(uplink)
+        await view.start()
+      })
+    },
+    async cancel() {
+      const { texts, formats } = setting()
+      const { filesConfirmed } = list.totals()
+      if (filesConfirmed > 0 && !(await question.ask(texts, formats.count(filesConfirmed)))) return false
+      await list.cancel()
+      return true
+    },
+    async lookForOffers() {
+      const keysInUse = new Set(list.jobs.map(({ upload }) => upload.key))
+      try {
+        const { uplink, flow } = setting()
+        const found = uplink()
+        // A plain Uplink has no files of an earlier life.
+        if (found === undefined || !('missingFiles' in found)) return
+        offers = await findOffers(found, flow, keysInUse)
+      } catch {
+        // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
+        offers = []
+      }
+      askFrame()
+    },
+    redraw() {
+      rows.markAll()
+      askFrame()
+    },
+  }
+  return view
+}
