@@ -5,24 +5,28 @@ type Child = Node | string | undefined
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Makes an element with attributes; `true` is an empty attribute, `false` and undefined are none. */
+/** Makes an element whose parts are its classes as well: pages style the parts, and so does the element itself. */
 export function build<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  attributes: Readonly<Record<string, string | boolean | undefined>> = {},
+  part: string,
+  attributes: Readonly<Record<string, string>> = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === undefined || value === false) continue
-    element.setAttribute(name, value === true ? '' : value)
-  }
+  if (part !== '') setPart(element, part)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
   element.append(...children.filter((child) => child !== undefined))
   return element
 }
 
+export function setPart(element: Element, part: string): void {
+  setAttribute(element, 'part', part)
+  setAttribute(element, 'class', part)
+}
+
 /** A button of the element; its text is set where the state is drawn. */
 export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
-  const button = build('button', { type: 'button', part: `button ${part}` }, text)
+  const button = build('button', `button ${part}`, { type: 'button' }, text)
   button.addEventListener('click', onClick)
   return button
 }

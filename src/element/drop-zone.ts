@@ -1,6 +1,6 @@
 // Where files come in: by drop on the whole element, by the picker, and by the folder picker where the browser has one.
 
-import { build, buildButton, buildIcon, setAttribute, setText } from './build-element.ts'
+import { build, buildButton, buildIcon, setAttribute, setPart, setText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
 import type { Formats } from './formats.ts'
 import { UPLOAD_ICON } from './icons.ts'
@@ -11,16 +11,17 @@ export interface DropZone {
   /** Opens the picker; call it in a click. */
   choose(): Promise<void>
   focus(): void
-  /** `accept` as of `<input accept>`. Compact while there is a list to look at. */
-  draw(texts: UploaderTexts, formats: Formats, accept: string, isCompact: boolean): void
+  /** `accept` as of `<input accept>`. Compact while there is something else to look at. */
+  draw(texts: UploaderTexts, formats: Formats, accept: string, look: { hasList: boolean; isCompact: boolean }): void
 }
 
 /** `target` is what files can be dropped on. */
 export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[]) => void): DropZone {
   // Not shown, and not in the order of focus: the buttons open them.
-  const files = build('input', { type: 'file', multiple: true, hidden: true, tabindex: '-1', part: 'file-input' })
-  const folder = build('input', { type: 'file', webkitdirectory: true, hidden: true, tabindex: '-1' })
+  const files = build('input', '', { type: 'file', multiple: '' })
+  const folder = build('input', '', { type: 'file', webkitdirectory: '' })
   for (const input of [files, folder]) {
+    input.hidden = true
     input.addEventListener('change', () => {
       onFiles(filesOfInput(input))
       // So that the same file can be chosen again.
@@ -32,17 +33,18 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     if (picked === undefined) files.click()
     else if (picked.length > 0) onFiles(picked)
   }
-  const title = build('p', { part: 'drop-title', class: 'title' })
-  const hint = build('p', { part: 'drop-hint', class: 'hint' })
+  const title = build('p', 'drop-title title')
+  const hint = build('p', 'drop-hint hint')
   const fileButton = buildButton('choose-button', () => void choose())
   const folderButton = buildButton('folder-button quiet-button', () => folder.click())
   folderButton.hidden = !('webkitdirectory' in folder)
   const element = build(
     'div',
-    { part: 'drop-zone', class: 'drop-zone' },
-    build('span', { class: 'drop-icon', part: 'drop-icon' }, buildIcon(UPLOAD_ICON)),
-    build('div', { class: 'drop-words' }, title, hint),
-    build('div', { class: 'actions' }, fileButton, folderButton),
+    'drop-zone',
+    {},
+    build('span', 'drop-icon', {}, buildIcon(UPLOAD_ICON)),
+    build('div', 'drop-words', {}, title, hint),
+    build('div', 'actions', {}, fileButton, folderButton),
     files,
     folder,
   )
@@ -50,18 +52,20 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     target,
     (isOver) => {
       setAttribute(element, 'data-over', isOver ? '' : undefined)
-      setText(title, (isOver ? words?.dropNow : words?.dropHere) ?? '')
+      setText(title, isOver ? atDrop : atRest)
     },
     onFiles,
   )
-  let words: UploaderTexts | undefined
+  let [atRest, atDrop] = ['', '']
   return {
     element,
     choose,
     focus: () => fileButton.focus(),
-    draw(texts, formats, accept, isCompact) {
-      words = texts
-      if (!element.hasAttribute('data-over')) setText(title, texts.dropHere)
+    draw(texts, formats, accept, { hasList, isCompact }) {
+      const isTouch = matchMedia('(hover: none)').matches
+      atRest = hasList ? texts.addMore : isTouch ? texts.addHere : texts.dropHere
+      atDrop = texts.dropNow
+      if (!element.hasAttribute('data-over')) setText(title, atRest)
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, texts.chooseFiles)
       setText(folderButton, texts.chooseFolder)
@@ -69,6 +73,7 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
       setText(hint, accept === '' ? '' : texts.accepts(formats.list(kinds)))
       hint.hidden = accept === ''
       setAttribute(element, 'data-compact', isCompact ? '' : undefined)
+      setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
     },
   }
 }

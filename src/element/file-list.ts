@@ -17,13 +17,15 @@ export interface FileList {
   /** Something of this file has changed. */
   mark(item: Item): void
   markAll(): void
+  /** Scrolls to a row, within the list only. */
+  reveal(item: Item): void
   /** Draws what is due; true when another frame is needed. */
   draw(look: Look): boolean
 }
 
 /** `onEmptied` hears that the row which had the focus is gone, and no other row can take it. */
 export function createFileList(onAction: (item: Item, action: RowAction) => void, onEmptied: () => void): FileList {
-  const element = build('ul', { part: 'list', class: 'list', tabindex: '0', role: 'list' })
+  const element = build('ul', 'list', { tabindex: '0', role: 'list' })
   const rows = new Map<Item, FileRow>()
   const awaited = new Set<Item>()
   const changed = new Set<Item>()
@@ -53,6 +55,10 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     },
     markAll() {
       for (const item of rows.keys()) changed.add(item)
+    },
+    reveal(item) {
+      const row = rows.get(item)?.element
+      if (row !== undefined) element.scrollTop = row.offsetTop - element.offsetTop
     },
     draw(look) {
       setAttribute(element, 'aria-label', look.texts.files)

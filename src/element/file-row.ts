@@ -4,7 +4,7 @@
 import { build, buildButton, buildIcon, setAttribute, setText } from './build-element.ts'
 import type { Formats } from './formats.ts'
 import { ICONS } from './icons.ts'
-import { actionOf } from './problems.ts'
+import { actionOf, problemOf } from './problems.ts'
 import type { UploaderTexts } from './texts.ts'
 import type { Item } from './upload-list.ts'
 
@@ -27,25 +27,18 @@ export interface FileRow {
 export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
   const line = icon.querySelector('path')
-  const name = build('bdi', { part: 'file-name', class: 'name', title: item.chosen?.path ?? item.name }, item.name)
-  const size = build('span', { part: 'file-size', class: 'size' })
-  const status = build('span', { part: 'file-status', class: 'status' })
-  const problem = build('span', { part: 'file-problem', class: 'problem', hidden: true })
-  const fill = build('span', { part: 'file-bar-fill', class: 'fill' })
-  const bar = build('div', { part: 'file-bar', class: 'bar', role: 'progressbar', 'aria-valuemin': '0' }, fill)
-  setAttribute(bar, 'aria-valuemax', '100')
+  const name = build('bdi', 'file-name', { title: item.chosen?.path ?? item.name }, item.name)
+  const size = build('span', 'file-size')
+  const status = build('span', 'file-status')
+  const problem = build('span', 'file-problem')
+  const [bar, fill] = buildBar('file-bar')
   let action: RowAction | undefined
   const button = buildButton('row-button', () => {
     if (action !== undefined) onAction(item, action)
   })
-  const element = build(
-    'li',
-    { part: 'file', class: 'file' },
-    build('span', { class: 'state-icon', part: 'file-icon' }, icon),
-    build('div', { class: 'words' }, name, build('span', { class: 'facts' }, size, status), problem),
-    button,
-    bar,
-  )
+  const facts = build('span', 'facts', {}, size, status)
+  const words = build('div', 'words', {}, name, facts, problem)
+  const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), words, button, bar)
   return {
     element,
     button,
@@ -56,11 +49,11 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       if (line !== null) setAttribute(line, 'd', ICONS[item.state])
       setText(size, formats.bytes(item.bytes))
       setText(status, statusText(item, look))
-      const isBarShown = item.state === 'uploading' || item.state === 'confirming' || item.state === 'waiting'
+      const isBarShown = item.state === 'uploading' || item.state === 'confirming'
       bar.hidden = !isBarShown
       if (isBarShown) drawBar(bar, fill, share, item.name, `${formats.percent(share)}, ${statusText(item, look)}`)
       problem.hidden = item.error === undefined
-      setText(problem, item.error === undefined ? '' : texts.problems[item.error.code])
+      setText(problem, item.error === undefined ? '' : texts.problems[problemOf(item.error)])
       action = rowActionOf(item)
       button.hidden = action === undefined
       const word = action === undefined ? '' : actionWord(action, texts, formats)
@@ -68,6 +61,15 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       setAttribute(button, 'aria-label', texts.actionOn(word, item.name))
     },
   }
+}
+
+/** A progress bar, and what fills it. */
+export function buildBar(part: string): [bar: HTMLElement, fill: HTMLElement] {
+  const fill = build('span', 'fill')
+  return [
+    build('div', `bar ${part}`, { role: 'progressbar', 'aria-valuemin': '0', 'aria-valuemax': '100' }, fill),
+    fill,
+  ]
 }
 
 /** The same bar for a row and for the whole. `said` is what a screen reader says of it. */
@@ -98,17 +100,17 @@ function actionWord(action: RowAction, texts: UploaderTexts, formats: Formats): 
 }
 
 function statusText(item: Item, { texts, formats, isPaused }: Look): string {
-  const retries = item.retries > 0 ? [texts.retries(formats.count(item.retries))] : []
-  const isOnItsWay = item.state === 'waiting' || item.state === 'uploading'
-  if (isPaused && isOnItsWay) return [texts.paused, ...retries].join(' · ')
-  if (item.state !== 'uploading') return [texts[item.state], ...(isOnItsWay ? retries : [])].join(' · ')
-  const { bytesPerSecond: rate } = item
-  const leftMs = rate > 0 ? ((item.bytes - item.sentBytes) / rate) * 1_000 : undefined
+  const { state, retries, bytesPerSecond: rate } = item
+  const isOnItsWay = state === 'waiting' || state === 'uploading'
+  const isMoving = isOnItsWay && !isPaused && rate > 0
+  const first = isOnItsWay && isPaused ? texts.paused : texts[state]
   return [
-    texts.uploading,
-    formats.percent(shareOf(item)),
-    ...(rate > 0 ? [formats.rate(rate)] : []),
-    ...(leftMs === undefined ? [] : [texts.remaining(formats.duration(leftMs))]),
-    ...retries,
-  ].join(' · ')
+    state === 'uploading' && !isPaused ? formats.percent(shareOf(item)) : first,
+    isMoving && formats.rate(rate),
+    isMoving && texts.remaining(formats.duration(((item.bytes - item.sentBytes) / rate) * 1_000)),
+    isOnItsWay && retries > 0 && texts.retries(formats.count(retries)),
+  ]
+    .filter((fact) => fact !== false)
+    .map((fact) => fact.replaceAll(' ', '\u00a0'))
+    .join(' · ')
 }

@@ -4,7 +4,7 @@ import type { ErrorSummary } from '../core/errors.ts'
 import type { Refusal } from './acceptance.ts'
 import { build, buildButton } from './build-element.ts'
 import type { Formats } from './formats.ts'
-import { actionOf } from './problems.ts'
+import { actionOf, problemOf } from './problems.ts'
 import type { UploaderTexts } from './texts.ts'
 
 /** Of many refused files the first are named. */
@@ -19,7 +19,7 @@ export interface Notices {
 }
 
 export function createNotices(onDismissed: () => void): Notices {
-  const element = build('div', { class: 'notices', role: 'alert' })
+  const element = build('div', 'notices', { role: 'alert' })
   const show = (texts: UploaderTexts, ...content: (Node | undefined)[]): void => {
     const dismiss = buildButton(
       'dismiss-button quiet-button',
@@ -30,7 +30,7 @@ export function createNotices(onDismissed: () => void): Notices {
       },
       texts.dismiss,
     )
-    const notice = build('div', { part: 'notice', class: 'notice' }, build('div', {}, ...content), dismiss)
+    const notice = build('div', 'notice', {}, build('div', '', {}, ...content), dismiss)
     element.replaceChildren(notice)
   }
   return {
@@ -39,16 +39,15 @@ export function createNotices(onDismissed: () => void): Notices {
       if (refused.length === 0) return
       const named = refused
         .slice(0, NAMED_REFUSALS)
-        .map(({ name, reason }) => build('li', {}, build('bdi', {}, name), `: ${texts.refusals[reason]}`))
+        .map(({ name, reason }) => build('li', '', {}, build('bdi', '', {}, name), `: ${texts.refusals[reason]}`))
       const more = refused.length - named.length
-      if (more > 0) named.push(build('li', {}, texts.andMore(formats.count(more))))
-      const title = build('p', { class: 'title' }, texts.refusedTitle(formats.count(refused.length)))
-      show(texts, title, build('ul', {}, ...named))
+      if (more > 0) named.push(build('li', '', {}, texts.andMore(formats.count(more))))
+      const title = build('p', 'title', {}, texts.refusedTitle(formats.count(refused.length)))
+      show(texts, title, build('ul', '', {}, ...named))
     },
-    showProblem(error, texts, words = texts.problems[error.code]) {
-      const details =
-        actionOf(error) === 'ask' ? build('p', { class: 'hint' }, texts.details(error.message)) : undefined
-      show(texts, build('p', { class: 'title' }, words), details)
+    showProblem(error, texts, words = texts.problems[problemOf(error)]) {
+      const details = actionOf(error) === 'ask' ? build('p', 'hint', {}, texts.details(error.message)) : undefined
+      show(texts, build('p', 'title', {}, words), details)
     },
     clear: () => element.replaceChildren(),
   }

@@ -21,7 +21,7 @@ export function createOfferCards(on: {
   discard(key: string): void
   emptied(): void
 }): OfferCards {
-  const element = build('div', { class: 'offers' })
+  const element = build('div', 'offers')
   const cards = new Map<string, Card>()
   return {
     element,
@@ -53,16 +53,12 @@ export function createOfferCards(on: {
 }
 
 function createCard(accept: () => void, discard: () => void): Card {
-  const title = build('p', { class: 'title' })
-  const body = build('p', { class: 'hint' })
+  const title = build('p', 'title')
+  const body = build('p', 'hint')
   const go = buildButton('offer-button primary-button', accept)
   const drop = buildButton('discard-button quiet-button', discard)
-  const element = build(
-    'div',
-    { part: 'offer', class: 'offer', role: 'group' },
-    build('div', { class: 'offer-words' }, title, body),
-    build('div', { class: 'actions' }, go, drop),
-  )
+  const words = build('div', 'offer-words', {}, title, body)
+  const element = build('div', 'offer', { role: 'group' }, words, build('div', 'actions', {}, go, drop))
   return {
     element,
     draw({ session, missing, ...offer }, texts, formats) {

@@ -11,16 +11,17 @@ export interface Question {
 }
 
 export function createQuestion(): Question {
-  const title = build('h2', { id: 'question', part: 'dialog-title' })
-  const body = build('p', { id: 'question-body' })
+  const title = build('h2', 'dialog-title', { id: 'question' })
+  const body = build('p', '', { id: 'question-body' })
   const keep = buildButton('primary-button', () => element.close('keep'))
   const cancel = buildButton('danger-button', () => element.close('cancel'))
   const element = build(
     'dialog',
-    { part: 'dialog', 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
+    'dialog',
+    { 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
     title,
     body,
-    build('div', { class: 'actions' }, keep, cancel),
+    build('div', 'actions', {}, keep, cancel),
   )
   keep.autofocus = true
   return {

@@ -15,30 +15,16 @@ export function styleSheet(): CSSStyleSheet {
 /** Contrast with the surface is at least 4.5 for text and 3 for lines that mean something, in both schemes. */
 const COLOURS = `
 :host {
-  --_accent: var(--mocap-accent, #2456c7);
-  --_on-accent: var(--mocap-on-accent, #fff);
-  --_surface: var(--mocap-surface, #fff);
-  --_raised: var(--mocap-raised, #f5f6f8);
-  --_text: var(--mocap-text, #16191f);
-  --_muted: var(--mocap-muted, #565d6b);
-  --_line: var(--mocap-line, #dcdfe5);
-  --_edge: var(--mocap-edge, #868d9b);
-  --_success: var(--mocap-success, #17713f);
-  --_danger: var(--mocap-danger, #b3261e);
-}
-@supports (color: light-dark(red, red)) {
-  :host {
-    --_accent: var(--mocap-accent, light-dark(#2456c7, #8fb3ff));
-    --_on-accent: var(--mocap-on-accent, light-dark(#fff, #0b1836));
-    --_surface: var(--mocap-surface, light-dark(#fff, #15181e));
-    --_raised: var(--mocap-raised, light-dark(#f5f6f8, #1f232b));
-    --_text: var(--mocap-text, light-dark(#16191f, #eceef2));
-    --_muted: var(--mocap-muted, light-dark(#565d6b, #a7aebb));
-    --_line: var(--mocap-line, light-dark(#dcdfe5, #333944));
-    --_edge: var(--mocap-edge, light-dark(#868d9b, #79818f));
-    --_success: var(--mocap-success, light-dark(#17713f, #71d39b));
-    --_danger: var(--mocap-danger, light-dark(#b3261e, #ffaea6));
-  }
+  --_accent: var(--mocap-accent, light-dark(#2456c7, #8fb3ff));
+  --_on-accent: var(--mocap-on-accent, light-dark(#fff, #0b1836));
+  --_surface: var(--mocap-surface, light-dark(#fff, #15181e));
+  --_raised: var(--mocap-raised, light-dark(#f5f6f8, #1f232b));
+  --_text: var(--mocap-text, light-dark(#16191f, #eceef2));
+  --_muted: var(--mocap-muted, light-dark(#565d6b, #a7aebb));
+  --_line: var(--mocap-line, light-dark(#dcdfe5, #333944));
+  --_edge: var(--mocap-edge, light-dark(#868d9b, #79818f));
+  --_success: var(--mocap-success, light-dark(#17713f, #71d39b));
+  --_danger: var(--mocap-danger, light-dark(#b3261e, #ffaea6));
 }
 `
 
@@ -72,11 +58,11 @@ button {
 button:hover { background: var(--_raised); border-color: var(--_text); }
 button:active { translate: 0 1px; }
 button:disabled { opacity: 0.55; cursor: default; translate: none; }
-button[part~='primary-button'] { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
-button[part~='primary-button']:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_text)); }
-button[part~='quiet-button'] { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
-button[part~='quiet-button']:hover { background: var(--_raised); color: var(--_text); }
-button[part~='danger-button'] { color: var(--_danger); border-color: currentColor; }
+.primary-button { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
+.primary-button:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_text)); }
+.quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
+.quiet-button:hover { background: var(--_raised); color: var(--_text); }
+.danger-button { color: var(--_danger); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
 .list:focus-visible { outline-offset: -3px; border-radius: var(--mocap-radius, 12px); }
 
@@ -115,10 +101,10 @@ button[part~='danger-button'] { color: var(--_danger); border-color: currentColo
 }
 .summary-words { flex: 1 1 14rem; min-inline-size: 0; }
 .summary .title { font-size: 1.125em; }
-.summary .bar { flex: 1 0 100%; block-size: 8px; }
+.total-bar { flex: 1 0 100%; block-size: 8px; }
 .summary[data-outcome='done'] .title { color: var(--_success); }
 .summary[data-outcome='problem'] .title { color: var(--_danger); }
-.bar { block-size: 4px; border-radius: 4px; overflow: hidden; contain: strict; background: var(--_line); }
+.bar { border-radius: 4px; overflow: hidden; contain: strict; background: color-mix(in oklab, var(--_line) 70%, transparent); }
 .fill { display: block; block-size: 100%; inline-size: 0; background: var(--_accent); border-radius: inherit; }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
@@ -130,6 +116,7 @@ dialog::backdrop { background: rgb(10 12 16 / 0.5); }
 dialog h2 { font-weight: 600; font-size: 1.125em; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
 dialog .actions { justify-content: end; }
+dialog button { flex: 1 1 auto; }
 `
 
 const ROWS = `
@@ -138,33 +125,33 @@ const ROWS = `
   max-block-size: var(--mocap-list-height, 26rem);
 }
 .file {
-  display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: 8px 12px; align-items: center;
-  padding: 10px 20px; min-block-size: 60px;
+  display: flex; align-items: center; position: relative;
+  padding: 9px 20px; min-block-size: 60px;
   content-visibility: auto; contain-intrinsic-block-size: auto 60px;
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
-.state-icon { color: var(--_muted); }
-.words { display: flex; flex-wrap: wrap; gap: 2px 16px; align-items: baseline; justify-content: space-between; min-inline-size: 0; }
-.name { flex: 1 1 12rem; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 500; }
+.file-icon { color: var(--_muted); margin-inline-end: 12px; }
+.words { flex: 1; display: flex; flex-wrap: wrap; gap: 2px 16px; align-items: baseline; justify-content: space-between; min-inline-size: 0; }
+.file-name { flex: 1 1 12rem; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 500; }
 .words .facts { display: flex; gap: 12px; }
-.size { white-space: nowrap; }
-.status { text-align: end; }
-.problem { flex: 1 0 100%; font-size: 0.875em; color: var(--_danger); }
-.file .bar { grid-column: 2 / -1; }
-.file button { min-block-size: 36px; padding: 6px 12px; font-size: 0.875em; }
-.file[data-state='uploading'] .state-icon, .file[data-state='confirming'] .state-icon { color: var(--_accent); }
-.file[data-state='confirmed'] .state-icon, .file[data-state='confirmed'] .status { color: var(--_success); }
-.file[data-state='failed'] .state-icon, .file[data-state='failed'] .status { color: var(--_danger); }
+.file-size { white-space: nowrap; }
+.file-status { text-align: end; }
+.file-problem { flex: 1 0 100%; font-size: 0.875em; color: var(--_danger); }
+.file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
+.file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; font-size: 0.875em; flex: none; }
+.file[data-state='uploading'] .file-icon, .file[data-state='confirming'] .file-icon { color: var(--_accent); }
+.file[data-state='confirmed'] .file-icon, .file[data-state='confirmed'] .file-status { color: var(--_success); }
+.file[data-state='failed'] .file-icon, .file[data-state='failed'] .file-status { color: var(--_danger); }
 @container (max-width: 34rem) {
   .drop-zone { padding: 28px 16px; }
   .drop-zone .actions { align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
   .summary, .file { padding-inline: 16px; }
   .summary .actions { flex: 1 1 100%; }
-  .summary .actions button[part~='primary-button'], .summary .actions button[part~='pause-button'] { flex: 1; }
+  .summary .actions .primary-button, .summary .actions .pause-button { flex: 1; }
   .words .facts { flex: 1 0 100%; justify-content: space-between; }
-  .name { flex-basis: 100%; }
-  .offer .actions button[part~='primary-button'] { flex: 1; }
+  .file-name { flex-basis: 100%; }
+  .offer .actions .primary-button { flex: 1; }
   .offer .actions { flex: 1 1 100%; }
 }
 @container (max-width: 22rem) {
@@ -186,7 +173,7 @@ const MOODS = `
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
   .fill { background: Highlight; forced-color-adjust: none; }
-  .state-icon, .drop-icon { color: CanvasText !important; }
+  .file-icon, .drop-icon { color: CanvasText !important; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }
   .drop-zone[data-over] { border-color: Highlight; }
 }

@@ -1,7 +1,7 @@
 // The whole: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
 import { build, buildButton, setText } from './build-element.ts'
-import { drawBar } from './file-row.ts'
+import { buildBar, drawBar } from './file-row.ts'
 import type { Formats } from './formats.ts'
 import type { UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './upload-list.ts'
@@ -33,12 +33,9 @@ export interface SummaryBar {
 }
 
 export function createSummaryBar(actions: SummaryActions): SummaryBar {
-  const heading = build('h2', { part: 'summary-title', class: 'title', tabindex: '-1' })
-  const facts = build('p', { part: 'summary-facts', class: 'facts' })
-  const fill = build('span', { part: 'bar-fill', class: 'fill' })
-  const bar = build('div', { part: 'bar', class: 'bar', role: 'progressbar' }, fill)
-  bar.ariaValueMin = '0'
-  bar.ariaValueMax = '100'
+  const heading = build('h2', 'summary-title title', { tabindex: '-1' })
+  const facts = build('p', 'summary-facts facts')
+  const [bar, fill] = buildBar('total-bar')
   let isPaused = false
   const start = buildButton('start-button primary-button', () => actions.start())
   const pause = buildButton('pause-button', () => (isPaused ? actions.resume() : actions.pause()))
@@ -46,13 +43,8 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   const clear = buildButton('clear-button quiet-button', () => actions.clear())
   const cancel = buildButton('cancel-button quiet-button', () => actions.cancel())
   const buttons = [start, pause, retry, clear, cancel]
-  const element = build(
-    'div',
-    { part: 'summary', class: 'summary' },
-    build('div', { class: 'summary-words' }, heading, facts),
-    build('div', { class: 'actions' }, ...buttons),
-    bar,
-  )
+  const words = build('div', 'summary-words', {}, heading, facts)
+  const element = build('div', 'summary', {}, words, build('div', 'actions', {}, ...buttons), bar)
   const focus = (): void => (buttons.find((button) => !button.hidden && !button.disabled) ?? heading).focus()
 
   return {
@@ -124,7 +116,7 @@ function headingOf(
     case 'settled':
       if (done.value === all.value) return texts.allDone(all)
       if (wasCancelled) return texts.wasCancelled
-      return done.value === 0 ? texts.noneDone : texts.someDone(done, all)
+      return done.value === 0 ? texts.noneDone : texts.notDone(formats.count(all.value - done.value))
   }
 }
 
@@ -132,13 +124,16 @@ function factsOf(texts: UploaderTexts, formats: Formats, { phase, totals }: Summ
   if (phase === 'ready' || phase === 'empty') return ''
   const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
-  if (phase === 'settled')
-    return confirmedBytes === totalBytes
-      ? formats.bytes(totalBytes)
-      : texts.amountOf(formats.bytes(confirmedBytes), formats.bytes(totalBytes))
+  const isOver = phase === 'settled'
+  const amount = texts.amountOf(formats.bytes(isOver ? confirmedBytes : sentBytes), formats.bytes(totalBytes))
   return [
-    texts.amountOf(formats.bytes(sentBytes), formats.bytes(totalBytes)),
-    ...(isMoving ? [formats.rate(bytesPerSecond)] : []),
-    ...(isMoving && remainingMs !== undefined ? [texts.remaining(formats.duration(remainingMs))] : []),
-  ].join(' · ')
+    isOver &&
+      confirmedBytes < totalBytes &&
+      texts.progress(formats.count(totals.filesConfirmed), formats.count(totals.filesTotal)),
+    isOver && confirmedBytes === totalBytes ? formats.bytes(totalBytes) : amount,
+    isMoving && formats.rate(bytesPerSecond),
+    isMoving && remainingMs !== undefined && texts.remaining(formats.duration(remainingMs)),
+  ]
+    .filter((fact) => fact !== false)
+    .join(' · ')
 }

@@ -1,14 +1,18 @@
 // Every word that the element shows or says, in one table that a host can replace in whole or in part. Functions get
 // amounts, a number and how it is written, so that any language can choose its plural.
 
-import type { UploadErrorCode } from '../core/errors.ts'
 import type { RefusalReason } from './acceptance.ts'
 import type { Amount } from './formats.ts'
+import type { Problem } from './problems.ts'
 
 export interface UploaderTexts {
   /** Names the whole element to screen readers. */
   readonly label: string
   readonly dropHere: string
+  /** The same where there is no mouse to drop with. */
+  readonly addHere: string
+  /** While there is a list already. */
+  readonly addMore: string
   readonly dropNow: string
   readonly chooseFiles: string
   readonly chooseFolder: string
@@ -46,11 +50,10 @@ export interface UploaderTexts {
   readonly noNetwork: string
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
-  readonly someDone: (done: Amount, all: Amount) => string
+  readonly notDone: (files: Amount) => string
   readonly noneDone: string
   readonly wasCancelled: string
   readonly amountOf: (some: string, all: string) => string
-  readonly someDoneAdvice: string
   readonly totalProgress: string
 
   readonly refusedTitle: (files: Amount) => string
@@ -72,7 +75,7 @@ export interface UploaderTexts {
   readonly questionCancel: string
 
   readonly notSetUp: string
-  readonly problems: Readonly<Record<UploadErrorCode, string>>
+  readonly problems: Readonly<Record<Problem, string>>
   /** The message for those who run the page or the service. */
   readonly details: (message: string) => string
 
@@ -90,10 +93,12 @@ const files = ({ value, text }: Amount): string => (value === 1 ? '1 file' : `${
 export const englishTexts: UploaderTexts = {
   label: 'Upload files',
   dropHere: 'Drop your files here',
+  addHere: 'Add your files',
+  addMore: 'Add more files',
   dropNow: 'Release to add them',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
-  accepts: (kinds) => `${kinds} files. Nothing is sent before you say so.`,
+  accepts: (kinds) => `${kinds} files`,
   files: 'Files',
 
   start: (amount) => `Upload ${files(amount)}`,
@@ -124,11 +129,10 @@ export const englishTexts: UploaderTexts = {
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
-  someDone: (done, all) => `${done.text} of ${files(all)} confirmed`,
+  notDone: (amount) => `${files(amount)} not uploaded`,
   noneDone: 'Nothing was uploaded',
   wasCancelled: 'The upload was cancelled',
   amountOf: (some, all) => `${some} of ${all}`,
-  someDoneAdvice: 'The files below were not uploaded.',
   totalProgress: 'All files together',
 
   refusedTitle: (amount) => (amount.value === 1 ? '1 file was not added' : `${amount.text} files were not added`),
@@ -164,30 +168,12 @@ export const englishTexts: UploaderTexts = {
 
   notSetUp: 'This page is not set up for uploads yet. Tell the people who run it.',
   problems: {
-    ERR_UPLOAD_INVALID_ARGUMENT:
-      'Something in the setup of this page or in a file is not as it must be. Tell the people who run it.',
-    ERR_UPLOAD_INSECURE_URL: 'The upload would not be private, so it was not begun. Tell the people who run this page.',
-    ERR_UPLOAD_SOURCE_READ: 'The file could not be read. Choose it again.',
-    ERR_UPLOAD_SOURCE_CHANGED: 'The file has changed since it was chosen. Choose it again.',
-    ERR_UPLOAD_NETWORK: 'The connection broke. Try again.',
-    ERR_UPLOAD_TIMEOUT: 'The connection is too slow or broke off. Try again.',
-    ERR_UPLOAD_ANSWER_HIDDEN: 'The storage does not accept uploads from this page. Tell the people who run it.',
-    ERR_UPLOAD_HOST_UNREACHABLE: 'There was no connection for too long. Check your network, then try again.',
-    ERR_UPLOAD_REDIRECT_REFUSED: 'The upload was sent elsewhere, so it was stopped. Tell the people who run this page.',
-    ERR_UPLOAD_HTTP_STATUS: 'The service had a problem. Try again in a few minutes.',
-    ERR_UPLOAD_ADDRESS_EXPIRED: 'The time for this upload ran out. Try again on a faster connection.',
-    ERR_UPLOAD_ADDRESS_REFUSED: 'The storage refused this upload. Tell the people who run this page.',
-    ERR_UPLOAD_ETAG_MISSING: 'The storage does not let this page check the upload. Tell the people who run it.',
-    ERR_UPLOAD_DIGEST_MISMATCH: 'The file did not arrive as it was sent. Try again.',
-    ERR_UPLOAD_RETRIES_EXHAUSTED: 'It did not work after several tries. Try again later.',
-    ERR_UPLOAD_CONFIRM_REFUSED: 'The service did not accept this file. Tell the people who run it.',
-    ERR_UPLOAD_CREDENTIALS_REFUSED: 'You are not signed in, or may not upload here. Sign in again, then try again.',
-    ERR_UPLOAD_SERVICE_REFUSED: 'The service did not accept this upload. Tell the people who run it.',
-    ERR_UPLOAD_SERVICE_REPLY: 'The service answered in a way that is not understood. Tell the people who run it.',
-    ERR_UPLOAD_JOURNAL: 'This upload cannot go on here. It may be open in another tab.',
-    ERR_UPLOAD_CANCELLED: 'The upload was cancelled.',
-    ERR_UPLOAD_FAILED: 'The upload failed. Try again.',
-    ERR_UPLOAD_INTERNAL: 'Something went wrong in this page. Reload it and try again.',
+    network: 'The connection broke. Check your network, then try again.',
+    again: 'It did not work after several tries. Try again in a few minutes.',
+    choose: 'The file has changed or cannot be read. Choose it again.',
+    signIn: 'You are not signed in, or may not upload here. Sign in again, then try again.',
+    elsewhere: 'This upload cannot go on here. It may be open in another tab.',
+    setup: 'This cannot be mended here. Tell the people who run this page.',
   },
   details: (message) => `Details: ${message}`,
 

@@ -21,6 +21,7 @@ import { createQuestion } from './question.ts'
 import { createSummaryBar } from './summary-bar.ts'
 import type { UploaderTexts } from './texts.ts'
 import { createUploadList, type Item, type Job, type Phase, type Totals } from './upload-list.ts'
+import { problemOf } from './problems.ts'
 import type { Tell } from './uploader-events.ts'
 
 /** What the view asks its element for; read whenever it is needed, because attributes change. */
@@ -101,10 +102,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     emptied: () => summary.focus(),
   })
   const question = createQuestion()
-  const announcer = createAnnouncer(build('div', { class: 'said', role: 'status' }))
+  const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
   const frame = build(
     'section',
-    { part: 'uploader', class: 'uploader' },
+    'uploader',
+    {},
     ...[cards.element, zone.element, notices.element, summary.element, rows.element],
   )
 
@@ -125,7 +127,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (isPaused !== isLookPaused) rows.markAll()
     isLookPaused = isPaused
     setAttribute(frame, 'aria-label', texts.label)
-    zone.draw(texts, formats, accept, phase !== 'empty')
+    zone.draw(texts, formats, accept, { hasList: phase !== 'empty', isCompact: phase !== 'empty' || offers.length > 0 })
     cards.draw(offers, texts, formats)
     const isClearable = list.items.some(
       ({ state }) => state === 'confirmed' || state === 'failed' || state === 'cancelled',
@@ -167,11 +169,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     wasCancelled = report?.status === 'cancelled'
     const failed = job.items.find((item) => item.state === 'failed')
     if (failed?.error !== undefined && report?.status === 'partial')
-      announcer.say(texts.saidFileFailed(failed.name, texts.problems[failed.error.code]))
+      announcer.say(texts.saidFileFailed(failed.name, texts.problems[problemOf(failed.error)]))
+    if (failed !== undefined) rows.reveal(failed)
     const { filesConfirmed, filesTotal } = list.totals()
     const [done, all] = [formats.count(filesConfirmed), formats.count(filesTotal)]
     if (wasCancelled) announcer.say(texts.wasCancelled)
-    else announcer.say(done.value === all.value ? texts.allDone(all) : texts.someDone(done, all))
+    else announcer.say(done.value === all.value ? texts.allDone(all) : texts.progress(done, all))
   }
 
   function showProblem(error: ErrorSummary, report?: UploadReport, words?: string): void {
