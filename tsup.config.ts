@@ -15,6 +15,8 @@ export default defineConfig([
       node: 'src/node.ts',
       browser: 'src/browser.ts',
       react: 'src/react.ts',
+      element: 'src/element.ts',
+      'element-define': 'src/element/define.ts',
       service: 'src/service/index.ts',
     },
     format: ['esm', 'cjs'],

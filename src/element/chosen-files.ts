@@ -54,7 +54,8 @@ function walkItem(item: HandleGiving): Promise<ChosenFile[]> {
   const entry = item.webkitGetAsEntry()
   const asked = item.getAsFileSystemHandle?.().catch(() => null) ?? Promise.resolve(null)
   return asked.then(async (handle) => {
-    if (handle !== null) return walkHandle(handle, '').catch(() => [])
+    const byHandle = handle === null ? undefined : await walkHandle(handle, '').catch(() => undefined)
+    if (byHandle !== undefined) return byHandle
     if (entry?.isDirectory === true) return walkEntry(entry).catch(() => [])
     return file === null ? [] : [{ file, path: file.name }]
   })

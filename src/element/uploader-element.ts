@@ -10,11 +10,11 @@ import { createFormats, type Formats } from './formats.ts'
 import { styleSheet } from './style-sheet.ts'
 import { englishTexts, type UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './upload-list.ts'
-import { tellOn, type MocapUploaderEventMap } from './uploader-events.ts'
+import { tellOn } from './uploader-events.ts'
 import { createUploaderView, type Setting, type UploaderView } from './uploader-view.ts'
 
 /** Where there is no page, on a server that renders, the module can be loaded all the same. */
-const Base = typeof HTMLElement === 'undefined' ? (class {} as unknown as typeof HTMLElement) : HTMLElement
+const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
 
 /** What a page may have set on the tag before it was an element. */
 const PROPERTIES = ['uplink', 'credentials', 'input', 'texts'] as const
@@ -169,25 +169,6 @@ export class MocapUploaderElement extends Base {
       this.#formats = { of: language, formats: createFormats(language) }
     return this.#formats.formats
   }
-}
-
-/** Listeners of the element know its events. */
-export interface MocapUploaderElement {
-  addEventListener<Name extends keyof MocapUploaderEventMap>(
-    type: Name,
-    listener: (this: MocapUploaderElement, event: MocapUploaderEventMap[Name]) => void,
-    options?: boolean | AddEventListenerOptions,
-  ): void
-  addEventListener<Name extends keyof HTMLElementEventMap>(
-    type: Name,
-    listener: (this: MocapUploaderElement, event: HTMLElementEventMap[Name]) => void,
-    options?: boolean | AddEventListenerOptions,
-  ): void
-  addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | AddEventListenerOptions,
-  ): void
 }
 
 declare global {

@@ -33,3 +33,17 @@ export function tellOn(target: EventTarget): Tell {
     target.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }))
   }
 }
+
+declare global {
+  /** Typed on every element and the document, because the events bubble. */
+  interface GlobalEventHandlersEventMap {
+    'mocap-upload-start': MocapUploaderEventMap['mocap-upload-start']
+    'mocap-upload-state': MocapUploaderEventMap['mocap-upload-state']
+    'mocap-upload-progress': MocapUploaderEventMap['mocap-upload-progress']
+    'mocap-upload-file': MocapUploaderEventMap['mocap-upload-file']
+    'mocap-upload-done': MocapUploaderEventMap['mocap-upload-done']
+    'mocap-upload-cancelled': MocapUploaderEventMap['mocap-upload-cancelled']
+    'mocap-upload-error': MocapUploaderEventMap['mocap-upload-error']
+    'mocap-upload-refused': MocapUploaderEventMap['mocap-upload-refused']
+  }
+}

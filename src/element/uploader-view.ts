@@ -183,7 +183,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
 
   function onRowAction(item: Item, action: RowAction): void {
-    if (action === 'retry') return void view.retry()
+    if (action === 'retry') {
+      void view.retry()
+      return
+    }
     list.remove(item)
     announcer.say(setting().texts.saidRemoved(item.name))
     if (action === 'choose') void zone.choose()
@@ -230,7 +233,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   async function attempt(work: (uplink: BrowserUplink) => Promise<void>): Promise<void> {
     try {
       const uplink = setting().uplink()
-      if (uplink !== undefined) return await work(uplink)
+      if (uplink !== undefined) {
+        await work(uplink)
+        return
+      }
       const message = 'Give the element an Uplink (uplink), or a base URL (base-url) and credentials (credentials).'
       showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, undefined, setting().texts.notSetUp)
     } catch (error) {

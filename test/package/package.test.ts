@@ -47,6 +47,17 @@ describe('the packed package', () => {
     expect(required).toBe(imported)
   })
 
+  it('loads the element where there is no page, by import and by require, and registers it where there is one', () => {
+    const names = "Object.keys(face).sort().join(' ')"
+    const imported = run('el.mjs', `import * as face from 'mocap-uplink/element'\nconsole.log(${names})`)
+    const required = run('el.cjs', `const face = require('mocap-uplink/element')\nconsole.log(${names})`)
+
+    expect(imported).toBe('MocapUploaderElement defineMocapUploader englishTexts')
+    expect(required).toBe(imported)
+    const page = 'globalThis.customElements = { get() {}, define(name) { console.log(name) } }\n'
+    expect(run('define.mjs', `${page}await import('mocap-uplink/element/define')`)).toBe('mocap-uploader')
+  })
+
   it.each([
     ['import', 'same.mjs', "import * as a from 'mocap-uplink'\nimport * as b from 'mocap-uplink/node'\n"],
     ['require', 'same.cjs', "const a = require('mocap-uplink'), b = require('mocap-uplink/node')\n"],

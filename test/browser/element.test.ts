@@ -1,0 +1,429 @@
+// The element as a coach meets it, in a real Chromium, under a strict Content-Security-Policy, against the service on
+// another origin: drop, wrong file, pause, reload, cancel, no network, keyboard alone, and what a screen reader is told.
+
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { chromiumPath, launchChromium } from './rig/chromium.ts'
+import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+
+/** Nothing inline, nothing evaluated, no style but constructed ones, no markup from strings. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'none'; img-src data:; connect-src *; require-trusted-types-for 'script'"
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const MIB = 1024 * 1024
+
+describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
+  let browser: Browser
+  let pages: PageServer
+  let service: ServiceUnderTest
+  let folder: string
+
+  beforeAll(async () => {
+    pages = await servePages(await bundleScripts('element-in-page.ts'), { 'content-security-policy': POLICY })
+    browser = await launchChromium()
+    service = await startUnderTest({ now: Date.now })
+    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-element-'))
+    await writeFile(join(folder, 'swing-01.mp4'), pattern(1000))
+    await writeFile(join(folder, 'swing-02.mp4'), pattern(6 * MIB))
+    await writeFile(join(folder, 'notes.pdf'), pattern(100))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
+  })
+
+  const paths = (...names: string[]): string[] => names.map((name) => join(folder, name))
+  const heading = (page: Page) => page.locator('mocap-uploader [part~=summary-title]')
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+  const pick = (page: Page, ...names: string[]) => page.setInputFiles('mocap-uploader input >> nth=0', paths(...names))
+  const told = (page: Page, name: string) =>
+    page.evaluate((of) => globalThis.told.filter((each) => each.name === of).map((each) => each.detail), name)
+
+  /** A page in a context of its own; what breaks the policy or throws in the page fails the test. */
+  async function openPage(options: { scheme?: 'light' | 'dark' } = {}): Promise<Page> {
+    const context = await browser.newContext({ colorScheme: options.scheme ?? 'light', reducedMotion: 'reduce' })
+    context.setDefaultTimeout(15_000)
+    const wrong: string[] = []
+    onTestFinished(async () => {
+      await context.close()
+      expect(wrong).toEqual([])
+    })
+    const page = await context.newPage()
+    page.on('pageerror', (error) => wrong.push(error.message))
+    page.on('console', (message) => {
+      if (/Content Security Policy|Trusted/.test(message.text())) wrong.push(message.text())
+    })
+    // The browser's own picker cannot be driven; the one of <input> can.
+    await page.addInitScript(() => Object.defineProperty(window, 'showOpenFilePicker', { value: undefined }))
+    await page.goto(pages.url)
+    return page
+  }
+
+  async function addElement(page: Page, attributes: Record<string, string> = {}): Promise<void> {
+    await page.evaluate(
+      ({ apiKey, all }) => {
+        const element = document.createElement('mocap-uploader')
+        for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
+        element.credentials = { apiKey }
+        for (const name of ['start', 'state', 'file', 'done', 'cancelled', 'error', 'refused'])
+          document.addEventListener(`mocap-upload-${name}`, (event) =>
+            globalThis.told.push({ name, detail: (event as CustomEvent<unknown>).detail }),
+          )
+        document.body.replaceChildren(element)
+      },
+      {
+        apiKey: API_KEY,
+        all: {
+          ...{ 'base-url': service.url, 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' },
+          ...attributes,
+        },
+      },
+    )
+  }
+
+  const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1
+  /** The second part of the large file is kept from leaving, until `let go` is called. */
+  async function holdLarge(page: Page): Promise<() => Promise<void>> {
+    await page.route(isLatePart, () => undefined)
+    return () => page.unroute(isLatePart)
+  }
+
+  test('uploads what is dropped, in natural order, and tells the page', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const transfer = await page.evaluateHandle(() => {
+      const data = new DataTransfer()
+      for (const name of ['swing-10.mp4', 'swing-2.mp4']) data.items.add(new File([name.repeat(200)], name))
+      return data
+    })
+    await page.dispatchEvent('mocap-uploader', 'drop', { dataTransfer: transfer })
+
+    await button(page, 'Upload 2 files').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await told(page, 'start')).toMatchObject([{ names: ['swing-2.mp4', 'swing-10.mp4'] }])
+    expect(await told(page, 'done')).toMatchObject([{ status: 'confirmed' }])
+  })
+
+  test('refuses files of the wrong kind with the reason, before anything is sent', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(request.url()))
+    await pick(page, 'notes.pdf', 'swing-01.mp4')
+
+    const notice = page.getByRole('alert')
+    await notice.getByText('notes.pdf: not a kind of file that is taken here').waitFor()
+    expect(await page.locator('mocap-uploader [part~=file-name]').allTextContents()).toEqual(['swing-01.mp4'])
+    expect(await told(page, 'refused')).toEqual([{ files: [{ name: 'notes.pdf', reason: 'kind' }] }])
+    expect(calls).toEqual([])
+
+    await button(page, 'Dismiss').click()
+    expect(await notice.textContent()).toBe('')
+  })
+
+  test('pauses with nothing in flight, and resumes', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await holdLarge(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+
+    await button(page, 'Pause').click()
+    await heading(page).getByText('Paused. 1 of 2 files confirmed').waitFor()
+    await letGo()
+    await button(page, 'Resume').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+  })
+
+  test('offers what a reload interrupted, and finishes it with the files chosen again', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await holdLarge(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    await page.reload()
+    await letGo()
+    await addElement(page)
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') sent.push(new URL(request.url()).searchParams.get('partNumber') ?? '')
+    })
+
+    const offer = page.getByRole('group', { name: 'An earlier upload is not finished' })
+    await offer.getByText(/^1 of 2 files from .+ are confirmed\. Choose the missing file again to finish\.$/).waitFor()
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      button(page, 'Choose files').first().click(),
+    ])
+    await chooser.setFiles(paths('swing-02.mp4'))
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await offer.count()).toBe(0)
+    expect(sent).toEqual(['2'])
+  })
+
+  test('asks before it cancels what is confirmed in part, and takes Escape for no', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await holdLarge(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+
+    await button(page, 'Cancel').click()
+    const question = page.getByRole('dialog', { name: 'Cancel the upload?' })
+    await question.getByText('1 file is confirmed already.').waitFor()
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'hidden' })
+    expect(await told(page, 'cancelled')).toEqual([])
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Cancel the upload').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+    expect(await told(page, 'cancelled')).toMatchObject([{ status: 'cancelled', isServiceTold: true }])
+  })
+
+  test('says that there is no network, and goes on by itself when it is back', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await page.context().setOffline(true)
+    await pick(page, 'swing-01.mp4')
+    await page.context().setOffline(false)
+    const isStorage = (url: URL): boolean => url.searchParams.has('partNumber')
+    await page.route(isStorage, async (route) => {
+      await page.context().setOffline(true)
+      await route.abort('internetdisconnected')
+    })
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('No connection. The upload goes on by itself when it is back.').waitFor()
+
+    await page.unroute(isStorage)
+    await page.context().setOffline(false)
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+  })
+
+  test('says in plain words what failed, and tries exactly that again', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await page.route(isLatePart, (route) =>
+      route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+    )
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 file not uploaded').waitFor()
+    await page.getByText('It did not work after several tries. Try again in a few minutes.').waitFor()
+
+    await page.unroute(isLatePart)
+    await button(page, 'Try again: swing-02.mp4').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+  })
+
+  test('works with the keyboard alone, and never drops the focus', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const focused = () =>
+      page.evaluate(() => {
+        const { activeElement } = document.querySelector('mocap-uploader')!.shadowRoot!
+        return activeElement?.textContent ?? ''
+      })
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Choose files')
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')])
+    await chooser.setFiles(paths('swing-01.mp4', 'swing-02.mp4'))
+    await button(page, 'Upload 2 files').waitFor()
+
+    const order: string[] = []
+    for (let step = 0; step < 5; step += 1) {
+      await page.keyboard.press('Tab')
+      order.push((await focused()).slice(0, 15))
+    }
+    expect(order).toEqual([
+      'Choose a folder',
+      'Upload 2 files',
+      expect.stringContaining('swing-01') as string,
+      'Remove',
+      'Remove',
+    ])
+
+    await page.keyboard.press('Space')
+    expect(await focused()).toBe('Remove')
+    await page.keyboard.press('Enter')
+    expect(await focused()).not.toBe('')
+    await pick(page, 'swing-02.mp4')
+    const letGo = await holdLarge(page)
+    await button(page, 'Upload 1 file').focus()
+    await page.keyboard.press('Enter')
+    await button(page, 'Pause').waitFor()
+    expect(await focused()).toBe('Pause')
+    await page.keyboard.press('Enter')
+    await button(page, 'Resume').waitFor()
+    expect(await focused()).toBe('Resume')
+    await letGo()
+    await page.keyboard.press('Enter')
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    expect(await focused()).not.toBe('')
+  })
+
+  test.each(['light', 'dark'] as const)('passes the accessibility check in every state, %s', async (scheme) => {
+    const page = await openPage({ scheme })
+    await addElement(page)
+    await page.evaluate(() => document.documentElement.style.setProperty('color-scheme', 'light dark'))
+    await page.evaluate(AXE)
+    const violations = () =>
+      page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: { run(of: Element): Promise<{ violations: unknown[] }> } }
+        return (await axe.run(document.querySelector('mocap-uploader')!)).violations
+      })
+    expect(await violations()).toEqual([])
+
+    await pick(page, 'notes.pdf', 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').waitFor()
+    expect(await violations()).toEqual([])
+
+    const letGo = await holdLarge(page)
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    expect(await violations()).toEqual([])
+
+    await button(page, 'Cancel').click()
+    expect(await violations()).toEqual([])
+    await button(page, 'Keep uploading').click()
+
+    await button(page, 'Pause').click()
+    await button(page, 'Resume').waitFor()
+    await letGo()
+    await button(page, 'Resume').click()
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await violations()).toEqual([])
+  })
+
+  test('tells a screen reader what is there and how far it is', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await holdLarge(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+
+    const tree = (await page.locator('mocap-uploader').ariaSnapshot()).replaceAll('\u00a0', ' ')
+    expect(tree).toContain('region "Upload files"')
+    expect(tree).toContain('heading "1 of 2 files confirmed" [level=2]')
+    expect(tree).toMatch(/- list "Files"/)
+    expect(tree).toMatch(/listitem: swing-01\.mp4 1 kB Confirmed/)
+    expect(tree).toContain('button "Pause"')
+
+    const session = await page.context().newCDPSession(page)
+    const { nodes } = await session.send('Accessibility.getFullAXTree')
+    const bars = nodes
+      .filter((node) => node.role?.value === 'progressbar' && !node.ignored)
+      .map((node) => ({ name: node.name?.value as string, value: node.value?.value as unknown }))
+    expect(bars[0]?.name).toBe('All files together')
+    expect(String(bars[0]?.value)).toMatch(/^\d+%, 1 of 2 files confirmed$|^\d+$/)
+  })
+
+  test('says milestones only, and several at once as one', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const said = await page.evaluate(() => {
+      const region = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('[role=status]')!
+      const heard: string[] = []
+      new MutationObserver(() => heard.push(region.textContent)).observe(region, { childList: true })
+      Object.assign(globalThis, { heard })
+      return heard.length
+    })
+    expect(said).toBe(0)
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    const heard = () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.join(' | '))
+    await expect.poll(heard).toContain('Your file is uploaded and confirmed')
+    expect(await heard()).toContain('1 file added.')
+    expect((await heard()).split(' | ').length).toBeLessThanOrEqual(3)
+  })
+
+  test('stays smooth with a thousand files: few rows a frame, and only those that changed', async () => {
+    const page = await openPage()
+    const made = await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      const list = element.shadowRoot!.querySelector('ul')!
+      const batches: number[] = []
+      new MutationObserver((changes) =>
+        batches.push(changes.reduce((sum, change) => sum + change.addedNodes.length, 0)),
+      ).observe(list, { childList: true })
+      element.addFiles(Array.from({ length: 1000 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      while (list.children.length < 1000) await new Promise(requestAnimationFrame)
+      await element.start()
+      return { most: Math.max(...batches), all: batches.reduce((sum, count) => sum + count, 0) }
+    })
+    expect(made).toEqual({ most: 20, all: 1000 })
+
+    const touched = await page.evaluate(async () => {
+      const list = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('ul')!
+      const frames = async (count: number): Promise<void> => {
+        for (let frame = 0; frame < count; frame += 1) await new Promise(requestAnimationFrame)
+      }
+      // Until every row shows that it waits.
+      while (list.querySelector('[data-state=ready]') !== null) await frames(1)
+      await frames(2)
+      const rows = new Set<Element>()
+      const observer = new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const row = (target instanceof Element ? target : target.parentElement)?.closest('li')
+          if (row !== null && row !== undefined) rows.add(row)
+        }
+      })
+      observer.observe(list, { subtree: true, childList: true, attributes: true, characterData: true })
+      for (const index of [3, 500, 999]) globalThis.scripted.change(index, { state: 'uploading', sentBytes: 1 })
+      await frames(3)
+      return [...rows].map((row) => row.querySelector('bdi')!.textContent)
+    })
+    expect(touched).toEqual(['swing-3.mp4', 'swing-500.mp4', 'swing-999.mp4'])
+  })
+
+  test('speaks the language of the page, in words that were replaced and numbers as they are written there', async () => {
+    const page = await openPage()
+    await addElement(page, { lang: 'de' })
+    await page.evaluate(() => {
+      document.querySelector('mocap-uploader')!.texts = {
+        dropHere: 'Dateien hier ablegen',
+        start: ({ value, text }) => (value === 1 ? 'Eine Datei hochladen' : `${text} Dateien hochladen`),
+      }
+    })
+    await page.getByText('Dateien hier ablegen').waitFor()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+
+    await button(page, '2 Dateien hochladen').waitFor()
+    expect(await page.locator('mocap-uploader [part~=file-size]').allTextContents()).toEqual(['1 kB', '6,3 MB'])
+  })
+
+  test('says what the page lacks before any call, and takes no credential from markup', async () => {
+    const page = await openPage()
+    await addElement(page, { player: '' })
+    await pick(page, 'swing-01.mp4')
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(request.url()))
+    await button(page, 'Upload 1 file').click()
+
+    await page.getByRole('alert').getByText('playerId').waitFor()
+    expect(await told(page, 'error')).toMatchObject([{ error: { code: 'ERR_UPLOAD_INVALID_ARGUMENT' } }])
+    expect(calls).toEqual([])
+    expect(await page.evaluate(() => document.body.innerHTML)).not.toContain(API_KEY)
+  })
+})
