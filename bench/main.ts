@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { isInstalled, LIB_STORAGE, TUS, versionsOf } from './contestants/field.ts'
+import { isInstalled, RIVALS, versionsOf } from './contestants/field.ts'
 import { CompilerMissing } from './measure/compiled.ts'
 import type { BenchPart } from './part.ts'
 import { allParts } from './parts/all.ts'
@@ -96,17 +96,17 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
 
 /** The rivals are no dependency of the product: they are installed into bench/ when the benchmark first runs. */
 function installRivals(): void {
-  if ([TUS, LIB_STORAGE].every((rival) => isInstalled(root, rival))) return
+  if (RIVALS.every((rival) => isInstalled(root, rival))) return
   if (!existsSync(join(root, 'bench', 'package-lock.json'))) throw new Error('Run this in the root of the project.')
-  say('Installing the other uploaders into bench/node_modules …')
-  try {
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
-      cwd: join(root, 'bench'),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-  } catch {
-    say(
-      '!! tus-js-client and lib-storage could not be installed (npm ci in bench/): the comparison goes on WITHOUT THEM.',
-    )
+  for (const folder of ['bench', join('bench', 'uppy-5')]) {
+    say(`Installing the other uploaders into ${folder}/node_modules …`)
+    try {
+      execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
+        cwd: join(root, folder),
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+    } catch {
+      say(`!! They could not be installed (npm ci in ${folder}/): the comparison goes on WITHOUT THEM.`)
+    }
   }
 }

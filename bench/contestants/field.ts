@@ -57,6 +57,18 @@ export const CURL = 'curl -T'
 export const TUS = 'tus-js-client'
 export const LIB_STORAGE = '@aws-sdk/lib-storage'
 export const BARE = 'bare undici loop'
+export const UPPY = 'Uppy (@uppy/aws-s3)'
+export const UPPY_5 = 'Uppy 5 (@uppy/aws-s3 5.1)'
+
+/** Where a rival lies below bench/, when that is not its name in node_modules. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  [UPPY]: 'node_modules/@uppy/aws-s3',
+  [UPPY_5]: 'uppy-5/node_modules/@uppy/aws-s3',
+}
+const folderOf = (root: string, rival: string): string =>
+  join(root, 'bench', FOLDERS[rival] ?? join('node_modules', rival))
+
+export const RIVALS = [TUS, LIB_STORAGE, UPPY, UPPY_5] as const
 
 /** Contestant → its program. */
 const PROGRAMS = { [OURS]: 'uplink', [TUS]: 'tus', [LIB_STORAGE]: 'lib-storage' }
@@ -125,7 +137,7 @@ function named(
 
 /** Whether a rival is installed. */
 export function isInstalled(root: string, rival: string): boolean {
-  return existsSync(join(root, 'bench', 'node_modules', rival, 'package.json'))
+  return existsSync(join(folderOf(root, rival), 'package.json'))
 }
 
 /** Versions of everything that takes part and is there. */
@@ -134,7 +146,7 @@ export function versionsOf(root: string): Record<string, string> {
     const path = join(folder, 'package.json')
     return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version] : []
   }
-  const rivals = [TUS, LIB_STORAGE].map((name) => [name, versionIn(join(root, 'bench', 'node_modules', name))] as const)
+  const rivals = RIVALS.map((name) => [name, versionIn(folderOf(root, name))] as const)
   const curl = firstLine('curl', '--version').split(' ')[1]
   const pairs = [
     [OURS, versionIn(root)] as const,

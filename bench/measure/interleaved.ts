@@ -35,17 +35,30 @@ export async function prepareTools({ root, programs }: BenchSetting, isTls = fal
   }
 }
 
-/**
- * Runs every contestant once a round. Each round begins with another one, so that none always follows the same. A
- * contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
- */
+/** What takes turns. */
+type Turn = Pick<Contestant, 'name' | 'setting' | 'rival'>
+
+/** Runs every contestant once a round, each as a process; see takeTurns. */
 export async function runInterleaved(
   setting: BenchSetting,
   { contestants, rounds, isTls = false }: { contestants: readonly Contestant[]; rounds: number; isTls?: boolean },
 ): Promise<Measured> {
   const tools = await prepareTools(setting, isTls)
+  return takeTurns(setting, contestants, rounds, (contestant) => runOnce(setting, tools, contestant, isTls))
+}
+
+/**
+ * Runs every contestant once a round. Each round begins with another one, so that none always follows the same. A
+ * contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
+ */
+export async function takeTurns<One extends Turn>(
+  setting: BenchSetting,
+  contestants: readonly One[],
+  rounds: number,
+  measure: (contestant: One) => Promise<Record<string, number>>,
+): Promise<Measured> {
   const runs: Run[] = []
-  const out = new Map<Contestant, string>()
+  const out = new Map<One, string>()
   for (const contestant of contestants) {
     const { rival } = contestant
     if (rival !== undefined && !isInstalled(setting.root, rival)) out.set(contestant, 'is not installed in bench/')
@@ -55,7 +68,7 @@ export async function runInterleaved(
     for (const contestant of [...contestants.slice(first), ...contestants.slice(0, first)]) {
       if (out.has(contestant)) continue
       try {
-        const measures = await runOnce(setting, tools, contestant, isTls)
+        const measures = await measure(contestant)
         runs.push({ contestant: contestant.name, round, measures, ...settingOf(contestant) })
         setting.say(`  ${round}/${rounds} ${describe(contestant).padEnd(44)} ${glance(measures)}`)
       } catch (error) {
@@ -98,7 +111,12 @@ export async function runOnce(
   return measuresOf(contestant, cost, counts)
 }
 
-function checkArrival({ load, isOurs }: Contestant, counts: SinkCounts, service: ServiceCounts): void {
+/** Throws when what arrived is not what was to be sent. */
+export function checkArrival(
+  { load, isOurs }: Pick<Contestant, 'load' | 'isOurs'>,
+  counts: SinkCounts,
+  service: ServiceCounts,
+): void {
   if (counts.bodyBytes !== load.bytes) {
     throw new Error(`the server received ${counts.bodyBytes} bytes of the ${load.bytes} that were to be sent`)
   }
@@ -135,19 +153,26 @@ function lastLine(stdout: string): Record<string, unknown> {
   return line === '' ? {} : (JSON.parse(line) as Record<string, unknown>)
 }
 
-function isRunOf(run: Run, contestant: Contestant): boolean {
+function isRunOf(run: Run, contestant: Turn): boolean {
   return run.contestant === contestant.name && JSON.stringify(run.setting) === JSON.stringify(contestant.setting)
 }
 
-function settingOf({ setting }: Contestant): Pick<Run, 'setting'> {
+function settingOf({ setting }: Turn): Pick<Run, 'setting'> {
   return setting === undefined ? {} : { setting }
 }
 
-function describe({ name, setting = {} }: Contestant): string {
+function describe({ name, setting = {} }: Turn): string {
   return [name, ...Object.entries(setting).map(([key, value]) => `${key} ${value}`)].join(', ')
 }
 
 function glance(measures: Readonly<Record<string, number>>): string {
-  const { wallMs = 0, gigabytesPerSecond = 0, cpuSecondsPerGib = 0, peakMib = 0 } = measures
-  return `${readable(wallMs / 1e3)} s  ${readable(gigabytesPerSecond)} GB/s  ${readable(cpuSecondsPerGib)} CPU s/GiB  ${readable(peakMib)} MiB`
+  const { wallMs = 0, gigabytesPerSecond, cpuSecondsPerGib, peakMib, longestTaskMs } = measures
+  const shown = [
+    [wallMs / 1e3, 's'],
+    [gigabytesPerSecond, 'GB/s'],
+    [cpuSecondsPerGib, 'CPU s/GiB'],
+    [peakMib, 'MiB'],
+    [longestTaskMs, 'ms longest task'],
+  ] as const
+  return shown.flatMap(([value, unit]) => (value === undefined ? [] : [`${readable(value)} ${unit}`])).join('  ')
 }

@@ -2,6 +2,7 @@
 
 import { linePart } from '../line/part.ts'
 import type { BenchPart } from '../part.ts'
+import { browserPart } from './browser.ts'
 import { memoryPart } from './memory.ts'
 import { smallPart } from './small.ts'
 import { concurrencyPart, partsPart } from './sweep.ts'
@@ -18,4 +19,5 @@ export const allParts: readonly BenchPart[] = [
   concurrencyPart,
   memoryPart,
   linePart,
+  browserPart,
 ]

@@ -23,6 +23,14 @@ interface VideoEntry {
   readonly file_id?: number
 }
 
+/** Lets a page of another origin call. */
+const FOR_PAGES = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'POST, PATCH, GET, DELETE',
+  'access-control-allow-headers': '*',
+  'access-control-max-age': '7200',
+}
+
 type Body = Readonly<Record<string, unknown>>
 
 /** Serves one run; `storageOrigin` is where its addresses lie. */
@@ -63,7 +71,9 @@ export async function startBenchService(storageOrigin: string, bindTo = '127.0.0
     calls += 1
     void readJson(request).then((body) => {
       const reply = answer(`${request.method ?? ''} ${request.url ?? ''}`, body)
-      response.writeHead(reply === undefined ? 400 : 200, { 'content-type': 'application/json' })
+      const isPreflight = request.method === 'OPTIONS'
+      const status = reply === undefined && !isPreflight ? 400 : 200
+      response.writeHead(status, { 'content-type': 'application/json', ...FOR_PAGES })
       response.end(JSON.stringify(reply ?? { message: 'not what was asked for' }))
     })
   })

@@ -115,9 +115,13 @@ static const char *header(const char *head, const char *name) {
   return value;
 }
 
+// What lets a page of another origin send here and read the answers.
+static const char *for_pages = "Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *\r\n";
+
 static int answer(struct conversation *c, const char *status, const char *headers, const char *body) {
   char text[2048];
-  int length = snprintf(text, sizeof text, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s", status, headers, strlen(body), body);
+  int length = snprintf(text, sizeof text, "HTTP/1.1 %s\r\n%s%sContent-Length: %zu\r\n\r\n%s", status, headers, for_pages,
+                        strlen(body), body);
   return give(c, text, (size_t)length);
 }
 
@@ -128,6 +132,12 @@ static int answer_to(struct conversation *c, const char *method, const char *tar
     atomic_fetch_add(&bodies, 1);
     // Not an MD5, and not of the form of one: nobody here has read the body.
     return answer(c, "200 OK", "ETag: \"thrown-away\"\r\n", "");
+  }
+  if (!strcmp(method, "OPTIONS")) { // a browser asks first
+    return answer(c, "200 OK",
+                  "Access-Control-Allow-Methods: PUT, POST, PATCH, GET, DELETE\r\nAccess-Control-Allow-Headers: *\r\n"
+                  "Access-Control-Max-Age: 7200\r\n",
+                  "");
   }
   if (!strcmp(method, "PATCH")) { // tus: the next bytes of an upload
     atomic_fetch_add(&bodies, 1);

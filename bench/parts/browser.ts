@@ -1,0 +1,121 @@
+// In a real Chromium: one file of 1 GiB, and 300 files of 1.2 MB, against Uppy, tus-js-client and bare requests.
+
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chromiumPath } from '../../test/browser/rig/launch-chromium.ts'
+import { startPageRunner, type PageContestant } from '../browser/page-run.ts'
+import { bundlePages } from '../browser/scripts.ts'
+import { OURS, TUS, UPPY, UPPY_5 } from '../contestants/field.ts'
+import { prepareTools, takeTurns } from '../measure/interleaved.ts'
+import type { BenchPart } from '../part.ts'
+import { judge, ratiosByRound, type Bar } from '../report/bars.ts'
+import { valuesOf, type Run } from '../report/result.ts'
+import { standardPlot } from '../report/standard-plot.ts'
+import { summarize } from '../report/statistics.ts'
+
+const BARE_XHR = 'bare XMLHttpRequest'
+
+/** Contestant → its script, and the package that it needs. */
+const FIELD = [
+  { name: OURS, isOurs: true, script: 'uplink' },
+  { name: BARE_XHR, isOurs: false, script: 'xhr' },
+  { name: TUS, isOurs: false, script: 'tus', rival: TUS },
+  { name: UPPY, isOurs: false, script: 'uppy', rival: UPPY },
+  { name: UPPY_5, isOurs: false, script: 'uppy5', rival: UPPY_5 },
+] as const
+
+export const browserPart: BenchPart = {
+  name: 'browser',
+  about: 'Chromium: one file of 1 GiB, and 300 files of 1.2 MB, against Uppy, tus-js-client and bare XMLHttpRequest',
+
+  async run(setting) {
+    if (chromiumPath === undefined) {
+      setting.say('!! SKIPPED browser: there is no Chromium on this machine; CHROMIUM_PATH says where one is.')
+      return undefined
+    }
+    const loads = [
+      { files: 1, bytesEach: setting.isQuick ? 16 << 20 : 2 ** 30, flow: 'video' as const },
+      { files: setting.isQuick ? 12 : 300, bytesEach: 1_200_000, flow: 'capture' as const },
+    ]
+    const contestants: PageContestant[] = []
+    for (const { files: count, bytesEach, flow } of loads) {
+      const files = await emptyFiles(join(setting.scratch, flow), count, bytesEach, flow === 'video' ? 'mp4' : 'action')
+      const load = { files: count, bytes: count * bytesEach, flow }
+      for (const one of FIELD) contestants.push({ ...one, files, load, setting: { files: count } })
+    }
+    const tools = await prepareTools(setting)
+    const runner = await startPageRunner(await bundlePages(setting.root, setting.dist), tools)
+    const { runs, shortfalls } = await takeTurns(setting, contestants, setting.rounds ?? 5, runner.run).finally(
+      runner.close,
+    )
+    const title = 'In Chromium: one file of 1 GiB, 300 files of 1.2 MB'
+    return {
+      part: 'browser',
+      title,
+      about: [
+        'Each run is a page of its own in a fresh profile of a headless Chromium; the files are picked as a person picks them, and go to another origin, so that the browser asks first for every address.',
+        'Time is from the first call of the library until its last promise, with session, registration and confirmation for mocap-uplink, whose sessions are kept in IndexedDB. Everybody is at default settings; the bare loop and tus-js-client, which have no queue, send up to 6 files at once.',
+        'The files are sparse: their bytes cost a copy and no disk. The server’s count of bytes was compared after every run. A long task is one that held the main thread for more than 50 ms, by the clock.',
+      ],
+      columns: [
+        { measure: 'gigabytesPerSecond', label: 'GB/s' },
+        { measure: 'filesPerSecond', label: 'files/s' },
+        { measure: 'wallMs', label: 'ms' },
+        { measure: 'longTasks', label: 'long tasks' },
+        { measure: 'longestTaskMs', label: 'longest, ms' },
+        { measure: 'requests', label: 'requests' },
+        { measure: 'mostOpen', label: 'connections' },
+      ],
+      runs,
+      bars: loads.flatMap(({ files }) => barsOf(runs, files)),
+      plots: loads.map(({ files, flow }) => ({
+        name: flow,
+        svg: standardPlot({
+          title: files === 1 ? 'In Chromium: one file of 1 GiB' : `In Chromium: ${files} files of 1.2 MB`,
+          runs: runs.filter((run) => run.setting?.['files'] === files),
+          contestants: FIELD,
+          panels: [{ measure: 'gigabytesPerSecond', title: 'Throughput, GB/s (more is better)' }],
+          machine: setting.machine,
+        }),
+      })),
+      shortfalls,
+    }
+  },
+}
+
+/** Against the best of the others, by its median, and no task that a person could feel. */
+function barsOf(runs: readonly Run[], files: number): Bar[] {
+  const setting = { files }
+  const median = (name: string): number => {
+    const values = valuesOf(runs, name, 'gigabytesPerSecond', setting)
+    return values.length === 0 ? 0 : summarize(values).median
+  }
+  const [best = BARE_XHR] = FIELD.filter(({ isOurs }) => !isOurs)
+    .map(({ name }) => name)
+    .toSorted((one, other) => median(other) - median(one))
+  const what = files === 1 ? 'one large file' : `${files} files`
+  return [
+    judge(
+      { name: `throughput, ${what}, mocap-uplink ÷ ${best}, the best of the others`, rule: 'atLeast', limit: 1 },
+      ratiosByRound(runs, 'gigabytesPerSecond', OURS, best, setting),
+    ),
+    judge(
+      { name: `longest task, ${what}, mocap-uplink, any run`, rule: 'atMost', limit: 50, unit: 'ms', of: 'worst' },
+      valuesOf(runs, OURS, 'longestTaskMs', setting),
+    ),
+  ]
+}
+
+/** Files without blocks on the disk. */
+async function emptyFiles(folder: string, count: number, bytesEach: number, kind: string): Promise<string[]> {
+  await mkdir(folder)
+  const paths = Array.from({ length: count }, (_, index) =>
+    join(folder, `swing-${String(index).padStart(3, '0')}.${kind}`),
+  )
+  for (const path of paths) {
+    const file = await open(path, 'w')
+    await file.truncate(bytesEach)
+    await file.close()
+  }
+  return paths
+}

@@ -1,0 +1,26 @@
+// The real browser of tests and benchmark: Debian's Chromium, driven through playwright-core.
+
+import { existsSync } from 'node:fs'
+import { chromium, type Browser } from 'playwright-core'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** The program: `CHROMIUM_PATH`, else where Debian and others put it; undefined when there is none. */
+export const chromiumPath = [process.env['CHROMIUM_PATH'] ?? '', ...PLACES].find((path) => existsSync(path))
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Starts a browser with a profile of its own, which is removed when it is closed. */
+export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error('There is no Chromium on this machine.')
+  return chromium.launch({ executablePath: chromiumPath, args: [...FLAGS, ...flags] })
+}
