@@ -44,7 +44,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       options.onGiveUp(
         new UploadError(
           'ERR_UPLOAD_HOST_UNREACHABLE',
-          `The storage could not be reached for ${waited} s. Check the network, then upload again.`,
+          `The storage could not be reached for ${waited} s. Check the network, then resume the upload.`,
         ),
       )
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {

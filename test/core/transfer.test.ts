@@ -172,7 +172,7 @@ describe('a host that cannot be reached', () => {
 
     await expect(world.until(run)).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-      message: 'The storage could not be reached for 60 s. Check the network, then upload again.',
+      message: 'The storage could not be reached for 60 s. Check the network, then resume the upload.',
     })
     expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready'])
     expect(world.clock.pending).toBe(0)

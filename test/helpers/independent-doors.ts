@@ -16,6 +16,8 @@ export interface DoorSetting {
   readonly records: Records
   readonly script: FaultScript
   readonly closing: AbortSignal
+  /** Resets every connection of the door's server, which takes no more. */
+  goAway(): void
   readonly apiKey: string
   readonly token: string
 }
@@ -111,7 +113,7 @@ function begin({ records }: DoorSetting, operation: Operation, request: Incoming
 }
 
 async function run(
-  { script, closing }: DoorSetting,
+  { script, closing, goAway }: DoorSetting,
   exchange: {
     readonly record: RequestRecord
     readonly request: IncomingMessage
@@ -121,7 +123,13 @@ async function run(
   },
 ): Promise<void> {
   const { record, pieces } = exchange
-  await runExchange({ ...exchange, action: script.take(record), closing, onPiece: (piece) => void pieces.push(piece) })
+  await runExchange({
+    ...exchange,
+    action: script.take(record),
+    closing,
+    goAway,
+    onPiece: (piece) => void pieces.push(piece),
+  })
   record.endedAtMs = performance.now()
 }
 

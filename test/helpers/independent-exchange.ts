@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import type { Fault, FaultAction, RequestRecord } from './independent-records.ts'
@@ -49,6 +49,8 @@ export interface Exchange {
   readonly action: FaultAction | undefined
   /** Fires when the service closes: a late answer is then not waited for. */
   readonly closing: AbortSignal
+  /** Resets every connection of the server and takes no more. */
+  goAway(): void
   /** Called with each piece of the body. */
   onPiece(piece: Buffer): void
   /** The ordinary work, after the whole body is here. */
@@ -63,11 +65,21 @@ export async function runExchange(exchange: Exchange): Promise<void> {
       sendEarly(exchange, action, action.early)
       return
     }
+    if (action === 'outage') {
+      record.ending = 'reset'
+      exchange.goAway()
+      return
+    }
+    const stall = typeof action === 'object' && 'stall' in action ? action.stall : undefined
+    const silence = (): Promise<void> => wait(FOREVER_MS, undefined, { signal: closing })
+    if (stall === 'beforeBody') await silence()
+    const stallAfter = stall === 'midBody' ? Number(request.headers['content-length'] ?? 0) / 2 : Infinity
     const resetAfter = action === 'resetMidBody' ? Number(request.headers['content-length'] ?? 0) / 2 : Infinity
     for await (const piece of request as AsyncIterable<Buffer>) {
       record.bodyBytes += piece.byteLength
       // Reset before the loop is left: leaving it would end the connection in the ordinary way first.
       if (record.bodyBytes >= resetAfter) reset(exchange)
+      if (record.bodyBytes >= stallAfter) await silence()
       exchange.onPiece(piece)
     }
     if (action === 'resetMidBody') {
@@ -89,14 +101,20 @@ export async function runExchange(exchange: Exchange): Promise<void> {
       request.socket.destroy()
       return
     }
-    if (typeof action === 'object') await wait(action.delayMs, undefined, { signal: closing })
-    send(exchange, answer)
+    if (stall === 'afterBody') await silence()
+    if (typeof action === 'object' && 'delayMs' in action) await wait(action.delayMs, undefined, { signal: closing })
+    send(exchange, action === 'wrongEtag' ? { ...answer, headers: { ...answer.headers, etag: OTHER_ETAG } } : answer)
   } catch {
     // The request's own stream is the only thing here that fails: the client went away, or the service is closing.
     if (record.ending === 'open') record.ending = 'clientGone'
     response.destroy()
   }
 }
+
+/** The MD5 of bytes that no test sends. */
+const OTHER_ETAG = '"0123456789abcdef0123456789abcdef"'
+/** Until the service closes: longer no timer of this platform runs. */
+const FOREVER_MS = 2 ** 31 - 1
 
 function reset({ record, request }: Exchange): void {
   record.ending = 'reset'
@@ -126,14 +144,24 @@ function send({ record, response }: Exchange, { status, headers = {}, body }: An
 /** Starts a server on a free loopback port; `origin` has no path. */
 export async function listen(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<{ origin: string; close(): Promise<void> }> {
+): Promise<{ origin: string; close(): Promise<void>; goAway(): void; comeBack(): Promise<void> }> {
   const server: Server = createServer(onRequest)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
+  const open = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', resolve)
+    })
+  await open(0)
+  const { port } = server.address() as AddressInfo
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
+    goAway() {
+      server.close()
+      for (const socket of sockets) socket.resetAndDestroy()
+    },
+    comeBack: () => open(port),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -182,4 +182,39 @@ describe('the fault script', () => {
     expect(await put.answer).toMatchObject({ status: 403, headers: { connection: 'close' } })
     put.destroy()
   })
+  it.each([
+    ['beforeBody', 0, 0],
+    ['midBody', 3, 0],
+    ['afterBody', 5, 1],
+  ] as const)('stalls %s, and a close ends it', async (stall, atLeast, stored) => {
+    await start({ faults: [{ operation: 'put', nth: 1, action: { stall } }] })
+    const { url } = (await createVideos([VIDEO_FILE])).entries[0]!.info[0]!
+    const waiting = put(url, 'abcde').then(
+      () => 'answered',
+      () => 'failed',
+    )
+    await expect.poll(() => driver.service.requestsOf('put')[0]?.bodyBytes).toBeGreaterThanOrEqual(atLeast)
+    await expect.poll(() => driver.service.storedFiles()[0]!.parts.length).toBe(stored)
+    await driver.service.close()
+    expect(await waiting).toBe('failed')
+  })
+
+  it('names another ETag for what it has stored', async () => {
+    await start({ faults: [{ operation: 'put', nth: 1, action: 'wrongEtag' }] })
+    const { url } = (await createVideos([VIDEO_FILE])).entries[0]!.info[0]!
+    const etag = (await put(url, 'abc')).headers.get('etag')
+    const [part] = driver.service.storedFiles()[0]!.parts
+    expect(part?.sizeBytes).toBe(3)
+    expect(etag).not.toBe(part?.etag)
+  })
+
+  it('goes away for puts or for calls until the outage ends', async () => {
+    await start({ faults: [{ operation: 'put', nth: 1, action: 'outage' }] })
+    const { url } = (await createVideos([VIDEO_FILE])).entries[0]!.info[0]!
+    await expect(put(url, 'abc')).rejects.toThrow()
+    await expect(put(url, 'abc')).rejects.toThrow()
+    await createVideos([VIDEO_FILE])
+    await driver.service.endOutage()
+    expect(await statusOf(put(url, 'abc'))).toBe(200)
+  })
 })

@@ -24,7 +24,10 @@ export type Operation =
  * `early`, which answers before the body and then reads on and forgets it (`drain`) or ends the connection (`close`:
  * the client may or may not see the answer). `delayMs`: the work is done, the answer comes late. `resetMidBody`: a TCP
  * reset after about half of the body, nothing done. `loseReply`: the work is done, the connection ends without an
- * answer. `html500`: the page of a proxy, nothing done.
+ * answer. `html500`: the page of a proxy, nothing done. `wrongEtag`: the work is done, and the answer names the MD5 of other
+ * bytes. `stall`: nothing happens on the connection any more, before the body was read, after half of it, or when all was
+ * read and the work was done; it stays open. `outage`: nothing is done, every connection of this server is reset, and it
+ * takes none until `endOutage()`.
  */
 export type FaultAction =
   | {
@@ -37,6 +40,9 @@ export type FaultAction =
   | 'resetMidBody'
   | 'loseReply'
   | 'html500'
+  | 'wrongEtag'
+  | { readonly stall: 'beforeBody' | 'midBody' | 'afterBody' }
+  | 'outage'
 
 /** One line of the fault script. `nth` counts from 1, and only requests that match the other fields. */
 export interface Fault {

@@ -38,6 +38,8 @@ export interface IndependentService {
   contentOf(fileName: string): Buffer
   /** Script lines that have not happened. */
   pendingFaults(): readonly Fault[]
+  /** Servers that an `outage` took away take connections again, on their old ports. */
+  endOutage(): Promise<void>
   /** Ends every connection, and every delay. */
   close(): Promise<void>
 }
@@ -60,14 +62,21 @@ export async function startIndependentService(options: IndependentServiceOptions
   const doorSetting = { records, script, closing: closing.signal, apiKey, token }
 
   const storage = createStorage(options)
-  const storageServer = await listen(createPutDoor({ ...doorSetting, storage }))
+  const away = new Set<{ comeBack(): Promise<void> }>()
+  const leave = (server: Awaited<ReturnType<typeof listen>>): void => {
+    away.add(server)
+    server.goAway()
+  }
+  const storageServer = await listen(createPutDoor({ ...doorSetting, goAway: () => leave(storageServer), storage }))
   const arrange = arranger(options.entryOrder)
   const callSetting = { options, storage, storageOrigin: storageServer.origin, records, arrange }
   const videos = createVideoCalls(callSetting)
   const captures = createCaptureCalls(callSetting)
   const answer = answerer(videos, captures, createAnalysisCalls(options))
   const bearerHeader = options.bearerHeader ?? 'authorization'
-  const serviceServer = await listen(createCallDoor({ ...doorSetting, bearerHeader, answer }))
+  const serviceServer = await listen(
+    createCallDoor({ ...doorSetting, goAway: () => leave(serviceServer), bearerHeader, answer }),
+  )
 
   function entries(): Entry[] {
     const ofVideos = [...videos.sessions.values()].flatMap(({ id: sessionId, files }) =>
@@ -93,6 +102,10 @@ export async function startIndependentService(options: IndependentServiceOptions
       return Buffer.concat(partsInOrder(found[0]!.object).flatMap(({ pieces }) => pieces))
     },
     pendingFaults: () => script.pending(),
+    async endOutage() {
+      await Promise.all([...away].map((server) => server.comeBack()))
+      away.clear()
+    },
     async close() {
       closing.abort()
       await Promise.all([serviceServer.close(), storageServer.close()])
