@@ -62,6 +62,24 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
   }
   const sizes = Object.fromEntries([...clips].map(([name, { length }]) => [name, length]))
 
+  describe('html', () => {
+    let example: ServedExample
+    beforeAll(async () => {
+      example = await serveExample('html')
+    })
+    afterAll(() => example.close())
+
+    test('uploads what is dropped on the element', async () => {
+      const page = await open(example)
+      await page.waitForSelector('mocap-uploader')
+      await drop(page, 'mocap-uploader')
+      await page.getByRole('button', { name: 'Upload 2 files', exact: true }).click()
+      await page.waitForSelector('#result:has-text("confirmed: 2 of 2 files")')
+
+      expect(await storedSizes()).toEqual(sizes)
+    })
+  })
+
   describe('react-vite', () => {
     let example: ServedExample
     beforeAll(async () => {

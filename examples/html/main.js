@@ -1,0 +1,22 @@
+// Tells the element where the service is. In a product the address is an attribute, `base-url`, and the credential an
+// access token that your own server hands out for a while: `{ accessToken: async () => … }`.
+
+import 'mocap-uplink/element/define'
+
+const form = document.querySelector('#connect')
+const uploader = document.querySelector('mocap-uploader')
+const result = document.querySelector('#result')
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const fields = new FormData(form)
+  uploader.setAttribute('date', new Date().toISOString().slice(0, 10))
+  uploader.setAttribute('base-url', fields.get('service').trim())
+  uploader.credentials = { apiKey: fields.get('key').trim() }
+  uploader.hidden = false
+  form.remove()
+})
+
+uploader.addEventListener('mocap-upload-done', ({ detail: { status, files } }) => {
+  result.textContent = `${status}: ${files.filter((file) => file.status === 'confirmed').length} of ${files.length} files`
+})
