@@ -6,11 +6,12 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
+import { cutPage, pageOf, refuseCursor } from './paging.ts'
 import { refuse } from './replies.ts'
 import { idOf } from './segment-routes.ts'
-import { analysisRequest, analysisUpdate, readBody } from './wire.ts'
+import { analysisRequest, analysisUpdate, MAX_DATABASE_INTEGER, readBody } from './wire.ts'
 
-/** The newest so many are listed. An assumption: the interface shows no paging. */
+/** The newest so many are listed, or in a page at most. The interface shows no paging: a query asks for it. */
 const MAX_LISTED = 10_000
 
 type Analysis = Selectable<Tables['requested_analyses']>
@@ -24,15 +25,20 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
   const { db } = context
   type WithId = { Params: { id: string } }
 
-  app.get('/requested_analyses', async () => {
+  app.get('/requested_analyses', async (request) => {
+    const page = pageOf(request.query, MAX_LISTED)
+    const afterId = page?.after === undefined ? undefined : idInCursor(page.after)
     await completeDue(context)
     const analyses = await db
       .selectFrom('requested_analyses')
       .selectAll()
+      .$if(afterId !== undefined, (query) => query.where('id', '<', Number(afterId)))
       .orderBy('id', 'desc')
-      .limit(MAX_LISTED)
+      .limit(page === undefined ? MAX_LISTED : page.limit + 1)
       .execute()
-    return { requested_analyses: analyses }
+    if (page === undefined) return { requested_analyses: analyses }
+    const cut = cutPage(analyses, page, ({ id }) => [id])
+    return { requested_analyses: cut.page, next: cut.next }
   })
 
   app.post('/requested_analyses', async (request) => {
@@ -84,6 +90,10 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
       status: found.status === 'draft' ? 'requested' : found.status,
     })),
   )
+}
+
+function idInCursor([id]: readonly unknown[]): number {
+  return typeof id === 'number' && Number.isInteger(id) && Math.abs(id) <= MAX_DATABASE_INTEGER ? id : refuseCursor()
 }
 
 async function change(

@@ -4,6 +4,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { ServiceContext } from './context.ts'
+import { cutPage, pageOf, refuseCursor } from './paging.ts'
 
 const MOVEMENT_TYPES = [
   { id: 1, name: 'Baseball hitting', slug: 'baseball-hitting' },
@@ -18,6 +19,8 @@ const PLAYERS = [
   { id: 'p-17', name: 'Sample Player One', dom_hand_hitting: 'RHA', dom_hand_throwing: 'RHA' },
   { id: 'p-18', name: 'Sample Player Two', dom_hand_hitting: 'LHA', dom_hand_throwing: 'RHA' },
 ]
+const SAMPLE_SESSION = { id: 'sample-session', session_type_id: 2, session_date: '2026-01-15', status: 'pending' }
+/** The newest so many are listed, or in a page at most. */
 const MAX_SESSIONS = 1_000
 
 export function lookupRoutes(app: FastifyInstance, { db, settings }: ServiceContext): void {
@@ -34,14 +37,39 @@ export function lookupRoutes(app: FastifyInstance, { db, settings }: ServiceCont
       ],
     }),
   )
-  app.get('/sessions', async () => {
-    const sessions = await db
+  app.get('/sessions', async (request) => {
+    const page = pageOf(request.query, MAX_SESSIONS)
+    const after = page?.after === undefined ? undefined : placeInCursor(page.after)
+    const rows = await db
       .selectFrom('mocap_sessions')
       .selectAll()
+      .$if(after !== undefined, (query) =>
+        query.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('created_at', 'id'), '<', tuple(after?.createdAt ?? new Date(0), after?.id ?? '')),
+        ),
+      )
       .orderBy('created_at', 'desc')
-      .limit(MAX_SESSIONS)
+      .orderBy('id', 'desc')
+      .limit(page === undefined ? MAX_SESSIONS : page.limit + 1)
       .execute()
-    const sample = { id: 'sample-session', session_type_id: 2, session_date: '2026-01-15', status: 'pending' }
-    return { sessions: [...sessions.map((session) => ({ ...session, session_id: session.id })), sample] }
+    const sessions = rows.map((session) => ({ ...session, session_id: session.id }))
+    if (page === undefined) return { sessions: [...sessions, SAMPLE_SESSION] }
+    const cut = cutPage(sessions, page, ({ created_at, id }) => [created_at.toISOString(), id])
+    return { sessions: cut.next === null ? [...cut.page, SAMPLE_SESSION] : cut.page, next: cut.next }
   })
+}
+
+interface Place {
+  readonly createdAt: Date
+  readonly id: string
+}
+
+function placeInCursor([moment, id]: readonly unknown[]): Place {
+  const isPlace =
+    typeof moment === 'string' &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(moment) &&
+    !Number.isNaN(Date.parse(moment)) &&
+    typeof id === 'string' &&
+    /^[0-9a-f-]{36}$/.test(id)
+  return isPlace ? { createdAt: new Date(moment), id } : refuseCursor()
 }

@@ -39,15 +39,17 @@ export function parseJson(bytes: Buffer): unknown {
     const problem = error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8'
     throw new MalformedRequest([{ field: '', problem }])
   }
-  let level: unknown[] = [body]
-  for (let depth = 0; level.length > 0; depth++) {
+  let level = nestedIn([body])
+  for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_DEPTH)
       throw new MalformedRequest([{ field: '', problem: `nested more than ${MAX_DEPTH} levels deep` }])
-    level = level.flatMap((value): unknown[] =>
-      typeof value === 'object' && value !== null ? Object.values(value) : [],
-    )
+    level = level.flatMap((one) => nestedIn(Object.values(one)))
   }
   return body
+}
+
+function nestedIn(values: readonly unknown[]): object[] {
+  return values.filter((value) => typeof value === 'object' && value !== null)
 }
 
 /** The body as the schema sees it. Throws MalformedRequest that names every field with a problem, at most 20. */
