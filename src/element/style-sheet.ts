@@ -153,6 +153,10 @@ const ROWS = `
   .file-name { flex-basis: 100%; }
   .offer .actions .primary-button { flex: 1; }
   .offer .actions { flex: 1 1 100%; }
+  /* A problem has the width of the row, and its button a line of its own. */
+  .file[data-state='failed'] { flex-wrap: wrap; row-gap: 8px; }
+  .file[data-state='failed'] .words { flex-basis: calc(100% - 32px); }
+  .file[data-state='failed'] button { margin-inline-start: 32px; }
 }
 @container (max-width: 22rem) {
   .drop-zone[data-compact] .drop-icon { display: none; }

@@ -28,8 +28,6 @@ export interface SummaryActions {
 export interface SummaryBar {
   readonly element: HTMLElement
   draw(texts: UploaderTexts, formats: Formats, state: SummaryState): void
-  /** The first control that can be used now. */
-  focus(): void
 }
 
 export function createSummaryBar(actions: SummaryActions): SummaryBar {
@@ -45,11 +43,11 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   const buttons = [start, pause, retry, clear, cancel]
   const words = build('div', 'summary-words', {}, heading, facts)
   const element = build('div', 'summary', {}, words, build('div', 'actions', {}, ...buttons), bar)
+  /** To the first control that can be used now. */
   const focus = (): void => (buttons.find((button) => !button.hidden && !button.disabled) ?? heading).focus()
 
   return {
     element,
-    focus,
     draw(texts, formats, state) {
       const { phase, totals } = state
       const isRunning = phase === 'uploading' || phase === 'waiting' || phase === 'paused' || phase === 'cancelling'

@@ -60,6 +60,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   let isFrameAsked = false
   let isLookPaused = false
   let wasCancelled = false
+  let itemToReveal: Item | undefined
   const quarters = createQuarters()
 
   const list = createUploadList({
@@ -94,12 +95,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       zone.focus()
     },
   })
-  const rows = createFileList(onRowAction, () => summary.focus())
+  const rows = createFileList(onRowAction, () => zone.focus())
   const notices = createNotices(() => zone.focus())
   const cards = createOfferCards({
     accept: (key) => void acceptOffer(key),
     discard: (key) => void discardOffer(key),
-    emptied: () => summary.focus(),
+    emptied: () => zone.focus(),
   })
   const question = createQuestion()
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
@@ -143,6 +144,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       wasCancelled,
     })
     if (rows.draw({ texts, formats, isPaused })) askFrame()
+    else if (itemToReveal !== undefined) {
+      // Only now do all rows have their words, and so their heights.
+      rows.reveal(itemToReveal)
+      itemToReveal = undefined
+    }
   }
 
   function tellProgress(): void {
@@ -170,7 +176,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     const failed = job.items.find((item) => item.state === 'failed')
     if (failed?.error !== undefined && report?.status === 'partial')
       announcer.say(texts.saidFileFailed(failed.name, texts.problems[problemOf(failed.error)]))
-    if (failed !== undefined) rows.reveal(failed)
+    itemToReveal = failed
     const { filesConfirmed, filesTotal } = list.totals()
     const [done, all] = [formats.count(filesConfirmed), formats.count(filesTotal)]
     if (wasCancelled) announcer.say(texts.wasCancelled)
