@@ -26,7 +26,7 @@ import { addressesByName, mocapSessionFromWire, mocapSessionToWire, registerFile
 import { isWireObject } from './contract/fields.ts'
 import { confirmFileToWire, videoUploadFromWire, videoUploadToWire } from './contract/videos.ts'
 import { bytesOf, callFreely } from './free-call.ts'
-import { readJson, serviceWords, showNames } from './reply.ts'
+import { readJson, refuseEcho, serviceWords, showNames } from './reply.ts'
 import type { CallResult, Caller } from './repeat.ts'
 import type { CallOptions, ServiceClient } from './service-client.ts'
 
@@ -40,6 +40,13 @@ interface Answer extends CallResult {
   /** The JSON of the reply; undefined where it is empty and nothing is needed. */
   readonly json: unknown
 }
+
+/** Their answers give ids and addresses that are kept. */
+const KEPT_REPLIES: ReadonlySet<OperationName> = new Set([
+  'mocapSessions.create',
+  'mocapSessionFiles.register',
+  'videoUploads.create',
+])
 
 /** The methods of a client over a caller. */
 export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClient {
@@ -55,7 +62,9 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     const url = baseUrl.resolve(place, query)
     const call = { operation: name, kind, method, url, ...(body === undefined ? {} : { body: bytesOf(body) }) }
     const result = await caller(call, options.signal ?? new AbortController().signal)
-    return { ...result, json: readJson(result.reply, name, isBodyNeeded) }
+    const json = readJson(result.reply, name, isBodyNeeded)
+    if (KEPT_REPLIES.has(name)) refuseEcho(json, name, result.secret)
+    return { ...result, json }
   }
   return {
     mocapSessions: {

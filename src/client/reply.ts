@@ -38,6 +38,28 @@ export function readJson(reply: TransportReply, operation: string, isBodyNeeded:
   }
 }
 
+/** A shorter credential would be found in half of all answers by chance. */
+const SHORTEST_SECRET = 8
+
+/**
+ * Throws ERR_UPLOAD_SERVICE_REPLY where a name or a value of an answer holds the credential, as it is or encoded: what this
+ * answer gives goes to journals, receipts and storage addresses, where a credential must never be.
+ */
+export function refuseEcho(json: unknown, operation: string, secret: string): void {
+  const forms = [secret, encodeURIComponent(secret)]
+  const holds = (value: unknown): boolean => {
+    if (typeof value === 'string') return forms.some((form) => value.includes(form))
+    if (typeof value !== 'object' || value === null) return String(value) === secret
+    return Object.entries(value).some(([name, inner]) => holds(name) || holds(inner))
+  }
+  if (secret.length < SHORTEST_SECRET || !holds(json)) return
+  throw new UploadError(
+    'ERR_UPLOAD_SERVICE_REPLY',
+    `The service repeats the credential in its answer to ${operation}, so this answer is not used. Check the base URL, and tell the service.`,
+    { details: { operation } },
+  )
+}
+
 /** What the service says of itself in an answer that is no success; empty when it says nothing that can be shown. */
 export function serviceWords(reply: TransportReply, secret: string): string {
   if (isPage(reply)) return `a web page (HTML) of ${reply.body.length} bytes`

@@ -34,6 +34,11 @@ describe('classifyStorageFailure', () => {
     [403, '<html>Forbidden</html>', 'renew', 'ERR_UPLOAD_ADDRESS_REFUSED', '403: it gives no reason'],
     [403, xml('AccessDenied', 'Access Denied'), 'final', 'ERR_UPLOAD_ADDRESS_REFUSED', '403 AccessDenied'],
     [403, xml('SignatureDoesNotMatch'), 'final', 'ERR_UPLOAD_ADDRESS_REFUSED', '403 SignatureDoesNotMatch'],
+    // Only calls that are signed by a header have this window; of a signed address it says that a clock is wrong.
+    [403, xml('RequestTimeTooSkewed'), 'final', 'ERR_UPLOAD_ADDRESS_REFUSED', '403 RequestTimeTooSkewed'],
+    [400, xml('EntityTooSmall'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 EntityTooSmall'],
+    [400, xml('InvalidPartOrder'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 InvalidPartOrder'],
+    [400, xml('InvalidPart'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 InvalidPart'],
     [401, '', 'final', 'ERR_UPLOAD_ADDRESS_REFUSED', '401'],
     [
       404,
