@@ -154,7 +154,10 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('1 of 2 files confirmed').waitFor()
     // The small file, and the first part of the large one.
     const confirmed = 1000 + 5 * MIB
-    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, confirmed)
+    await page.waitForFunction(
+      (of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of,
+      confirmed,
+    )
     await page.reload()
     await letGo()
     await addElement(page)
