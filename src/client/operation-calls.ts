@@ -63,7 +63,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     const call = { operation: name, kind, method, url, ...(body === undefined ? {} : { body: bytesOf(body) }) }
     const result = await caller(call, options.signal ?? new AbortController().signal)
     const json = readJson(result.reply, name, isBodyNeeded)
-    if (KEPT_REPLIES.has(name)) refuseEcho(json, name, result.secret)
+    if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, name, result.secret)
     return { ...result, json }
   }
   return {
