@@ -19,7 +19,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['eslint.config.js'] },
+        projectService: { allowDefaultProject: ['eslint.config.js', '.size-limit.js'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -98,7 +98,7 @@ export default tseslint.config(
     ]),
   },
   // An example is a package of its own, which finds ours only when it is installed; its types are checked by `npm run types`.
-  { files: ['eslint.config.js', 'examples/**'], ...tseslint.configs.disableTypeChecked },
+  { files: ['.size-limit.js', 'eslint.config.js', 'examples/**'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['test/**', 'bench/**'],
     rules: {

@@ -17,6 +17,9 @@ export default defineConfig([
       react: 'src/react.ts',
       element: 'src/element.ts',
       'element-define': 'src/element/define.ts',
+      s3: 'src/s3.ts',
+      // No face: a file of its own, so that bundlers drop the database's library with it where no journal is used.
+      'page-database': 'src/adapters/browser/page-database.ts',
       service: 'src/service/index.ts',
     },
     format: ['esm', 'cjs'],

@@ -1,4 +1,5 @@
-// The names that every face shows: sources and transports of both worlds, the flows' types, the ports, the errors.
+// The names that every face shows: sources and transports of both worlds, the flows' types, the ports, the errors. Stores that
+// the host signs for are in s3.ts, so that the browser's face holds the three flows and no fourth.
 
 export { blobSource } from './adapters/web/blob-source.ts'
 export { bytesSource } from './adapters/web/bytes-source.ts'
@@ -53,7 +54,4 @@ export type {
   UploadState,
 } from './flows/upload.ts'
 export type { VideosInput } from './flows/videos.ts'
-export { s3Multipart, type S3MultipartOptions } from './protocols/s3-multipart.ts'
-export { listParts, type S3ListedPart, type S3Upload } from './protocols/s3-parts.ts'
-export type { S3CallPorts, S3Sign, S3SignedRequest, S3SignRequest } from './protocols/s3-call.ts'
 export type { Uplink, UplinkOptions, UplinkPorts } from './uplink.ts'

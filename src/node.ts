@@ -10,6 +10,7 @@ import { systemClock } from './adapters/web/system-clock.ts'
 import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
 
 export * from './index-names.ts'
+export * from './s3.ts'
 export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from './adapters/node/directory.ts'
 export { fileSource, type FileSourceOptions } from './adapters/node/file-source.ts'
 export { diskJournal, type DiskJournalOptions } from './adapters/node/disk-journal.ts'

@@ -168,7 +168,7 @@ export const analysisMachine = /* @__PURE__ */ setup({
   initial: 'starting',
   states: {
     starting: {
-      description: 'Passed through at once: goes on from what is known.',
+      // Passed through at once: goes on from what is known.
       always: [
         { guard: 'isRequested', target: 'requested' },
         { guard: 'isDraft', target: 'draft' },
@@ -176,7 +176,7 @@ export const analysisMachine = /* @__PURE__ */ setup({
       ],
     },
     creatingSegments: {
-      description: 'The sets of movements are made at the service.',
+      // The sets of movements are made at the service.
       tags: 'busy',
       invoke: {
         id: 'creatingSegments',
@@ -187,7 +187,7 @@ export const analysisMachine = /* @__PURE__ */ setup({
       on: { 'analysis.stop': 'stopped' },
     },
     creatingDraft: {
-      description: 'The analysis is made as a draft; after a create without an answer it is looked up first.',
+      // The analysis is made as a draft; after a create without an answer it is looked up first.
       tags: 'busy',
       entry: 'countDraftAttempt',
       invoke: {
@@ -220,11 +220,11 @@ export const analysisMachine = /* @__PURE__ */ setup({
       on: { 'analysis.stop': 'stopped' },
     },
     draft: {
-      description: 'Passed through at once: the draft is known, and what the host wants decides.',
+      // Passed through at once: the draft is known, and what the host wants decides.
       always: [{ guard: 'hasToSubmit', target: 'submitting' }, { target: 'drafted' }],
     },
     submitting: {
-      description: 'The service is asked to begin.',
+      // The service is asked to begin.
       tags: 'busy',
       invoke: {
         id: 'submitting',
@@ -236,7 +236,7 @@ export const analysisMachine = /* @__PURE__ */ setup({
       on: { 'analysis.stop': 'stopped' },
     },
     requested: {
-      description: 'The service works on it; it is asked politely now and then.',
+      // The service works on it; it is asked politely now and then.
       tags: 'busy',
       invoke: {
         id: 'polling',
@@ -266,31 +266,31 @@ export const analysisMachine = /* @__PURE__ */ setup({
       },
     },
     drafted: {
-      description: 'A draft, as the host asked; not submitted.',
+      // A draft, as the host asked; not submitted.
       type: 'final',
       tags: 'final',
       entry: { type: 'conclude', params: { status: 'drafted' } },
     },
     completed: {
-      description: 'The service says that it is done.',
+      // The service says that it is done.
       type: 'final',
       tags: 'final',
       entry: { type: 'conclude', params: { status: 'completed' } },
     },
     failed: {
-      description: 'The service says so, or we could not go on: see `error`.',
+      // The service says so, or we could not go on: see `error`.
       type: 'final',
       tags: 'final',
       entry: { type: 'conclude', params: { status: 'failed' } },
     },
     deadline: {
-      description: 'Not done in the time given; the last word is kept.',
+      // Not done in the time given; the last word is kept.
       type: 'final',
       tags: 'final',
       entry: { type: 'conclude', params: { status: 'deadline' } },
     },
     stopped: {
-      description: 'The host asked us to stop; the service goes on.',
+      // The host asked us to stop; the service goes on.
       type: 'final',
       tags: 'final',
       entry: { type: 'conclude', params: { status: 'stopped' } },

@@ -133,7 +133,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
   initial: 'starting',
   states: {
     starting: {
-      description: 'Passed through at once: goes on where the journal left off.',
+      // Passed through at once: goes on where the journal left off.
       always: [
         { guard: 'isSettled', target: 'settled', actions: 'concludeFromJournal' },
         { guard: 'isUncreated', target: 'creating' },
@@ -143,7 +143,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       ],
     },
     creating: {
-      description: 'The service is asked for a session. The call is let finish, whatever the host wants meanwhile.',
+      // The service is asked for a session. The call is let finish, whatever the host wants meanwhile.
       tags: 'busy',
       invoke: {
         id: 'creatingSession',
@@ -175,7 +175,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       },
     },
     created: {
-      description: 'Passed through at once: the session is known, and what the host wants decides.',
+      // Passed through at once: the session is known, and what the host wants decides.
       always: [
         { guard: 'isCancelIntended', target: 'cancelling' },
         { guard: 'isPauseIntended', target: 'paused' },
@@ -183,7 +183,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       ],
     },
     uploading: {
-      description: 'Parts are sent and files confirmed.',
+      // Parts are sent and files confirmed.
       tags: 'busy',
       invoke: {
         id: 'transferring',
@@ -203,13 +203,13 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       initial: 'sending',
       states: {
         sending: {
-          description: 'The host answers, as far as is known.',
+          // The host answers, as far as is known.
           on: {
             'host.unreachable': { target: 'waiting', actions: { type: 'keepWaiting', params: ({ event }) => event } },
           },
         },
         waiting: {
-          description: 'The host cannot be reached. The transfer goes on by itself as soon as it can be.',
+          // The host cannot be reached. The transfer goes on by itself as soon as it can be.
           on: {
             'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
             'host.reachable': { target: 'sending', actions: 'endWaiting' },
@@ -218,7 +218,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       },
     },
     pausing: {
-      description: 'The transfer was aborted and its attempts come to their end. A resume goes on after that.',
+      // The transfer was aborted and its attempts come to their end. A resume goes on after that.
       tags: ['busy', 'resumable'],
       invoke: {
         id: 'drainingToPause',
@@ -238,7 +238,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       },
     },
     paused: {
-      description: 'Nothing runs: no socket and no slot is held. The session stays open at the service.',
+      // Nothing runs: no socket and no slot is held. The session stays open at the service.
       tags: 'resumable',
       on: {
         'upload.pause': { actions: 'intendPause' },
@@ -247,7 +247,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       },
     },
     cancelling: {
-      description: 'The session is given up. What the host asks from here on changes nothing.',
+      // The session is given up. What the host asks from here on changes nothing.
       tags: 'busy',
       on: {
         'upload.pause': { actions: 'noteIgnoredRequest' },
@@ -256,7 +256,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       initial: 'draining',
       states: {
         draining: {
-          description: 'Attempts come to their end first, so that no part arrives after the service was told.',
+          // Attempts come to their end first, so that no part arrives after the service was told.
           invoke: {
             // Not the id of the other drain: an end of that one must never be taken for the end of this one.
             id: 'drainingToCancel',
@@ -270,7 +270,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
           },
         },
         drained: {
-          description: 'Passed through at once: there is only something to tell when a session is known.',
+          // Passed through at once: there is only something to tell when a session is known.
           always: [
             { guard: 'hasSession', target: 'telling' },
             {
@@ -280,7 +280,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
           ],
         },
         telling: {
-          description: 'The service is told.',
+          // The service is told.
           invoke: {
             id: 'cancellingSession',
             src: 'cancellingSession',
@@ -301,7 +301,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       },
     },
     settling: {
-      description: 'The final status is decided and goes to the journal.',
+      // The final status is decided and goes to the journal.
       tags: 'busy',
       invoke: {
         id: 'settling',
@@ -319,7 +319,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
       },
     },
     settled: {
-      description: 'Passed through at once: to the final state of the decided status.',
+      // Passed through at once: to the final state of the decided status.
       always: [
         { guard: { type: 'isStatus', params: { status: 'confirmed' } }, target: 'confirmed' },
         { guard: { type: 'isStatus', params: { status: 'partial' } }, target: 'partial' },
@@ -327,10 +327,14 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
         { target: 'failed' },
       ],
     },
-    confirmed: { type: 'final', tags: 'final', description: 'The service has accepted every file.' },
-    partial: { type: 'final', tags: 'final', description: 'The service has accepted some files and not all.' },
-    cancelled: { type: 'final', tags: 'final', description: 'Given up as the host asked.' },
-    failed: { type: 'final', tags: 'final', description: 'The service has accepted no file, as far as is known.' },
+    // The service has accepted every file.
+    confirmed: { type: 'final', tags: 'final' },
+    // The service has accepted some files and not all.
+    partial: { type: 'final', tags: 'final' },
+    // Given up as the host asked.
+    cancelled: { type: 'final', tags: 'final' },
+    // The service has accepted no file, as far as is known.
+    failed: { type: 'final', tags: 'final' },
   },
 })
 

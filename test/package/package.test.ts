@@ -59,6 +59,15 @@ describe('the packed package', () => {
   })
 
   it.each([
+    ['import', 's3.mjs', "import * as s3 from 'mocap-uplink/s3'\nimport * as all from 'mocap-uplink'\n"],
+    ['require', 's3.cjs', "const s3 = require('mocap-uplink/s3'), all = require('mocap-uplink')\n"],
+  ])('has the protocol of S3 in a face of its own, the same as in the portable one, by %s', (_how, file, head) => {
+    const code = `${head} console.log(Object.keys(s3).sort().join(' '), s3.s3Multipart === all.s3Multipart)`
+
+    expect(run(file, code)).toBe('listParts s3Multipart true')
+  })
+
+  it.each([
     ['import', 'same.mjs', "import * as a from 'mocap-uplink'\nimport * as b from 'mocap-uplink/node'\n"],
     ['require', 'same.cjs', "const a = require('mocap-uplink'), b = require('mocap-uplink/node')\n"],
   ])('has one UploadError in all entry points, by %s', (_how, file, head) => {
