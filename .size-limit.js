@@ -6,7 +6,7 @@ const pages = [
   {
     name: 'engine with Blob and fetch',
     path: 'dist/browser.js',
-    import: '{ createEngine, blobSource, fetchTransport, systemClock }',
+    import: '{ createFixedEngine, blobSource, fetchTransport, systemClock }',
     barKb: 12,
     reachedKb: 99,
   },

@@ -18,7 +18,7 @@ export interface RoundTrips {
 const PAUSE_MS = 100
 /** A round trip that takes longer is given up and counts as one of this length. */
 const TIMEOUT_MS = 2_000
-const TOO_LONG = new Error('The round trip took too long.')
+const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
 
 export function createRoundTrips({
   transport,

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { growth } from '../helpers/growth.ts'
 import { describe, expect, it } from 'vitest'
-import { createEngine } from '../../src/core/engine.ts'
+import { createEngine, createFixedEngine } from '../../src/core/engine.ts'
 import { applyRecord, createLedger } from '../../src/core/ledger.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { createMemoryJob, type MemoryJob } from '../simulation/memory-job.ts'
@@ -13,6 +13,7 @@ import { watchedSource } from '../simulation/watched-source.ts'
 import { createWorld, fill } from '../simulation/world.ts'
 
 const signal = (): AbortSignal => new AbortController().signal
+const unavailable = { status: 503, headers: {}, body: new Uint8Array(), isBodyCut: false }
 
 describe('the engine', () => {
   it('sends every part of every file and confirms each file once; an empty file is one empty part', async () => {
@@ -53,6 +54,40 @@ describe('the engine', () => {
     expect(make({ concurrency: 1.5 })).toThrow('concurrency')
     expect(make({ memoryBytes: 1_000_000 })).toThrow('memoryBytes')
     expect(make({ limitRate: 0 })).toThrow('rate limit')
+  })
+})
+
+describe('the engine without what a page may not need', () => {
+  it('sends everything by its one number of parts, tries again what failed, and leaves nothing behind', async () => {
+    const world = createWorld({ windowMs: 100 })
+    let failures = 2
+    const transport = {
+      ...world.store,
+      send(request: Parameters<typeof world.store.send>[0]) {
+        failures -= 1
+        return failures >= 0 ? Promise.resolve(unavailable) : world.store.send(request)
+      },
+    }
+    const engine = createFixedEngine({ clock: world.clock, transport, random: () => 0.5, concurrency: 3 })
+    const sources = world.sources([500, 500])
+
+    const result = await world.until(engine.run(world.job({ sources, partSizeBytes: 100 }), signal()))
+
+    expect(result).toEqual({ confirmedCount: 2, failedCount: 0 })
+    for (const [index, source] of sources.entries())
+      expect(world.store.content(index, source.bytes.byteLength)).toEqual(source.bytes)
+    expect([world.store.maxInFlight, world.store.violations, world.clock.pending]).toEqual([3, [], 0])
+    expect(engine.stats()).toEqual({ inFlight: 0, cap: 3, waiting: 0 })
+    expect('limitRate' in engine).toBe(false)
+  })
+
+  it('refuses options that it could not keep', () => {
+    const clock = createSimulatedClock()
+    const make = (options: { concurrency: number; memoryBytes?: number }) => () =>
+      createFixedEngine({ clock, transport: createObjectStore({ clock }), random: () => 0, ...options })
+
+    for (const concurrency of [0, 65, 1.5, Number.NaN]) expect(make({ concurrency })).toThrow('concurrency')
+    expect(make({ concurrency: 8, memoryBytes: 1_000_000 })).toThrow('memoryBytes')
   })
 })
 

@@ -1,0 +1,48 @@
+// Whoever listens to the line leaves the transport what it says of itself: the engine judges stalls and stragglers by it.
+
+import { describe, expect, it } from 'vitest'
+import { createAdaptiveTuning } from '../../src/core/adaptive-tuning.ts'
+import type { Transport, TransportRequest } from '../../src/core/ports.ts'
+import { fixedTuning } from '../../src/core/tuning.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+
+const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
+
+function aTransport(traits: Pick<Transport, 'isProgressLive' | 'hasQueue' | 'isResetByAbort'>): Transport {
+  return {
+    ...traits,
+    send: () => Promise.resolve(reply),
+    endingOf: () => 'doubtful',
+    roundTrip: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}
+
+const request: TransportRequest = {
+  method: 'PUT',
+  url: 'https://storage.example/a',
+  headers: {},
+  signal: new AbortController().signal,
+}
+
+describe('the transport that an engine sends with', () => {
+  it.each([
+    { isBackground: false, isOn: true },
+    { isBackground: false, isOn: false },
+    { isBackground: true, isOn: true },
+    { isBackground: true, isOn: false },
+  ])('keeps what it says of itself: %o', async ({ isBackground, isOn }) => {
+    const traits = { isProgressLive: isOn, hasQueue: isOn, isResetByAbort: isOn }
+    const clock = createSimulatedClock()
+    const tuning = createAdaptiveTuning({ transport: aTransport(traits), clock, random: () => 0.5, isBackground })
+
+    expect(tuning.transport).toMatchObject(traits)
+    expect(tuning.transport.endingOf(request)).toBe('doubtful')
+    await expect(tuning.transport.send(request)).resolves.toBe(reply)
+  })
+
+  it('is the host’s own where nothing listens', () => {
+    const transport = aTransport({})
+    expect(fixedTuning(transport, 5).transport).toBe(transport)
+  })
+})
