@@ -1,6 +1,6 @@
 // What a page must load, minified and gzipped, with everything it needs. Each entry has the bar it is meant to meet and the
-// size it has reached: a build that is larger than what was reached fails, so that the bar only comes nearer. Whoever makes
-// one smaller lowers its figure here; docs/performance.md says what the rest is made of.
+// size it has reached, rounded up to half a kilobyte: a larger build fails, so that the bar only comes nearer. Whoever makes one
+// smaller lowers its figure here; docs/performance.md says what the rest is made of.
 
 const pages = [
   {
@@ -8,16 +8,18 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createFixedEngine, blobSource, fetchTransport, systemClock }',
     barKb: 12,
-    reachedKb: 99,
+    reachedKb: 20.5,
   },
   {
     name: 'createUplink in a browser',
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 99,
+    reachedKb: 76,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 99 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 76.5 },
+  // The face's 36 and 12 on top.
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 90.5 },
 ]
 
 export default pages.map(({ name, path, import: names, barKb, reachedKb }) => ({
