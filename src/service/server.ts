@@ -9,6 +9,7 @@ import { credentialCheck } from './credentials.ts'
 import { isDatabaseAway } from './database-errors.ts'
 import { lookupRoutes } from './lookup-routes.ts'
 import { objectRoutes } from './object-routes.ts'
+import { openApiRoutes } from './openapi-routes.ts'
 import { errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { segmentRoutes } from './segment-routes.ts'
 import { storedRoutes } from './stored-routes.ts'
@@ -49,6 +50,7 @@ export function createServer(context: ServiceContext, lay?: (app: FastifyInstanc
   allowOtherOrigins(app)
   lay?.(app)
   app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
+  openApiRoutes(app)
   guarded(app, context, 401, [videoRoutes])
   guarded(app, context, 403, [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes])
   void app.register((scope, _options, done) => {

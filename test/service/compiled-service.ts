@@ -1,6 +1,6 @@
 // The service's sources as JavaScript in a folder of their own, for tests that need it in a process that can be killed.
 
-import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +27,8 @@ export async function compileService(): Promise<string> {
     await mkdir(dirname(target), { recursive: true })
     await writeFile(target, outputText)
   }
+  const document = 'service/openapi.json'
+  await copyFile(join(root, 'src', document), join(folder, document))
   return folder
 }
 

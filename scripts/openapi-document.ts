@@ -1,0 +1,198 @@
+// The OpenAPI document of the service, made from the contract: paths and methods from its routes, bodies from its schemas.
+// What is beside the interface (lists of samples, what is stored, whether it is alive) is added by hand and marked so.
+
+import { toJsonSchema, type JsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+
+import { operations, type Operation } from '../src/client/contract.ts'
+import { mocapSessionFileReply } from '../src/client/contract/capture-schemas.ts'
+import { isAddress } from '../src/client/contract/captures.ts'
+import { isFileName, isIdText } from '../src/client/contract/fields.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The whole document, OpenAPI 3.1. */
+export function openApiDocument(version: string): Json {
+  const schemas: Record<string, unknown> = { Error: ERROR, Malformed: MALFORMED }
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
+    const path = (paths[operation.path] ??= {})
+    path[operation.method.toLowerCase()] = describe(name, operation, schemas)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Motion capture, video upload and requested analysis',
+      version,
+      description:
+        'Three flows: motion capture upload, single-camera video upload, requested analysis. The bytes of files go to the ' +
+        'addresses that the service hands out, with PUT and without credentials. Operations tagged “beside” are not part of the interface.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }, { bearer: [] }, { bearerInAuthentication: [] }],
+    paths: { ...paths, ...BESIDE },
+    components: { schemas, securitySchemes: SECURITY },
+  }
+}
+
+function describe(
+  name: string,
+  { method, path, request, reply, kind }: Operation,
+  schemas: Record<string, unknown>,
+): Json {
+  const [group = name] = name.split('.')
+  const bodyOf = (schema: v.GenericSchema, part: 'Request' | 'Reply') => {
+    const title = name.replace(/(?:^|\.)(.)/g, (_, first: string) => first.toUpperCase()) + part
+    schemas[title] = jsonSchemaOf(schema)
+    const ref = { $ref: `#/components/schemas/${title}` }
+    const isEither = part === 'Reply' && ANSWER_MALFORMED.has(name)
+    const either = { anyOf: [ref, { $ref: '#/components/schemas/Malformed' }] }
+    return { content: { 'application/json': { schema: isEither ? either : ref } } }
+  }
+  const ids = [...path.matchAll(/\{([^}]*)\}/g)].map(([, id]) => ({
+    ...{ name: id, in: 'path', required: true },
+    schema: { type: 'string', minLength: 1, maxLength: 1_024 },
+  }))
+  const parameters = [...ids, ...(name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : [])]
+  return {
+    operationId: name,
+    tags: [group],
+    description: REPETITION[kind],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(request === undefined ? {} : { requestBody: { required: true, ...bodyOf(request, 'Request') } }),
+    responses: {
+      200: { description: 'Done.', ...bodyOf(reply, 'Reply') },
+      // The interface shows 401 for the video flow and 403 for the others.
+      ...refusals(group === 'videoUploads' ? '401' : '403', ...(method === 'GET' ? [] : ['409', '422'])),
+    },
+  }
+}
+
+/** Checks that no JSON schema can say are left out: the service makes them all the same. */
+function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
+  const whole = schema.type === 'optional' && 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema
+  // The document as a whole says which dialect it speaks.
+  const json = toJsonSchema(whole, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    overrideSchema: ({ valibotSchema }) => {
+      if (valibotSchema === mocapSessionFileReply) {
+        return { type: 'object', additionalProperties: { type: 'string', format: 'uri' } }
+      }
+      return valibotSchema.type === 'custom' ? { type: 'object' } : undefined
+    },
+    overrideAction: ({ valibotAction, jsonSchema }) => {
+      const rule = 'requirement' in valibotAction ? valibotAction.requirement : undefined
+      if (valibotAction.type === 'finite') return jsonSchema
+      if (valibotAction.type !== 'check') return undefined
+      if (rule === isFileName) return { ...jsonSchema, minLength: 1, pattern: '^[^/\\\\\\u0000]+$' }
+      if (rule === isIdText) return { ...jsonSchema, minLength: 1, maxLength: 1_024 }
+      return rule === isAddress ? { ...jsonSchema, format: 'uri' } : jsonSchema
+    },
+  })
+  delete json.$schema
+  return json
+}
+
+const REPETITION = {
+  read: 'Changes nothing.',
+  repeatable: 'A repetition does the same again: it may be sent twice.',
+  create: 'A repetition makes another one.',
+  once: 'A repetition makes another one, which costs: look it up before it is sent again.',
+} as const
+
+const ERROR = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      additionalProperties: true,
+    },
+  },
+}
+
+/** The interface shows only that the reply lacks what was asked for: by default the service says so with 200. */
+const ANSWER_MALFORMED = new Set(['playerGroupSegments.create', 'videoUploads.create'])
+const MALFORMED = {
+  type: 'object',
+  required: ['errors'],
+  properties: {
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'problem'],
+        properties: { field: { type: 'string' }, problem: { type: 'string' } },
+      },
+    },
+  },
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  401: 'Credentials missing or improper.',
+  403: 'No valid access token or API key.',
+  404: 'There is no such record.',
+  409: 'The state of the record does not allow it.',
+  422: 'The request is malformed; `error.fields` says where.',
+  503: 'Busy: nothing was done, try again after the seconds in Retry-After.',
+}
+
+function refusals(...statuses: readonly string[]): Json {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  return Object.fromEntries(
+    [...statuses, '404', '503'].map((status) => [status, { description: MEANINGS[status] ?? '', content }]),
+  )
+}
+
+const SECURITY = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  bearer: { type: 'http', scheme: 'bearer' },
+  bearerInAuthentication: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authentication',
+    description: 'Bearer and the token.',
+  },
+}
+
+function pagingUpTo(most: number): Json[] {
+  return [
+    {
+      name: 'limit',
+      in: 'query',
+      description: 'A page of so many.',
+      schema: { type: 'integer', minimum: 1, maximum: most },
+    },
+    { name: 'after', in: 'query', description: 'The cursor `next` of the page before.', schema: { type: 'string' } },
+  ]
+}
+
+function listBeside(operationId: string, name: string, parameters: readonly Json[] = []): Json {
+  const schema = {
+    type: 'object',
+    required: [name],
+    properties: { [name]: { type: 'array', items: { type: 'object' } }, next: { type: ['string', 'null'] } },
+  }
+  const responses = {
+    200: { description: 'The list.', content: { 'application/json': { schema } } },
+    ...refusals('403'),
+  }
+  return { get: { operationId, tags: ['beside'], ...(parameters.length === 0 ? {} : { parameters }), responses } }
+}
+
+/** Operations that the interface names without showing them, and those of this service alone. */
+const BESIDE = {
+  '/movement_types': listBeside('movementTypes.list', 'movement_types'),
+  '/players': listBeside('players.list', 'players'),
+  '/session_types': listBeside('sessionTypes.list', 'session_types'),
+  '/mocap_types': listBeside('mocapTypes.list', 'mocap_types'),
+  '/sessions': listBeside('sessions.list', 'sessions', pagingUpTo(1_000)),
+  '/stored': listBeside('stored.list', 'items', pagingUpTo(1_000)),
+  '/healthz': {
+    get: { operationId: 'health', tags: ['beside'], security: [], responses: { 200: { description: 'It is alive.' } } },
+  },
+}
