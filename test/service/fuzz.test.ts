@@ -136,6 +136,15 @@ describe.each([
   )
 
   it.skipIf(!isThere)('at any path with any query are answered, never failed', { timeout: 180_000 }, async () => {
+    // Each odd id at each place that takes one: chance alone comes by too seldom.
+    for (const place of ['player_group_segments', 'requested_analyses', 'upload_videos']) {
+      for (const odd of ODD_IDS) {
+        for (const method of ['GET', 'PATCH', 'DELETE']) {
+          const { status, text: said } = await send(method, `/${place}/${odd}`)
+          expect(status, `${method} /${place}/${odd}: ${said}`).toBeLessThan(500)
+        }
+      }
+    }
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('GET', 'POST', 'PATCH', 'DELETE', 'PUT'), targets, async (method, target) => {
         const answer = await send(method, target)
@@ -293,21 +302,11 @@ function replaced(body: object, place: number, put: unknown): string {
   return JSON.stringify(copy)
 }
 
-const id = fc.oneof(
-  fc.constantFrom(
-    '0',
-    '1',
-    '-1',
-    '2147483647',
-    '2147483648',
-    '9999999999',
-    '99999999999999999999',
-    '1e3',
-    '%00',
-    '%ff',
-  ),
-  fc.constantFrom('%e2%80%ae', '..%2f..', UUID, `${UUID.slice(1)}%00`, 'x'.repeat(201), '%zz', '%', 'submit'),
-)
+const ODD_IDS = [
+  ...['0', '1', '-1', '2147483647', '2147483648', '9999999999', '99999999999999999999', '1e3', '%00', '%ff', 'submit'],
+  ...['%e2%80%ae', '..%2f..', UUID, `${UUID.slice(1)}%00`, 'x'.repeat(201), '%zz', '%'],
+]
+const id = fc.constantFrom(...ODD_IDS)
 const queried = fc.oneof(
   fc.constantFrom('', '0', '-1', '1', '1e3', '1000', '10001', '%00', '%ff', 'capture-1', 'video-x'),
   fc.base64String(),
