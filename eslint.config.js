@@ -90,6 +90,7 @@ export default tseslint.config(
     files: ['src/react/**'],
     rules: outside(noNode, ['^\\.\\./(?!core/|flows/upload\\.ts$)', 'The hook knows what an upload is, and no more.']),
   },
+  { files: ['src/page/**'], rules: outside(noNode) },
   {
     files: ['src/service/**'],
     rules: outside([

@@ -41,4 +41,16 @@ export default defineConfig([
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   },
+  {
+    // The page of the service: one script with everything in it, and its files as they are.
+    entry: { page: 'src/page/main.ts' },
+    outDir: 'dist/page',
+    publicDir: 'src/page/static',
+    format: ['esm'],
+    platform: 'browser',
+    target: 'es2023',
+    outExtension: () => ({ js: '.js' }),
+    noExternal: [/./],
+    minify: true,
+  },
 ])

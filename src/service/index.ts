@@ -42,5 +42,6 @@ export async function prepareDatabase(): Promise<Blob> {
   return dumpNewDatabase()
 }
 
+export type { PageFile, ServicePage } from './page-routes.ts'
 export type { FaultPlan } from './faults/fault-plan.ts'
 export type { ServiceCredentials, ServiceOptions }

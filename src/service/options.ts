@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { FaultPlan } from './faults/fault-plan.ts'
 import type { NIGHTS } from './faults/nights.ts'
+import type { ServicePage } from './page-routes.ts'
 
 /** The two kinds of credential, each with all values that are accepted. */
 export interface ServiceCredentials {
@@ -44,6 +45,8 @@ export interface ServiceOptions {
   readonly malformedStatus?: number
   /** A PUT whose body brings nothing for this long is answered 400 RequestTimeout and closed, ms. Default 60 s. */
   readonly bodyIdleMs?: number
+  /** What a person sees at `/`, served without a credential. Default: nothing. */
+  readonly page?: ServicePage
   /** Where log lines (JSON) go. Default: nowhere. No key, token or signed query is ever in a line. */
   readonly log?: { write(line: string): void }
   /** Wall time, ms since 1970. Default Date.now. */
@@ -72,6 +75,7 @@ export interface ServiceSettings {
   readonly videoMocapTypeIds: ReadonlySet<number>
   readonly malformedStatus: number
   readonly bodyIdleMs: number
+  readonly page: ServicePage | undefined
   readonly log: { write(line: string): void } | undefined
   readonly now: () => number
   readonly preparedDatabase: Blob | undefined
@@ -114,6 +118,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
     malformedStatus,
     bodyIdleMs,
+    page: options.page,
     log: options.log,
     now: options.now ?? Date.now,
     preparedDatabase: options.preparedDatabase,

@@ -10,6 +10,7 @@ import { isDatabaseAway } from './database-errors.ts'
 import { lookupRoutes } from './lookup-routes.ts'
 import { objectRoutes } from './object-routes.ts'
 import { openApiRoutes } from './openapi-routes.ts'
+import { pageRoutes } from './page-routes.ts'
 import { errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { segmentRoutes } from './segment-routes.ts'
 import { storedRoutes } from './stored-routes.ts'
@@ -49,6 +50,8 @@ export function createServer(context: ServiceContext, lay?: (app: FastifyInstanc
   )
   allowOtherOrigins(app)
   lay?.(app)
+  const { page } = context.settings
+  if (page !== undefined) pageRoutes(app, page, () => new URL(context.publicUrl()).origin)
   app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
   openApiRoutes(app)
   guarded(app, context, 401, [videoRoutes])

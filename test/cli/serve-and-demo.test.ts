@@ -66,3 +66,19 @@ it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
   expect(code).toBe(130)
   expect(await readdir(temporary)).toEqual([])
 })
+
+// Elsewhere it would open a browser of the person who runs the tests.
+it.skipIf(process.platform !== 'linux')(
+  'demo --open says the address where there is no browser, and stays until Ctrl-C',
+  async () => {
+    const demo = cli.start(['demo', '--open', '--json'], { TMPDIR: temporary, DISPLAY: '', WAYLAND_DISPLAY: '' })
+    await demo.seen(/"event":"result"/)
+    demo.process.kill('SIGINT')
+    const { code, stdout } = await demo.ended
+
+    expect(code).toBe(0)
+    const page = jsonLines(stdout).find(({ event }) => event === 'page')
+    expect(page?.['url']).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#key=[\w-]{32}$/)
+    expect(await readdir(temporary)).toEqual([])
+  },
+)

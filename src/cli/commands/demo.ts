@@ -7,6 +7,7 @@ import { runDemo } from '../demo/demo.ts'
 
 interface DemoOptions {
   readonly keep?: string
+  readonly open?: boolean
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -16,11 +17,15 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     .command('demo')
     .description('start the service, make sample captures and videos, run all three flows, show the report')
     .option('--keep <dir>', 'keep samples and stored objects in this folder (default: a temporary one, removed)')
+    .option('--open', 'open the page of the service in a browser, and keep it running until Ctrl-C')
   addOutputOptions(command).action(async (options: DemoOptions) => {
     const output = context.begin('demo', options)
     const { interruption } = context
     context.exitWith(
-      await runDemo({ output, interruption, ...(options.keep === undefined ? {} : { keep: options.keep }) }),
+      await runDemo({
+        ...{ output, interruption, env: context.env, isShown: options.open ?? false },
+        ...(options.keep === undefined ? {} : { keep: options.keep }),
+      }),
     )
   })
 }

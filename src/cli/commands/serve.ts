@@ -9,6 +9,7 @@ import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { faultsFromOption } from '../faults-from-option.ts'
 import { addOutputOptions } from '../options.ts'
 import { invalid } from '../../core/errors.ts'
+import { readPage } from '../page-files.ts'
 
 interface ServeOptions {
   readonly port: string
@@ -59,6 +60,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     ...given('databaseUrl', databaseUrl),
     ...given('credentials', credentials),
     ...given('analysisCompletesAfterMs', completeAfterMs),
+    ...given('page', await readPage()),
     ...given('faults', options.faults === undefined ? undefined : await faultsFromOption(options.faults)),
   }
   // Only here: whoever uploads needs none of the packages of the service.
@@ -70,6 +72,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     ...(made === undefined ? {} : { apiKey: made.apiKeys[0], accessToken: made.accessTokens[0] }),
   })
   output.answer(`The service listens on ${service.url}`)
+  if (settings.page !== undefined) output.answer(`Its page is at ${service.url}/ and asks for the API key.`)
   output.answer(options.data === undefined ? 'It keeps everything in memory.' : `It keeps its data in ${options.data}`)
   if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL at ${new URL(databaseUrl).host}`)
   if (made !== undefined) {

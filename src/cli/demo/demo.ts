@@ -9,7 +9,9 @@ import { formatBytes } from '../../core/plan.ts'
 import type { Upload } from '../../flows/upload.ts'
 import { createUplink, fileSource } from '../../node.ts'
 import type { Uplink } from '../../uplink.ts'
+import type { Environment } from '../credentials-from-options.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { openInBrowser } from '../open-in-browser.ts'
 import type { Output } from '../output.ts'
 import { followAnalysis } from '../run-analysis.ts'
 import { followUpload, type RunningUpload } from '../run-upload.ts'
@@ -26,6 +28,9 @@ export interface DemoOptions {
   readonly interruption: Interruption
   /** A folder to keep samples and stored objects in. Default: a temporary one, removed at the end. */
   readonly keep?: string
+  readonly env: Environment
+  /** Opens the service's page, and stays until it is interrupted. */
+  readonly isShown: boolean
 }
 
 /** Fewer than the samples' own default: a demo shall end well within a minute on two slow cores. */
@@ -36,16 +41,24 @@ const ANALYSIS_WITHIN_MS = 30_000
 const FRAME_RATE = 240
 
 /** Runs it and gives the exit code: 0 only when everything is completed and identical. */
-export async function runDemo({ output, interruption, keep }: DemoOptions): Promise<number> {
+export async function runDemo({ output, interruption, keep, env, isShown }: DemoOptions): Promise<number> {
   const folder = keep ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-demo-')))
   const undo: (() => Promise<void>)[] = []
   if (keep === undefined) undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   try {
     await mkdir(folder, { recursive: true })
-    const report = await play(output, interruption, { folder, undo })
+    const report = await play(output, interruption, {
+      folder,
+      undo,
+      show: (url) => (isShown ? show(output, url, env) : Promise.resolve()),
+    })
     if (report === undefined) return SIGNAL_EXIT[interruption.reason ?? 'SIGINT']
     printReport(output, report)
     if (keep !== undefined) output.say(`Samples and stored objects are in ${folder}`)
+    if (isShown) {
+      output.say('The page stays until Ctrl-C.')
+      await interruption.happened
+    }
     return isGood(report) ? EXIT.done : EXIT.failed
   } finally {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
@@ -55,13 +68,15 @@ export async function runDemo({ output, interruption, keep }: DemoOptions): Prom
 interface Stage {
   readonly folder: string
   readonly undo: (() => Promise<void>)[]
+  /** Shows the page at this address. */
+  readonly show: (url: string) => Promise<void>
 }
 
 /** The whole of it; undefined when it was interrupted. */
 async function play(
   output: Output,
   interruption: Interruption,
-  { folder, undo }: Stage,
+  { folder, undo, show: showPage }: Stage,
 ): Promise<DemoReport | undefined> {
   const beganAtMs = performance.now()
   const isStopped = () => interruption.reason !== undefined
@@ -82,6 +97,8 @@ async function play(
   undo.push(() => service.stop())
   output.event('listening', { url: service.url })
   output.say(`The service listens on ${service.url}`)
+  // The key was made up for this demo and dies with it; the page takes it out of the address at once.
+  await showPage(`${service.url}/#key=${service.apiKey}`)
   const uplink = createUplink({
     ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey } },
     // It is on this machine, whatever the environment says of proxies.
@@ -100,6 +117,14 @@ async function play(
   output.say('Reading every stored object back …')
   const comparison = await compareStored(uplink, sourcesOf(samples), interruption.signal)
   return { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
+}
+
+async function show(output: Output, url: string, env: Environment): Promise<void> {
+  if (await openInBrowser(url, env)) output.say('Its page is open in your browser.')
+  else {
+    output.event('page', { url })
+    output.say(`No browser could be opened. The page is at ${url}`)
+  }
 }
 
 async function follow(upload: Upload, running: RunningUpload): Promise<UploadResult> {

@@ -1,0 +1,33 @@
+// Opens an address in the person's browser, by the platform's own command.
+
+import { spawn } from 'node:child_process'
+import type { Environment } from './credentials-from-options.ts'
+
+/** False when there is no browser to be seen: no desktop, or the platform's command is missing or failed. */
+export function openInBrowser(url: string, env: Environment, platform = process.platform): Promise<boolean> {
+  const command = commandFor(url, env, platform)
+  if (command === undefined) return Promise.resolve(false)
+  const [program, ...args] = command
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: 'ignore', detached: true, windowsHide: true })
+    child.once('error', () => resolve(false))
+    child.once('exit', (code) => resolve(code === 0))
+    // A browser that was not running may be the command's own process, which then ends with the browser.
+    const timer = setTimeout(() => resolve(true), OPENED_AFTER_MS)
+    timer.unref()
+    child.unref()
+  })
+}
+
+const OPENED_AFTER_MS = 3_000
+
+function commandFor(
+  url: string,
+  env: Environment,
+  platform: NodeJS.Platform,
+): readonly [string, ...string[]] | undefined {
+  if (platform === 'darwin') return ['open', url]
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url]
+  // Without a desktop xdg-open would start a browser for terminals, in ours.
+  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open', url] : undefined
+}

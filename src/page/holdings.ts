@@ -1,0 +1,65 @@
+// What this service holds, read with its own client: stored files, the sessions that they belong to, analyses.
+
+import type { RequestedAnalysis } from '../client/contract.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+
+export interface StoredFile {
+  readonly name: string
+  readonly kind: string
+  readonly sessionId: string
+  readonly bytes: number
+}
+
+export interface StoredSession {
+  readonly sessionId: string
+  readonly kind: string
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface Holdings {
+  /** In order of registration. */
+  readonly files: readonly StoredFile[]
+  readonly sessions: readonly StoredSession[]
+  readonly analyses: readonly RequestedAnalysis[]
+  /** There are more files than were read. */
+  readonly isCut: boolean
+}
+
+/** At most so many pages of 1,000 files are read. */
+const MOST_PAGES = 10
+
+interface StoredPage {
+  readonly items: readonly {
+    readonly kind: string
+    readonly session_id: string
+    readonly file_name: string
+    readonly size_bytes: number
+  }[]
+  readonly next: string | null
+}
+
+export async function readHoldings(client: ServiceClient): Promise<Holdings> {
+  const files: StoredFile[] = []
+  let cursor: string | null | undefined
+  for (let page = 0; page < MOST_PAGES && cursor !== null; page += 1) {
+    const query = { limit: 1_000, ...(cursor === undefined ? {} : { after: cursor }) }
+    const { data }: { readonly data: unknown } = await client.call('GET', '/stored', { query })
+    const { items, next } = data as StoredPage
+    for (const { kind, session_id: sessionId, file_name: name, size_bytes: bytes } of items)
+      files.push({ kind, sessionId, name, bytes })
+    cursor = next
+  }
+  const { items: analyses } = await client.requestedAnalyses.list()
+  return { files, sessions: sessionsOf(files), analyses, isCut: cursor !== null }
+}
+
+function sessionsOf(files: readonly StoredFile[]): StoredSession[] {
+  const sessions = new Map<string, StoredSession>()
+  for (const { kind, sessionId, bytes } of files) {
+    const id = `${kind} ${sessionId}`
+    const known = sessions.get(id) ?? { kind, sessionId, files: 0, bytes: 0 }
+    sessions.set(id, { ...known, files: known.files + 1, bytes: known.bytes + bytes })
+  }
+  return [...sessions.values()]
+}

@@ -1,0 +1,105 @@
+// The page of `mocap-uplink serve`: the element, and what this service holds, live. It asks for the key once.
+
+import { createUplink, type BrowserUplink } from '../browser.ts'
+import { isUploadError } from '../core/errors.ts'
+import { defineMocapUploader } from '../element/uploader-element.ts'
+import { readHoldings } from './holdings.ts'
+import { byId, createLists } from './lists.ts'
+import { forgetKey, keepKey, takeKey } from './service-key.ts'
+
+/** Between two looks at what the service holds, ms; a hidden page looks at nothing. */
+const LOOK_EVERY_MS = 2_000
+
+defineMocapUploader()
+const lists = createLists()
+const ask = byId('ask') as HTMLFormElement
+const about = byId('about') as HTMLFormElement
+/** One for each flow: videos and tracking files do not go together. */
+const uploaders = document.querySelectorAll('mocap-uploader')
+
+about.querySelector('[name=date]')?.setAttribute('value', new Date().toLocaleDateString('sv'))
+about.addEventListener('input', tellUploaders)
+ask.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const key = textOf(new FormData(ask), 'key')
+  ask.reset()
+  keepKey(key)
+  open(key)
+})
+tellUploaders()
+const key = takeKey()
+if (key === undefined) askForKey('')
+else open(key)
+
+function askForKey(refusal: string): void {
+  ask.hidden = false
+  byId('opened').hidden = true
+  byId('refusal').textContent = refusal
+  ask.querySelector('input')?.focus()
+}
+
+function open(apiKey: string): void {
+  let uplink: BrowserUplink
+  try {
+    uplink = createUplink({ baseUrl: location.origin, credentials: { apiKey }, isHttpAllowed: true })
+  } catch (error) {
+    forgetKey()
+    askForKey(messageOf(error))
+    return
+  }
+  ask.hidden = true
+  byId('opened').hidden = false
+  for (const uploader of uploaders) uploader.uplink = uplink
+  void watch(uplink)
+}
+
+/** Looks again and again; ends when the key is refused. */
+async function watch(uplink: BrowserUplink): Promise<void> {
+  for (;;) {
+    if (!document.hidden) {
+      try {
+        lists.draw(await readHoldings(uplink.client))
+        tell('live')
+      } catch (error) {
+        if (isUploadError(error) && error.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED') {
+          forgetKey()
+          askForKey('The service refused this key.')
+          return
+        }
+        tell(messageOf(error))
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}
+
+/** Told only when it changes, so that a screen reader is not kept busy. */
+function tell(news: string): void {
+  const place = byId('news')
+  if (place.textContent !== news) place.textContent = news
+}
+
+/** The fields above the elements are the input of their uploads; what belongs to the other flow is hidden. */
+function tellUploaders(): void {
+  const fields = new FormData(about)
+  const text = (name: string): string => textOf(fields, name)
+  const sessionDate = text('date')
+  for (const part of document.querySelectorAll<HTMLElement>('[data-flow]')) {
+    part.hidden = part.dataset['flow'] !== text('flow')
+  }
+  for (const uploader of uploaders) {
+    uploader.input =
+      uploader.getAttribute('flow') === 'video'
+        ? { movementTypeId: 1, playerId: text('player'), sessionDate, sessionTypeId: 2, frameRate: 240 }
+        : { orgId: text('org'), mocapTypeId: 2, sessionTypeId: 1, sessionDate, kind: 'tracking' }
+  }
+}
+
+function textOf(fields: FormData, name: string): string {
+  const value = fields.get(name)
+  return typeof value === 'string' ? value.trim() : ''
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

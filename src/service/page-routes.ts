@@ -1,0 +1,43 @@
+// The page that a person sees at `/`, when the host gives one: files from memory, under a policy that lets nothing in
+// from outside. No credential is needed for it: it holds none, and asks the person.
+
+import type { FastifyInstance } from 'fastify'
+
+/** A file of the page. */
+export interface PageFile {
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+/** By path: `/` is the page itself, the others are what it loads. */
+export type ServicePage = ReadonlyMap<string, PageFile>
+
+/** `storageOrigin` is where the addresses that this service signs lie. */
+export function pageRoutes(app: FastifyInstance, page: ServicePage, storageOrigin: () => string): void {
+  for (const [path, { contentType, bytes }] of page) {
+    app.get(path, (_request, reply) =>
+      reply
+        .header('content-type', contentType)
+        .header('content-security-policy', policyWith(storageOrigin()))
+        .header('x-content-type-options', 'nosniff')
+        .header('referrer-policy', 'no-referrer')
+        .header('cross-origin-opener-policy', 'same-origin')
+        .header('cache-control', 'no-cache')
+        .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+    )
+  }
+}
+
+function policyWith(storageOrigin: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src 'self' ${storageOrigin}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ')
+}

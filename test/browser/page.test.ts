@@ -1,0 +1,111 @@
+// The page of the service in a real Chromium: the key, an upload, and what the service holds, live, under its own policy.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { build, type Options } from 'tsup'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readPage } from '../../src/cli/page-files.ts'
+import config from '../../tsup.config.ts'
+import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { chromiumPath, launchChromium } from './rig/chromium.ts'
+
+describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
+  let browser: Browser
+  let service: ServiceUnderTest
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-page-'))
+    const options = (config as Options[]).find(({ outDir }) => outDir === 'dist/page')
+    await build({ ...options, config: false, silent: true, outDir: folder })
+    const page = await readPage(pathToFileURL(`${folder}/`))
+    service = await startUnderTest({ now: Date.now, analysisCompletesAfterMs: 1, page: page! })
+    browser = await launchChromium()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([service.close(), rm(folder, { recursive: true })])
+  })
+
+  /** What the page complains of, or asks of others than its service, fails the test. */
+  async function open(fragment = ''): Promise<Page> {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const troubles: string[] = []
+    page.on('pageerror', (error) => troubles.push(String(error)))
+    page.on('console', (message) => {
+      if (/Content.Security.Policy|Trusted/i.test(message.text())) troubles.push(message.text())
+    })
+    page.on('request', (request) => {
+      if (!request.url().startsWith(service.url) && !request.url().startsWith('data:')) troubles.push(request.url())
+    })
+    onTestFinished(async () => {
+      await context.close()
+      expect(troubles).toEqual([])
+    })
+    await page.goto(`${service.url}/${fragment}`)
+    return page
+  }
+  const upload = async (page: Page, name: string): Promise<void> => {
+    const transfer = await page.evaluateHandle((named) => {
+      const data = new DataTransfer()
+      data.items.add(new File([new Uint8Array(100_000).fill(7)], named, { type: 'video/mp4', lastModified: 1 }))
+      return data
+    }, name)
+    await page.dispatchEvent('mocap-uploader:not([hidden])', 'drop', { dataTransfer: transfer })
+    await page.getByRole('button', { name: 'Upload 1 file', exact: true }).click()
+  }
+
+  test('takes the key from the fragment, and removes it from the address bar and the history', async () => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.waitForSelector('#news:has-text("live")')
+
+    expect(page.url()).toBe(`${service.url}/`)
+    expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2)
+    await page.reload()
+    await page.waitForSelector('#news:has-text("live")')
+  })
+
+  test('asks for the key, and again when it is refused', async () => {
+    const page = await open()
+    await page.getByLabel('API key of this service').fill('wrong')
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.waitForSelector('#refusal:has-text("refused")')
+    expect(await page.locator('#opened').isHidden()).toBe(true)
+
+    await page.getByLabel('API key of this service').fill(API_KEY)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.waitForSelector('#news:has-text("live")')
+  })
+
+  test('shows what the service holds as it comes: a clip, a capture, an analysis', async () => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.waitForSelector('#news:has-text("live")')
+    await upload(page, 'swing-01.mp4')
+    await page.waitForSelector('#files td:has-text("swing-01.mp4")')
+
+    await page.getByLabel('What').selectOption('capture')
+    await upload(page, 'swing-02.action')
+    await page.waitForSelector('#files td:has-text("swing-02.action")')
+    expect(await page.locator('#sessions tr').count()).toBe(2)
+
+    const segment = { movement_type_id: 1, dom_hand: 'RHA' }
+    const { json } = await service.call('POST', '/player_group_segments', segment)
+    const { analysis_segment_id: id } = json as { analysis_segment_id: number }
+    await service.call('POST', '/requested_analyses', { name: 'Night <b>1</b>', primary_analysis_segment_id: id })
+    await page.waitForSelector('#analyses td:has-text("Night <b>1</b>")')
+  })
+
+  test('is a page only where the host gives one', async () => {
+    const bare = await startUnderTest()
+    onTestFinished(() => bare.close())
+
+    expect((await fetch(`${bare.url}/`)).status).toBe(404)
+    const policy = (await fetch(`${service.url}/`)).headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toContain('unsafe')
+  })
+})
