@@ -1,9 +1,13 @@
 // Our contestant on a line: one process that uploads as a host would, with default settings but for what is named, and
 // prints one JSON object: how long it took and, ten times a second, how much was sent and how many parts were in flight.
+// Stopped by SIGTERM it prints what it has and ends with 3.
 // our-upload FACE BASE_URL video|capture auto|background|CONCURRENCY FILE…
 
+import { writeSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import type * as face from '../../src/node.ts'
+
+const STOPPED = 3
 
 const [facePath = '', baseUrl = '', flow = '', way = 'auto', ...paths] = process.argv.slice(2)
 const { createUplink, fileSource } = (await import(pathToFileURL(facePath).href)) as typeof face
@@ -40,11 +44,17 @@ const sampler = setInterval(() => {
   const { inFlight, cap } = uplink.stats()
   samples.push([Math.round(performance.now() - startedMs), sentBytes, inFlight, cap])
 }, 100)
-try {
-  const report = await upload.done()
+const tell = (status: string): void => {
   const { user, system } = process.cpuUsage()
   const ms = performance.now() - startedMs
-  process.stdout.write(JSON.stringify({ status: report.status, ms, cpuMs: (user + system) / 1000, samples }) + '\n')
+  writeSync(1, JSON.stringify({ status, ms, cpuMs: (user + system) / 1000, samples }) + '\n')
+}
+process.once('SIGTERM', () => {
+  tell('stopped')
+  process.exit(STOPPED)
+})
+try {
+  tell((await upload.done()).status)
 } finally {
   clearInterval(sampler)
   await uplink.close()

@@ -8,23 +8,27 @@ interface Change {
   readonly megabitsPerSecond: number
 }
 
-/** Of the line, over five seconds: what counts as settled. */
+/** Of the line, over five seconds: what counts as settled, and below what it is not settled any more. */
 const FILLED = 0.85
+const KEPT = 0.75
 const SPAN_TENTHS = 50
 
 /**
- * The longest time that it took after a change until five seconds in a row filled the new line, s; all the time there
- * was when that was never seen.
+ * The longest time that it took after a change until five seconds in a row filled the new line and no later five seconds fell
+ * far below it again, s; all the time there was when that was never seen. The last five seconds, when parts run out, say nothing.
  */
 export function settledSeconds(tenths: readonly (number | null)[], changes: readonly Change[]): number {
   const waits = changes.map(({ atMs, megabitsPerSecond }, index) => {
     const from = Math.ceil(atMs / 100)
-    const until = Math.min(tenths.length, (changes[index + 1]?.atMs ?? Infinity) / 100)
-    const wanted = (megabitsPerSecond * 1e6 * FILLED * SPAN_TENTHS) / 80
+    const until = Math.min(tenths.length - SPAN_TENTHS, (changes[index + 1]?.atMs ?? Infinity) / 100)
+    const wholeSpan = (megabitsPerSecond * 1e6 * SPAN_TENTHS) / 80
+    let settledAt: number | undefined
     for (let at = from; at + SPAN_TENTHS <= until; at += 1) {
-      if (sum(tenths.slice(at, at + SPAN_TENTHS)) >= wanted) return (at - from) / 10
+      const share = sum(tenths.slice(at, at + SPAN_TENTHS)) / wholeSpan
+      if (share >= FILLED) settledAt ??= at
+      else if (share < KEPT) settledAt = undefined
     }
-    return Math.max(0, until - from) / 10
+    return Math.max(0, (settledAt ?? until) - from) / 10
   })
   return Math.max(...waits)
 }

@@ -45,6 +45,8 @@ export interface LineRun {
 }
 
 const PORT = 8080
+/** How our own process ends when it was stopped; what it says then counts. */
+const STOPPED = 3
 
 /** Runs one contestant on a fresh line. */
 export async function runOnLine(
@@ -66,7 +68,7 @@ export async function runOnLine(
     const [program = '', ...words] = contestant.command({ origin, setting, files })
     const child = line.start('near', program, words, quiet)
     const said = collect(child)
-    const stop = setTimeout(() => child.kill('SIGKILL'), lineCase.longestMs)
+    const stop = setTimeout(() => child.kill('SIGTERM'), lineCase.longestMs)
     const ended = await said
     clearTimeout(stop)
     ping.kill('SIGINT')
@@ -74,8 +76,9 @@ export async function runOnLine(
     const count = JSON.parse(
       (await collect(line.start('far', 'curl', ['-s', `${origin}/count`], quiet))).text,
     ) as FarCount
-    const own = ended.code === 0 && ended.text.startsWith('{') ? (JSON.parse(ended.text) as Partial<LineRun>) : {}
-    if (ended.code !== 0 && ended.code !== null) throw new Error(`${contestant.name} ended with ${String(ended.code)}`)
+    const own = ended.text.startsWith('{') ? (JSON.parse(ended.text) as Partial<LineRun>) : {}
+    if (ended.code !== 0 && ended.code !== STOPPED && ended.code !== null)
+      throw new Error(`${contestant.name} ended with ${String(ended.code)}`)
     const isWhole = ended.code === 0
     const ms = isWhole ? count.ms : lineCase.longestMs
     const linePercent = ((count.bytes * 8) / ms / 1000 / lineCase.line.megabitsPerSecond) * 100

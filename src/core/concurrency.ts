@@ -2,10 +2,12 @@
 // is too much. Pure: it learns from samples and answers with a number. No fixed number is right: a long lossy line
 // wants sixty-four connections, a short clean one two, and each more would only delay everyone else's traffic.
 //
-// It measures the present limit, tries another, and keeps what was better. While nothing is known it doubles. Later it
-// rests between trials, and watches: young connections carry much more than they can keep up once they have lost
-// packets, so a rate that falls is the sign to try more at once, and one that rises that the line has changed.
+// It doubles while the line has no queue. Later it measures the present limit, tries another, keeps what was better, and
+// rests between trials. It never tries more while a queue stays: the line is full, and more would take from others. Young
+// connections carry much more than they can keep up once they have lost packets, so a rate that falls on a line without a
+// queue is the sign to try more at once, and one that rises that the line has changed.
 
+import { createEarlyGrowth, type EarlyGrowth } from './early-growth.ts'
 import { invalid } from './errors.ts'
 import { createGoodput } from './goodput.ts'
 import { createQueueing } from './queueing.ts'
@@ -50,9 +52,14 @@ export interface Concurrency {
 const EARLY_GROWTH = 2
 const FALL_GROWTH = 2
 const LATE_GROWTH = 1.25
-const SHRINKAGE = 1.5
-/** More bytes a second that a trial upwards must bring. */
-const WORTH = 1.05
+const SHRINKAGE = 1.25
+/**
+ * More bytes a second that a trial upwards must bring: so much of what it would on a line that has room, as a power. Others
+ * share the line if it brings less: the third connection beside two others gets a third, which they lose.
+ */
+const WORTH = 0.4
+/** The same while the line has no queue, as a factor: then nobody loses what we gain. */
+const WORTH_IF_EMPTY = 1.03
 /** Share of the bytes a second that a trial downwards must keep. */
 const KEPT = 0.98
 /** The same for a large step upwards while the queue is not full. */
@@ -60,6 +67,12 @@ const LENIENCY = 0.6
 /** A rate this far from the usual one is another line. */
 const FALLEN = 0.88
 const RISEN = 1.2
+/** The same, of the most that it carried. */
+const FAR_FALLEN = 0.75
+/** A line that had no queue so lately has room. */
+const ROOM_MS = 1_500
+/** One that had none for so long is nobody else's. */
+const ALONE_MS = 1_000
 /** How fast the usual rate follows the present one. */
 const FOLLOW = 0.1
 /** How long a limit is kept before a trial; doubles while trials change nothing. */
@@ -70,8 +83,10 @@ const HASTY_REST_MS = 4_000
 /** Round trips are measured so long before a trial; after a sign that the line has changed there is less time. */
 const CURIOUS_MS = 1_500
 const LOOK_MS = 400
+/** Round trips are measured for so long when a rate is to be explained. */
+const LISTEN_MS = 2_000
 /** A trial downwards costs more when it fails, because what is in flight must end first: not before such a rest. */
-const CALM_REST_MS = 8_000
+const CALM_REST_MS = 30_000
 /** A storage that complained is left alone for a while. */
 const THROTTLED_REST_MS = 15_000
 /** Answers to what was in flight before a halving do not halve again. */
@@ -105,6 +120,8 @@ interface Trial {
   /** What to go back to, and what it brought. */
   readonly fromLimit: number
   readonly fromRate: number
+  /** It began after a fall on a line without a queue: a queue at its end is our own. */
+  readonly isAlone: boolean
 }
 
 function createController(min: number, start: number, max: number): Concurrency {
@@ -116,11 +133,18 @@ function createController(min: number, start: number, max: number): Concurrency 
   let ceiling = max
   let growth = EARLY_GROWTH
   let isEarly = true
+  /** Doubling without measuring, while that is possible. */
+  let early: EarlyGrowth | undefined = createEarlyGrowth()
+  /** The most that a limit brought and kept up for a moment; less says that connections have lost packets. */
+  let bestRate = 0
   /** More brought nothing, or little for what it was: fewer may do as well. */
   let isSaturated = false
   let nextDirection: 'up' | 'down' = 'up'
-  /** Since when a trial upwards waits for the line's queue to empty. */
-  let fullSinceMs: number | undefined
+  /** When the line had no queue last. */
+  let emptyAtMs = -Infinity
+  /** Since when it has had none at all. */
+  let emptySinceMs: number | undefined
+  let curiousUntilMs = -Infinity
   let restMs = FIRST_REST_MS
   let restUntilMs = -Infinity
   let halvedAtMs = -Infinity
@@ -137,28 +161,34 @@ function createController(min: number, start: number, max: number): Concurrency 
   const rest = (nowMs: number, atLeastMs = 0): void => {
     growth = LATE_GROWTH
     isEarly = false
+    early = undefined
     const lengthMs = Math.max(restMs, atLeastMs, nextDirection === 'down' ? CALM_REST_MS : 0)
     restUntilMs = nowMs + lengthMs
     if (lengthMs >= THROTTLED_REST_MS) ceiling = Math.min(max, ceiling + Math.ceil(ceiling / 8))
     restMs = Math.min(restMs * 2, LAST_REST_MS)
   }
+  const isAlone = (nowMs: number): boolean => emptySinceMs !== undefined && nowMs - emptySinceMs >= ALONE_MS
   /** Starts a trial, if that is another limit. */
   const begin = (next: number, rate: number, nowMs: number): boolean => {
     if (next === limit || rate === 0) return false
-    trial = { fromLimit: limit, fromRate: rate }
+    trial = { fromLimit: limit, fromRate: rate, isAlone: isAlone(nowMs) }
     moveTo(next, nowMs)
     return true
   }
-  const end = ({ fromLimit, fromRate }: Trial, rate: number, nowMs: number): void => {
+  const end = ({ fromLimit, fromRate, isAlone: wasAlone }: Trial, rate: number, nowMs: number): void => {
     trial = undefined
     const isUp = limit > fromLimit
+    const isKnown = queueing.state(nowMs) !== 'unknown'
+    const hasRoom = isKnown && nowMs - emptyAtMs < ROOM_MS
     // Young connections fill any line for a moment, so a large step that brought nothing says little. Going back would
-    // often be wrong; while the line's queue is short it is kept, and fewer are tried later.
-    const isLenient = isUp && growth > LATE_GROWTH && queueing.state(nowMs) === 'short'
-    const hasGained = rate >= fromRate * (isUp ? WORTH : KEPT)
+    // often be wrong: on a line that is nobody else's it is kept.
+    const isLenient = isUp && growth > LATE_GROWTH && wasAlone
+    const worth = hasRoom ? WORTH_IF_EMPTY : (limit / fromLimit) ** WORTH
+    const hasGained = rate >= fromRate * (isUp ? worth : KEPT) && (isUp || !hasRoom)
     const isKept = hasGained || (isLenient && rate >= fromRate * LENIENCY)
+    bestRate = hasGained && isUp ? Math.max(bestRate, rate) : rate
     // A step upwards that brought less than half of its share has met the end of the line: the next would overshoot.
-    const isFull = isUp && rate < fromRate * (1 + (limit / fromLimit - 1) / 2)
+    const isFull = isUp && !hasRoom && rate < fromRate * (1 + (limit / fromLimit - 1) / 2)
     if (isUp) isSaturated = isFull
     nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
     // What young connections carried is not usual; what a limit brought before, it is to bring again.
@@ -167,8 +197,7 @@ function createController(min: number, start: number, max: number): Concurrency 
     if (isUp) growth = Math.min(growth, Math.max(LATE_GROWTH, rate / fromRate))
     if (isKept) restMs = FIRST_REST_MS
     else moveTo(fromLimit, nowMs)
-    if (isUp && isKept && !isFull && queueing.state(nowMs) === 'full') nextDirection = 'up'
-    else if (isKept && !isFull && begin(isUp ? up() : down(), rate, nowMs)) return
+    if (isKept && !isFull && begin(isUp ? up() : down(), rate, nowMs)) return
     rest(nowMs)
   }
   const halve = (nowMs: number): void => {
@@ -188,9 +217,19 @@ function createController(min: number, start: number, max: number): Concurrency 
   /** Between trials: whether the line is still the same, and whether it is time for another one. */
   const watch = (rate: number, nowMs: number): void => {
     const usual = usualRate ?? rate
-    const hasFallen = rate < usual * FALLEN
+    const isDeaf = queueing.leastMs() === undefined
+    const isOther = rate < usual * FALLEN || rate > usual * RISEN
+    if (!isDeaf && queueing.state(nowMs) === 'unknown' && (isOther || nowMs >= restUntilMs)) {
+      // Nobody has listened of late: the next rates are judged with round trips beside them.
+      curiousUntilMs = nowMs + LISTEN_MS
+      return
+    }
+    const hasRoom = isDeaf || nowMs - emptyAtMs < ROOM_MS
+    // Another rate while there is a queue says that others came or went, not that the line is another.
+    bestRate = Math.max(bestRate, rate)
+    const hasFallen = rate < Math.max(usual * FALLEN, isDeaf ? 0 : bestRate * FAR_FALLEN)
     usualRate = usual + (rate - usual) * FOLLOW
-    if (hasFallen || rate > usual * RISEN) {
+    if ((isDeaf || isAlone(nowMs)) && (hasFallen || rate > usual * RISEN)) {
       usualRate = rate
       restMs = FIRST_REST_MS
       restUntilMs = Math.min(restUntilMs, nowMs + LOOK_MS)
@@ -200,18 +239,26 @@ function createController(min: number, start: number, max: number): Concurrency 
       isSaturated = hasFallen && limit === max
     }
     if (nowMs < restUntilMs) return
-    // More would only wait in a queue that is full. It may be young connections that fill it: they will not for long.
-    if (nextDirection === 'up' && queueing.state(nowMs) === 'full') {
-      fullSinceMs ??= nowMs
-      if (nowMs - fullSinceMs < CALM_REST_MS) return
+    // More would only wait in a queue that stays. It may be young connections that fill it: they will not for long.
+    if (nextDirection === 'up' && !hasRoom) {
+      if (nowMs - Math.max(emptyAtMs, restUntilMs) < CALM_REST_MS) return
       isSaturated = true
       nextDirection = 'down'
     }
-    fullSinceMs = undefined
     const [first, second] = nextDirection === 'up' ? [up(), down()] : [down(), up()]
-    if (begin(first, rate, nowMs)) return
+    if ((hasRoom || first < limit) && begin(first, rate, nowMs)) return
     nextDirection = 'up'
-    if (!(isSaturated && begin(second, rate, nowMs))) rest(nowMs)
+    // On a line without a queue nobody gains by fewer.
+    if (!(isSaturated && (isDeaf || !hasRoom) && begin(second, rate, nowMs))) rest(nowMs)
+  }
+
+  /** Returns whether it is still early. */
+  const growEarly = (sample: ConcurrencySample): boolean => {
+    const queue = queueing.state(sample.atMs)
+    const next = early?.next({ ...sample, queue, leastRoundTripMs: queueing.leastMs() }, limit)
+    if (next === undefined) early = undefined
+    else if (next !== limit) moveTo(Math.min(next, max, ceiling), sample.atMs)
+    return early !== undefined
   }
 
   return {
@@ -221,6 +268,9 @@ function createController(min: number, start: number, max: number): Concurrency 
       const sinceMs = nowMs - (lastMs ?? nowMs)
       lastMs = nowMs
       if (sample.roundTripMs !== undefined) queueing.add(sample.roundTripMs, nowMs)
+      const queue = queueing.state(nowMs)
+      if (queue === 'empty') emptyAtMs = nowMs
+      emptySinceMs = queue === 'empty' ? (emptySinceMs ?? nowMs) : undefined
       if (sample.throttles > 0 || sample.failures > Math.max(1, limit / 4)) {
         halve(nowMs)
         return
@@ -231,11 +281,15 @@ function createController(min: number, start: number, max: number): Concurrency 
         goodput.restart(nowMs, 0)
         return
       }
+      if (growEarly(sample)) return
       const rate = goodput.add(sample, sinceMs, limit, restMs <= HASTY_REST_MS)
       if (rate === undefined) return
       if (trial !== undefined) end(trial, rate, nowMs)
       else watch(rate, nowMs)
     },
-    isCurious: () => isEarly || trial !== undefined || (lastMs ?? 0) >= restUntilMs - CURIOUS_MS,
+    isCurious() {
+      const nowMs = lastMs ?? 0
+      return isEarly || trial !== undefined || nowMs < curiousUntilMs || nowMs >= restUntilMs - CURIOUS_MS
+    },
   }
 }

@@ -14,7 +14,7 @@ export interface Goodput {
 const SETTLE_MS = 300
 const LONGEST_SETTLE_MS = 3_000
 /** What a system takes at once for a young connection; Linux begins near this and grows with the connection's rate. */
-const BUFFER_BYTES = 256 * 1024
+export const BUFFER_BYTES = 256 * 1024
 const MEASURE_MS = 1_000
 /** While nothing is known, speed matters more than precision. */
 const HASTY_MEASURE_MS = 500

@@ -1,15 +1,24 @@
-// Whether the line's queue is full, from round trips: what a round trip takes longer than the least one is waiting. Pure.
+// Whether the line has a queue that stays, from round trips: what one takes longer than the least one is waiting. Pure. A
+// queue that stays says that the line carries all it can, whoever fills it; more connections would only take from others.
+
+/** `empty`: most of the newest round trips did not wait, as happens all the time on a line that could carry more. */
+export type QueueState = 'empty' | 'standing' | 'unknown'
 
 export interface Queueing {
   add(roundTripMs: number, atMs: number): void
-  /** `full` when the newest round trips all waited long; `unknown` when there are too few of them. */
-  state(nowMs: number): 'full' | 'short' | 'unknown'
+  /** `unknown` when there are too few round trips, or none of late. */
+  state(nowMs: number): QueueState
+  /** The least round trip of late, ms; undefined before the first. */
+  leastMs(): number | undefined
 }
 
-/** A queue that nobody minds, whatever the line: jitter of radio, a busy machine. */
-const HARMLESS_MS = 30
-/** So many in a row must have waited: a packet that was lost is no queue. */
-const RECENT = 2
+/** What a round trip waits without a queue: for packets that happen to be under way, and for a busy machine. */
+const HARMLESS_MS = 5
+const HARMLESS_SHARE = 1 / 16
+/** So many are looked at, and of them so many must not have waited. A lost packet is no queue; and one that was quick only shows
+ * that others, whose queue was there before us, have just lost a packet. */
+const RECENT = 3
+const QUICK = 2
 /** Older ones say nothing about now. */
 const FRESH_MS = 5_000
 /** The least one is that of so many: routes change. */
@@ -17,6 +26,7 @@ const KEPT = 64
 
 export function createQueueing(): Queueing {
   const known: { readonly roundTripMs: number; readonly atMs: number }[] = []
+  const least = (ones: typeof known): number => Math.min(...ones.map((one) => one.roundTripMs))
 
   return {
     add(roundTripMs, atMs) {
@@ -24,11 +34,13 @@ export function createQueueing(): Queueing {
       if (known.length > KEPT) known.shift()
     },
     state(nowMs) {
-      const least = Math.min(...known.map((one) => one.roundTripMs))
       const recent = known.slice(-RECENT).filter((one) => one.atMs > nowMs - FRESH_MS)
-      if (recent.length < RECENT) return 'unknown'
-      // A short queue is what TCP needs to go at full speed.
-      return recent.every((one) => one.roundTripMs > 1.5 * least + HARMLESS_MS) ? 'full' : 'short'
+      if (recent.length < 2) return 'unknown'
+      const leastMs = least(known)
+      const harmlessMs = leastMs + Math.max(HARMLESS_MS, leastMs * HARMLESS_SHARE)
+      if (recent.filter((one) => one.roundTripMs <= harmlessMs).length >= QUICK) return 'empty'
+      return recent.length < RECENT ? 'unknown' : 'standing'
     },
+    leastMs: () => (known.length === 0 ? undefined : least(known)),
   }
 }

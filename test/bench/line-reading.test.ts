@@ -15,14 +15,20 @@ describe('settling after a change', () => {
   ]
 
   it('is the longest wait until five seconds fill the line', () => {
-    const count = tenths([10, 96], [3, 1], [17, 9.6], [7, 20], [20, 96])
+    const count = tenths([10, 96], [3, 1], [17, 9.6], [7, 20], [25, 96])
     const seconds = settledSeconds(count, changes)
     expect(seconds).toBeGreaterThan(6)
     expect(seconds).toBeLessThanOrEqual(7)
   })
 
   it('is all the time there was when the line was never filled', () => {
-    expect(settledSeconds(tenths([30, 9.6], [25, 50]), changes)).toBe(25)
+    expect(settledSeconds(tenths([30, 9.6], [30, 50]), changes)).toBe(25)
+  })
+
+  it('begins anew when the rate falls again, and overlooks the last seconds', () => {
+    const seconds = settledSeconds(tenths([30, 9.6], [8, 96], [4, 10], [20, 96], [4, 20]), changes)
+    expect(seconds).toBeGreaterThan(11)
+    expect(seconds).toBeLessThanOrEqual(12)
   })
 })
 

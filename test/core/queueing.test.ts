@@ -3,35 +3,45 @@
 import { describe, expect, it } from 'vitest'
 import { createQueueing } from '../../src/core/queueing.ts'
 
+function heard(...roundTripsMs: number[]) {
+  const queueing = createQueueing()
+  roundTripsMs.forEach((roundTripMs, at) => queueing.add(roundTripMs, at))
+  return queueing
+}
+
 describe('the queue of the line', () => {
   it('is unknown before two fresh round trips, and again when they have grown old', () => {
-    const queueing = createQueueing()
-    expect(queueing.state(0)).toBe('unknown')
-    queueing.add(30, 0)
-    expect(queueing.state(0)).toBe('unknown')
-    queueing.add(31, 100)
-    expect(queueing.state(100)).toBe('short')
-    expect(queueing.state(6_000)).toBe('unknown')
+    expect(heard().state(0)).toBe('unknown')
+    expect(heard(30).state(0)).toBe('unknown')
+    expect(heard(30, 31).state(100)).toBe('empty')
+    expect(heard(30, 31).state(6_000)).toBe('unknown')
   })
 
-  it('is full when round trips take half as long again as the least one, and 30 ms', () => {
-    const queueing = createQueueing()
-    for (const roundTripMs of [80, 149, 149]) queueing.add(roundTripMs, 0)
-    expect(queueing.state(0)).toBe('short')
-    for (const roundTripMs of [151, 151]) queueing.add(roundTripMs, 0)
-    expect(queueing.state(0)).toBe('full')
+  it('stands when most waited longer than other packets under way explain', () => {
+    expect(heard(30, 90, 90).state(3)).toBe('standing')
+    expect(heard(30, 35, 35, 90).state(3)).toBe('empty')
+    expect(heard(200, 212, 212, 290).state(3)).toBe('empty')
+    expect(heard(200, 213, 213, 213).state(3)).toBe('standing')
   })
 
-  it('is not full because one packet was lost', () => {
-    const queueing = createQueueing()
-    for (const roundTripMs of [20, 21, 1_020]) queueing.add(roundTripMs, 0)
-    expect(queueing.state(0)).toBe('short')
+  it('does not stand because a packet was lost', () => {
+    expect(heard(20, 1_020, 21).state(3)).toBe('empty')
+  })
+
+  it('is not empty because one round trip was quick: others, whose queue it is, have lost a packet', () => {
+    expect(heard(139, 147, 97).state(3)).toBe('standing')
+    expect(heard(139, 147, 97, 117).state(3)).toBe('standing')
+    expect(heard(139, 147, 97, 98).state(3)).toBe('empty')
   })
 
   it('follows a route that became longer, once the shorter one is long past', () => {
     const queueing = createQueueing()
     queueing.add(10, 0)
-    for (let at = 0; at < 64; at += 1) queueing.add(200, at)
-    expect(queueing.state(64)).toBe('short')
+    for (let at = 0; at < 63; at += 1) queueing.add(200, at)
+    expect(queueing.state(63)).toBe('standing')
+    expect(queueing.leastMs()).toBe(10)
+    queueing.add(200, 64)
+    expect(queueing.state(64)).toBe('empty')
+    expect(queueing.leastMs()).toBe(200)
   })
 })

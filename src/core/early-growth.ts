@@ -1,0 +1,93 @@
+// The first seconds of an upload: doubles the parts in flight every few round trips while the line has no queue, without
+// waiting for rates that can be compared. Pure. A connection is slow in its first round trips however wide the line is, so
+// waiting for each step to settle would cost more than a step too many.
+
+import { BUFFER_BYTES } from './goodput.ts'
+import type { QueueState } from './queueing.ts'
+
+export interface EarlyGrowth {
+  /** The limit from now on, given what happened since the last call; undefined once it has ended. */
+  next(now: EarlySample, limit: number): number | undefined
+}
+
+export interface EarlySample {
+  readonly atMs: number
+  readonly bytesSince: number
+  readonly queue: QueueState
+  /** Undefined while none was measured. */
+  readonly leastRoundTripMs: number | undefined
+}
+
+/** How long a step is kept: new connections are made in one round trip, and double three times in the others. */
+const STEP_ROUND_TRIPS = 4
+const LEAST_STEP_MS = 300
+/** What a connection sends in a round trip at least, once it has grown: where it cannot, more of them cannot either. */
+const LEAST_WINDOW_BYTES = 24 * 1024
+/** What two doublings must bring at least: a limit of ours, a disk or a processor may be what holds the rate. */
+const WORTH = 1.1
+/** How long to wait for the first round trips, some of which may be lost; and for one at all. */
+const PATIENCE_MS = 3_000
+const DEAF_MS = 1_500
+/** A rate this far below that of the full line leaves room, whatever the queue was for a moment. */
+const FALLEN = 0.85
+/** After so long without a step, limits are to be compared. A queue that stays so long is not that of young connections. */
+const PAUSE_MS = 4_000
+
+export function createEarlyGrowth(): EarlyGrowth {
+  let firstMs: number | undefined
+  let beganMs = 0
+  let lastMs = 0
+  let grownAtMs = 0
+  let settlingBytes = 0
+  let filledRate = 0
+  let bytes = 0
+  let elapsedMs = 0
+  const rates: number[] = []
+  const begin = (nowMs: number): void => {
+    beganMs = nowMs
+    bytes = 0
+    elapsedMs = 0
+  }
+
+  return {
+    next({ atMs, bytesSince, queue, leastRoundTripMs }, limit) {
+      if (firstMs === undefined) {
+        firstMs = atMs
+        lastMs = atMs
+        grownAtMs = atMs
+        settlingBytes = limit * BUFFER_BYTES
+        begin(atMs)
+      }
+      const stepMs = Math.max(LEAST_STEP_MS, STEP_ROUND_TRIPS * (leastRoundTripMs ?? 0))
+      const passedMs = atMs - beganMs
+      // At first new connections fill the buffers of the system; that is no rate.
+      settlingBytes -= bytesSince
+      if (passedMs > stepMs / 2 && settlingBytes <= 0) {
+        bytes += bytesSince
+        elapsedMs += atMs - lastMs
+      }
+      lastMs = atMs
+      if (queue === 'unknown') {
+        return atMs - firstMs < (leastRoundTripMs === undefined ? DEAF_MS : PATIENCE_MS) ? limit : undefined
+      }
+      if (atMs - grownAtMs > PAUSE_MS) return undefined
+      if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
+      const rate = bytes / elapsedMs
+      begin(atMs)
+      if (queue === 'standing') {
+        // Young connections fill any line for a moment; what it carries then, it can.
+        filledRate = Math.max(filledRate, rate)
+        rates.length = 0
+        return limit
+      }
+      if (rate > filledRate * FALLEN && rate * FALLEN < filledRate) return limit
+      rates.push(rate)
+      const gain = (rates.at(-1) ?? 0) / (rates.at(-3) ?? Infinity)
+      if (rates.length > 2 && gain < WORTH && gain > 1 / WORTH) return undefined
+      if ((rate / limit) * (leastRoundTripMs ?? 0) < LEAST_WINDOW_BYTES) return limit
+      grownAtMs = atMs
+      settlingBytes = limit * BUFFER_BYTES
+      return limit * 2
+    },
+  }
+}
