@@ -16,7 +16,7 @@ export type ConcurrencyOptions =
   | {
       /** Default 1. */
       readonly min?: number
-      /** Default 2. */
+      /** Default 4. */
       readonly start?: number
       /** Default 64. */
       readonly max?: number
@@ -105,7 +105,7 @@ export function createConcurrency(options: ConcurrencyOptions = {}): Concurrency
   }
   const max = options.max ?? 64
   const min = options.min ?? Math.min(1, max)
-  const start = options.start ?? Math.min(Math.max(2, min), max)
+  const start = options.start ?? Math.min(Math.max(4, min), max)
   check([1, min, start, max])
   return createController(min, start, max)
 }

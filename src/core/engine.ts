@@ -42,7 +42,7 @@ export interface FixedEngineOptions {
 }
 
 export interface EngineOptions extends Omit<FixedEngineOptions, 'concurrency'> {
-  /** Parts in flight across all sessions: `auto` (default) starts at 2 and finds its own number up to 64. */
+  /** Parts in flight across all sessions: `auto` (default) starts at 4 and finds its own number up to 64. */
   readonly concurrency?: number | 'auto'
   /**
    * Yields to everything else on the line: as fast as makes nobody wait, in at most four parts at once unless `concurrency`
