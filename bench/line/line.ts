@@ -1,7 +1,7 @@
 // A simulated wide-area line made of real TCP: two network namespaces joined by the forwarder. Needs root, TUN, iproute2
 // and a C compiler; `missingForLine` says what is not there, so that nobody takes a skipped run for a good one.
 
-import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { execFile, execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -53,6 +53,7 @@ export interface Line {
 const NEAR_ADDRESS = '198.18.0.1'
 const FAR_ADDRESS = '198.18.0.2'
 const FORWARDER_SOURCE = 'bench/line/forwarder.c'
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const CACHE = 'node_modules/.cache/line'
 
 /** What this machine lacks for a line, in words with a remedy; empty when nothing is missing. */
@@ -90,6 +91,14 @@ export async function createLine(settings: LineSettings, seed: number): Promise<
   const forwarder = spawn(forwarderPath, [namespaces.near, namespaces.far, String(seed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  // A run that is stopped leaves nothing behind; there is no time to wait for anything.
+  const onSignal = (): void => {
+    for (const child of children) child.kill('SIGKILL')
+    forwarder.kill('SIGKILL')
+    for (const name of Object.values(namespaces)) execFileSync('ip', ['netns', 'del', name])
+    process.exit(1)
+  }
+  for (const signal of SIGNALS) process.once(signal, onSignal)
   const answers = createInterface({ input: forwarder.stdout })[Symbol.asyncIterator]()
   const nextAnswer = async (): Promise<string> => {
     const step = (await answers.next()) as IteratorResult<string, undefined>
@@ -129,6 +138,7 @@ export async function createLine(settings: LineSettings, seed: number): Promise<
       forwarder.stdin.end()
       await ended
       await removeNamespaces()
+      for (const signal of SIGNALS) process.off(signal, onSignal)
     },
   }
   try {
