@@ -22,7 +22,18 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
   'adapters/node': { rooms: ['adapters/node', 'adapters/web', 'core'], packages: ['node:', 'undici'] },
   service: {
     rooms: ['service', 'client/contract'],
-    packages: ['node:', 'fastify', 'kysely', '@electric-sql/pglite', 'pg', 'valibot'],
+    packages: [
+      'node:',
+      'fastify',
+      '@fastify/helmet',
+      '@fastify/rate-limit',
+      'jose',
+      'prom-client',
+      'kysely',
+      '@electric-sql/pglite',
+      'pg',
+      'valibot',
+    ],
   },
 }
 

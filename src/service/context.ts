@@ -12,6 +12,8 @@ export interface ServiceContext {
   readonly signer: Signer
   /** What addresses begin with; known once the service listens. */
   readonly publicUrl: () => string
+  /** Whether the service was told to stop. */
+  readonly isStopping: () => boolean
 }
 
 declare module 'fastify' {

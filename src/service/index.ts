@@ -10,15 +10,20 @@ export interface RunningService {
   /** Where it listens, without a slash at the end. */
   readonly url: string
   readonly port: number
+  /** Where metrics are scraped, when they have a port of their own. */
+  readonly metricsUrl: string | undefined
   /** What callers must show; the random ones when none were given. Secret. */
   readonly credentials: ServiceCredentials
-  /** Stops taking calls, finishes what is in flight, then closes the database. Idempotent. */
+  /**
+   * Says that it is not ready, stops taking calls, finishes what is in flight (for `stopWithinMs` at most), then closes the
+   * database. Idempotent.
+   */
   close(): Promise<void>
 }
 
 /**
- * Starts the service. Needs the packages fastify, kysely and @electric-sql/pglite (pg with a `databaseUrl`), and says so
- * when one is missing. Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data
+ * Starts the service. Needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with
+ * a `databaseUrl`), and says so when one is missing. Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data
  * folder open, with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database, and with a TypeError that names
  * the rule and the field when `faults` are malformed.
  */

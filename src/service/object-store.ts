@@ -2,7 +2,7 @@
 // What a blob is for is the database's affair; blobs that it does not know are swept at the start.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { access, constants, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
@@ -29,6 +29,8 @@ export interface ObjectStore {
   remove(blobs: readonly string[]): Promise<void>
   /** Removes what an earlier run left half-written, and every blob that nothing knows. */
   sweep(options: SweepOptions): Promise<void>
+  /** Rejects when the folder is not there or cannot be written to. */
+  checkReachable(): Promise<void>
 }
 
 /** Opens the store in `folder`, which is made when it is not there. */
@@ -38,6 +40,7 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
   await mkdir(incoming, { recursive: true, mode: 0o700 })
   await mkdir(stored, { recursive: true, mode: 0o700 })
   return {
+    checkReachable: () => access(incoming, constants.W_OK | constants.X_OK),
     async receive(body, lengthBytes, onBytes) {
       const blob = randomUUID()
       const path = join(incoming, blob)

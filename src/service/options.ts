@@ -47,6 +47,19 @@ export interface ServiceOptions {
   readonly bodyIdleMs?: number
   /** What a person sees at `/`, served without a credential. Default: nothing. */
   readonly page?: ServicePage
+  /** How long a stop waits for what is in flight before it cuts the connections, ms. Default 30 s. */
+  readonly stopWithinMs?: number
+  /** How long /readyz says 503 before a stop begins, so that a balancer sends nothing more, ms. Default 0. */
+  readonly stopDelayMs?: number
+  /**
+   * Metrics at a port of their own instead of the service's; 0 takes any free one. No token is needed there. Default:
+   * GET /metrics at the service's port.
+   */
+  readonly metricsPort?: number
+  /** The interface of that port. Default 127.0.0.1. */
+  readonly metricsHost?: string
+  /** What a scrape of the service's port must show as bearer. Secret. Default: nothing; no metric holds an id or a name. */
+  readonly metricsToken?: string
   /** Where log lines (JSON) go. Default: nowhere. No key, token or signed query is ever in a line. */
   readonly log?: { write(line: string): void }
   /** Wall time, ms since 1970. Default Date.now. */
@@ -76,6 +89,11 @@ export interface ServiceSettings {
   readonly malformedStatus: number
   readonly bodyIdleMs: number
   readonly page: ServicePage | undefined
+  readonly stopWithinMs: number
+  readonly stopDelayMs: number
+  readonly metricsPort: number | undefined
+  readonly metricsHost: string
+  readonly metricsToken: string | undefined
   readonly log: { write(line: string): void } | undefined
   readonly now: () => number
   readonly preparedDatabase: Blob | undefined
@@ -119,10 +137,28 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     malformedStatus,
     bodyIdleMs,
     page: options.page,
+    ...operatorSettings(options),
     log: options.log,
     now: options.now ?? Date.now,
     preparedDatabase: options.preparedDatabase,
   }
+}
+
+/** What only matters to whoever runs the service. */
+function operatorSettings(options: ServiceOptions) {
+  const { stopWithinMs = 30_000, stopDelayMs = 0, metricsPort, metricsHost = '127.0.0.1', metricsToken } = options
+  check(isTimer(stopWithinMs), 'stopWithinMs must be at least 0 and fit a timer')
+  check(isTimer(stopDelayMs), 'stopDelayMs must be at least 0 and fit a timer')
+  check(
+    metricsPort === undefined || (Number.isInteger(metricsPort) && metricsPort >= 0 && metricsPort <= 65_535),
+    'metricsPort must be an integer from 0 to 65535',
+  )
+  check(metricsToken === undefined || /^[\x21-\x7e]+$/.test(metricsToken), 'metricsToken must be visible ASCII')
+  return { stopWithinMs, stopDelayMs, metricsPort, metricsHost, metricsToken }
+}
+
+function isTimer(ms: number): boolean {
+  return ms >= 0 && ms <= 2_147_483_647
 }
 
 function newCredentials(): ServiceCredentials {

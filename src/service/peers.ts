@@ -2,8 +2,8 @@
 
 /** Packages that `startService` needs beside this one, with the embedded database and with a server. */
 export const SERVICE_PEERS = {
-  embedded: ['fastify', 'kysely', '@electric-sql/pglite'],
-  server: ['fastify', 'kysely', 'pg'],
+  embedded: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', '@electric-sql/pglite'],
+  server: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', 'pg'],
 } as const
 
 /** Rejects with an Error that names the command to run when one of the packages is not installed. */

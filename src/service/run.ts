@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import type { ServiceContext } from './context.ts'
 import { claimDataFolder, signingSecret } from './data-folder.ts'
@@ -11,14 +12,14 @@ import { lockDataFolder } from './data-lock.ts'
 import { openDatabase, type DatabasePlace } from './database.ts'
 import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import type { RunningService } from './index.ts'
+import { createMetrics, listenForScrapes, type Metrics } from './metrics.ts'
 import { createObjectStore } from './object-store.ts'
 import type { ServiceSettings } from './options.ts'
 import { createServer } from './server.ts'
 import { createSigner, type Signer } from './signing.ts'
+import { stopServer } from './stopping.ts'
 import type { Database } from './tables.ts'
 
-/** How often connections that have become idle are looked for while the service closes, ms. */
-const IDLE_CHECK_MS = 50
 /** Other copies may be writing to a shared folder: far longer than a body may pause. */
 const SHARED_GRACE_MS = 24 * 3_600_000
 
@@ -38,18 +39,22 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
       plan === undefined
         ? undefined
         : (await import('./faults/fault-layer.ts')).createFaultLayer({ plan, context, signerFor })
-    const app = createServer(faults?.context ?? context, faults?.attach)
-    undo.push(async () => {
-      // A kept-alive connection that was busy when the closing began would otherwise hold it until its client leaves.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
-      await app.close().finally(() => clearInterval(sweep))
-    })
+    const metrics = createMetrics()
+    const app = createServer(faults?.context ?? context, { metrics, lay: faults?.attach })
+    undo.push(() => stopServer(app, settings.stopWithinMs))
+    const metricsUrl = await offerMetrics(settings, metrics, undo)
     await app.listen({ port: settings.port, host: settings.host })
     const { port } = app.server.address() as AddressInfo
     const url = `http://${reachableHost(settings.host)}:${port}`
     context.listensAt = url
     let closing: Promise<void> | undefined
-    return { url, port, credentials: settings.credentials, close: () => (closing ??= takeApart()) }
+    const stop = async () => {
+      context.stopping = true
+      // Whoever asks meanwhile whether we are ready hears no, and calls that come all the same are taken.
+      if (settings.stopDelayMs > 0) await wait(settings.stopDelayMs)
+      await takeApart()
+    }
+    return { url, port, metricsUrl, credentials: settings.credentials, close: () => (closing ??= stop()) }
   } catch (error) {
     // What went wrong first is what the host must hear.
     await takeApart().catch(() => undefined)
@@ -58,7 +63,7 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
 }
 
 interface Opened {
-  readonly context: ServiceContext & { listensAt: string }
+  readonly context: ServiceContext & { listensAt: string; stopping: boolean }
   /** A signer of the folder's secret for addresses that live so long. */
   readonly signerFor: (lifeSeconds: number) => Signer
 }
@@ -89,9 +94,28 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
     store,
     signer: signerFor(settings.addressLifeSeconds),
     listensAt: '',
+    stopping: false,
+    isStopping: () => context.stopping,
     publicUrl: () => settings.publicUrl ?? context.listensAt,
   }
   return { context, signerFor }
+}
+
+/** Where a port of their own is wanted, opens it; a scrape is short, so it is closed without waiting. */
+async function offerMetrics(
+  { metricsPort, metricsHost }: ServiceSettings,
+  metrics: Metrics,
+  undo: (() => Promise<void>)[],
+): Promise<string | undefined> {
+  if (metricsPort === undefined) return undefined
+  const server = await listenForScrapes(metrics, metricsPort, metricsHost)
+  undo.push(async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  })
+  const { port } = server.address() as AddressInfo
+  return `http://${reachableHost(metricsHost)}:${port}/metrics`
 }
 
 function placeOf({ databaseUrl, databaseConnections, dataDir, preparedDatabase }: ServiceSettings): DatabasePlace {

@@ -7,11 +7,15 @@ import { captureRoutes } from './capture-routes.ts'
 import type { ServiceContext } from './context.ts'
 import { credentialCheck } from './credentials.ts'
 import { isDatabaseAway } from './database-errors.ts'
+import { healthRoutes } from './health-routes.ts'
 import { lookupRoutes } from './lookup-routes.ts'
+import { metricsRoute, type Metrics } from './metrics.ts'
 import { objectRoutes } from './object-routes.ts'
 import { openApiRoutes } from './openapi-routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import { errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { echoRequestIds, requestIdOf } from './request-ids.ts'
+import { securityHeaders } from './security-headers.ts'
 import { segmentRoutes } from './segment-routes.ts'
 import { storedRoutes } from './stored-routes.ts'
 import { videoRoutes } from './video-routes.ts'
@@ -20,8 +24,14 @@ import { parseJson } from './wire.ts'
 /** Ten thousand file names fit well. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024
 
-/** Builds the server; it does not listen yet. `lay` puts hooks on that every operation passes. */
-export function createServer(context: ServiceContext, lay?: (app: FastifyInstance) => void): FastifyInstance {
+export interface ServerOptions {
+  readonly metrics: Metrics
+  /** Puts hooks on that every operation passes. */
+  readonly lay?: ((app: FastifyInstance) => void) | undefined
+}
+
+/** Builds the server; it does not listen yet. */
+export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): FastifyInstance {
   const app = fastify({
     logger: loggerOptions(context),
     bodyLimit: MAX_JSON_BYTES,
@@ -30,6 +40,7 @@ export function createServer(context: ServiceContext, lay?: (app: FastifyInstanc
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     exposeHeadRoutes: false,
+    genReqId: requestIdOf,
     // Fastify's own refusals (a path that cannot be decoded) quote the URL, and an address must not be quoted.
     frameworkErrors: (error, _request, reply) => {
       const answering = reply as unknown as Answering
@@ -48,11 +59,15 @@ export function createServer(context: ServiceContext, lay?: (app: FastifyInstanc
   app.setNotFoundHandler((_request, reply) =>
     reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
   )
+  metrics.attach(app)
+  echoRequestIds(app)
+  securityHeaders(app)
   allowOtherOrigins(app)
   lay?.(app)
-  const { page } = context.settings
+  const { page, metricsPort, metricsToken } = context.settings
   if (page !== undefined) pageRoutes(app, page, () => new URL(context.publicUrl()).origin)
-  app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
+  healthRoutes(app, context)
+  if (metricsPort === undefined) metricsRoute(app, metrics, metricsToken)
   openApiRoutes(app)
   guarded(app, context, 401, [videoRoutes])
   guarded(app, context, 403, [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes])
@@ -79,15 +94,19 @@ function guarded(app: FastifyInstance, context: ServiceContext, status: 401 | 40
   })
 }
 
+const ALLOWED_HEADERS = 'content-type, content-md5, x-api-key, x-request-id, authorization, authentication'
+
 /** Pages from anywhere may call: permission is in a header or an address that a page must hold, never in a cookie. */
 function allowOtherOrigins(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
-    void reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', 'ETag, Date')
+    void reply
+      .header('access-control-allow-origin', '*')
+      .header('access-control-expose-headers', 'ETag, Date, Retry-After, X-Request-Id')
   })
   app.options('*', (_request, reply) =>
     reply
       .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
-      .header('access-control-allow-headers', 'content-type, content-md5, x-api-key, authorization, authentication')
+      .header('access-control-allow-headers', ALLOWED_HEADERS)
       .header('access-control-max-age', '600')
       .code(204)
       .send(),

@@ -17,6 +17,9 @@ interface ServeOptions {
   readonly data?: string
   readonly databaseUrlFile?: string
   readonly completeAfter?: string
+  readonly stopWithin: string
+  readonly stopDelay?: string
+  readonly metricsPort?: string
   readonly faults?: string
   readonly json?: boolean
   readonly quiet?: boolean
@@ -33,20 +36,23 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
     .option('--database-url-file <file>', 'keep the records in the PostgreSQL server whose URL is in this file')
     .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
+    .option('--stop-within <time>', 'when stopped, wait so long for what is in flight', '30s')
+    .option('--stop-delay <time>', 'when stopped, answer 503 at /readyz so long before anything else (default: not)')
+    .option('--metrics-port <n>', 'offer /metrics at this port of the loopback (default: at --port)')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
     .addHelpText(
       'after',
       '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
         "key and a token are made up and printed once (with --json in the event 'listening').\n" +
-        'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data for all.',
+        'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data for all.\n' +
+        'MOCAP_METRICS_TOKEN asks whoever reads /metrics at --port for this bearer token. SIGTERM ends with exit code 0.',
     )
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
 }
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
-  const port = parseInteger(options.port, '--port')
-  if (port > MAX_PORT) invalid(`--port must be at most ${MAX_PORT}.`)
+  const port = portOf(options.port, '--port')
   const credentials = credentialsFromEnvironment(context.env)
   const databaseUrl = await databaseUrlOf(options, context.env)
   if (databaseUrl !== undefined && options.data === undefined) {
@@ -61,6 +67,16 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     ...given('credentials', credentials),
     ...given('analysisCompletesAfterMs', completeAfterMs),
     ...given('page', await readPage()),
+    stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
+    ...given(
+      'stopDelayMs',
+      options.stopDelay === undefined ? undefined : parseDuration(options.stopDelay, '--stop-delay'),
+    ),
+    ...given(
+      'metricsPort',
+      options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port'),
+    ),
+    ...given('metricsToken', context.env['MOCAP_METRICS_TOKEN'] || undefined),
     ...given('faults', options.faults === undefined ? undefined : await faultsFromOption(options.faults)),
   }
   // Only here: whoever uploads needs none of the packages of the service.
@@ -68,11 +84,12 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const service = await startService(settings)
   const made = credentials === undefined ? service.credentials : undefined
   output.event('listening', {
-    ...{ url: service.url, port: service.port, data: options.data ?? null },
+    ...{ url: service.url, port: service.port, metricsUrl: service.metricsUrl ?? null, data: options.data ?? null },
     ...(made === undefined ? {} : { apiKey: made.apiKeys[0], accessToken: made.accessTokens[0] }),
   })
   output.answer(`The service listens on ${service.url}`)
   if (settings.page !== undefined) output.answer(`Its page is at ${service.url}/ and asks for the API key.`)
+  if (service.metricsUrl !== undefined) output.answer(`Its metrics are at ${service.metricsUrl}`)
   output.answer(options.data === undefined ? 'It keeps everything in memory.' : `It keeps its data in ${options.data}`)
   if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL at ${new URL(databaseUrl).host}`)
   if (made !== undefined) {
@@ -86,7 +103,13 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   await service.close()
   const { reason } = context.interruption
   output.event('result', { flow: 'serve', status: 'interrupted' })
-  context.exitWith(reason === undefined ? EXIT.done : SIGNAL_EXIT[reason])
+  // SIGTERM is how a supervisor ends what it runs: a service that ended in order has not failed.
+  context.exitWith(reason === undefined || reason === 'SIGTERM' ? EXIT.done : SIGNAL_EXIT[reason])
+}
+
+function portOf(text: string, option: string): number {
+  const port = parseInteger(text, option)
+  return port <= MAX_PORT ? port : invalid(`${option} must be at most ${MAX_PORT}.`)
 }
 
 /** From a file or the environment, never from the command line: it holds a password. */

@@ -1,0 +1,98 @@
+// What Prometheus reads: how many requests each operation had, how they ended and how long they took. Labels are routes,
+// never what was filled into them: no id, name, key or address can be in one.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Gauge, Histogram, Registry } from 'prom-client'
+
+import { errorBody } from './replies.ts'
+
+export interface Metrics {
+  /** Counts every request from here on. */
+  attach(app: FastifyInstance): void
+  /** The text that a scrape gets, and its type. */
+  read(): Promise<{ readonly type: string; readonly text: string }>
+}
+
+/** From a quick list to the PUT of a night's largest file, seconds. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
+
+/** Makes the metrics of one service; two in one process do not share them. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Histogram({
+    name: 'mocap_uplink_request_seconds',
+    help: 'Time from the head of a request to the end of its answer, by operation and status',
+    labelNames: ['operation', 'status'] as const,
+    buckets: BUCKETS,
+    registers,
+  })
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of the process',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+  new Gauge({
+    name: 'process_cpu_seconds_total',
+    help: 'User and system time of the process',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.set((user + system) / 1e6)
+    },
+  })
+  return {
+    attach(app) {
+      app.addHook('onResponse', (request, reply, done) => {
+        const labels = { operation: operationOf(request), status: String(reply.statusCode) }
+        requests.observe(labels, reply.elapsedTime / 1000)
+        done()
+      })
+    },
+    read: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+/** Adds GET /metrics to the service's own port; with a token, only for who shows it as a bearer. */
+export function metricsRoute(app: FastifyInstance, metrics: Metrics, token: string | undefined): void {
+  app.get('/metrics', async (request, reply) => {
+    if (token !== undefined && !isSame(request.headers.authorization ?? '', `Bearer ${token}`)) {
+      return reply.code(401).send(errorBody('credentials_refused', 'The metrics need their own bearer token.'))
+    }
+    const { type, text } = await metrics.read()
+    return reply.type(type).send(text)
+  })
+}
+
+/** Offers the metrics, and nothing else, at a port of their own. */
+export async function listenForScrapes(metrics: Metrics, port: number, host: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    metrics.read().then(
+      ({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve)
+  })
+  return server
+}
+
+/** A route, such as `PATCH /requested_analyses/:id`; whatever leads to none is one operation. */
+function operationOf({ method, routeOptions: { url } }: FastifyRequest): string {
+  return url === undefined ? 'none' : `${method} ${url}`
+}
+
+function isSame(given: string, right: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(right))
+}

@@ -1,0 +1,175 @@
+// What whoever runs the service sees of it: readiness, metrics, request ids and headers, and how it ends.
+
+import { once } from 'node:events'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import {
+  answerTo,
+  API_KEY,
+  openCaptureSession,
+  openVideoSession,
+  put,
+  register,
+  startUnderTest,
+  TOKEN,
+  type ServiceUnderTest,
+} from './service-under-test.ts'
+
+let service: ServiceUnderTest
+let dataDir: string
+const logLines: string[] = []
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'service-operation-'))
+  service = await startUnderTest({ dataDir, log: { write: (line) => void logLines.push(line) } })
+})
+afterAll(async () => {
+  await service.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const open = (path: string, at: ServiceUnderTest = service) => at.call('GET', path, undefined, {})
+
+describe('/readyz', () => {
+  it('answers for database and store, each by itself', async () => {
+    const ready = await open('/readyz')
+    const incoming = join(dataDir, 'objects/incoming')
+    await rename(incoming, `${incoming}-away`)
+    const away = await open('/readyz')
+    await rename(`${incoming}-away`, incoming)
+    const back = await open('/readyz')
+
+    expect([ready.status, ready.json]).toEqual([200, { status: 'ok', database: 'ok', store: 'ok' }])
+    expect([away.status, away.json]).toEqual([503, { status: 'unavailable', database: 'ok', store: 'unavailable' }])
+    expect(back.status).toBe(200)
+    expect((await open('/healthz')).status).toBe(200)
+  })
+})
+
+describe('request ids', () => {
+  it.each(['abc-1.2_3', 'x'.repeat(64)])('that do no harm are kept: %s', async (id) => {
+    const answer = await service.call('GET', '/players', undefined, { 'x-api-key': API_KEY, 'x-request-id': id })
+
+    expect(answer.headers.get('x-request-id')).toBe(id)
+    expect(logLines.join('')).toContain(`"reqId":"${id}"`)
+  })
+
+  it.each(['', 'x'.repeat(65), 'a b', 'a"b', '{"a":1}', 'ä'])('that could are replaced: %j', async (id) => {
+    const answer = await service.call('GET', '/nothing', undefined, { 'x-request-id': id })
+
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('are on refusals and on answers of the storage too', async () => {
+    const refused = await open('/requested_analyses')
+    const unsigned = await answerTo(`${service.url}/objects/captures/x/1`, { method: 'PUT', body: 'x' })
+
+    expect([refused.status, unsigned.status]).toEqual([403, 403])
+    for (const { headers } of [refused, unsigned]) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('every answer', () => {
+  it.each(['/healthz', '/players', '/nothing', '/objects/captures/x/1', '/metrics'])(
+    'of %s gives a browser nothing to run, frame or guess',
+    async (path) => {
+      const { headers } = await open(path)
+
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+      )
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('x-frame-options')).toBe('SAMEORIGIN')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('x-powered-by')).toBeNull()
+    },
+  )
+
+  it('of the page of the interface has the policy of that page', async () => {
+    expect((await open('/docs')).headers.get('content-security-policy')).toContain('style-src')
+  })
+})
+
+describe('metrics', () => {
+  it('count requests by route and status, and have no id, name, key or address in them', async () => {
+    const at = await startUnderTest()
+    try {
+      const sessionId = await openCaptureSession(at)
+      const names = await register(at, sessionId, ['secret-name.action'])
+      await put(names['secret-name.action']!, 'x')
+      const { sessionId: videoId } = await openVideoSession(at, [{ bytes: 1, chunks: 1 }])
+      await at.call('DELETE', `/upload_videos/${videoId}`)
+      await at.call('DELETE', `/upload_videos/${videoId}x`)
+      await at.call('DELETE', `/upload_videos/${videoId}`, undefined, {})
+      await open('/of/nobody', at)
+      const { status, headers, text } = await open('/metrics', at)
+
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+      const counted = [...text.matchAll(/^mocap_uplink_request_seconds_count\{(.*)\} (\d+)$/gm)].map((found) =>
+        found.slice(1).join(' '),
+      )
+      expect(counted.sort()).toEqual([
+        'operation="DELETE /upload_videos/:id",status="200" 1',
+        'operation="DELETE /upload_videos/:id",status="401" 1',
+        'operation="DELETE /upload_videos/:id",status="404" 1',
+        'operation="POST /mocap_session",status="200" 1',
+        'operation="POST /mocap_session_file",status="200" 1',
+        'operation="POST /upload_videos",status="200" 1',
+        'operation="PUT /objects/*",status="200" 1',
+        'operation="none",status="404" 1',
+      ])
+      expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
+      for (const secret of [sessionId, videoId, 'secret-name', API_KEY, TOKEN, 'nobody', 'X-Amz'])
+        expect(text).not.toContain(secret)
+    } finally {
+      await at.close()
+    }
+  })
+
+  it('are for the holder of the token only, where one is set', async () => {
+    const at = await startUnderTest({ metricsToken: 'scrape-5c' })
+    const scrape = (authorization: string) => at.call('GET', '/metrics', undefined, { authorization })
+    try {
+      expect((await open('/metrics', at)).status).toBe(401)
+      expect((await scrape(`Bearer ${TOKEN}`)).status).toBe(401)
+      expect((await scrape('Bearer scrape-5c')).status).toBe(200)
+    } finally {
+      await at.close()
+    }
+  })
+
+  it('are at their own port only, where one is set', async () => {
+    const at = await startUnderTest({ metricsPort: 0 })
+    try {
+      expect(at.metricsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
+      expect(new URL(at.metricsUrl!).port).not.toBe(String(at.port))
+      expect((await open('/metrics', at)).status).toBe(404)
+      const scraped = await answerTo(at.metricsUrl!, {})
+      expect([scraped.status, scraped.text.includes('operation="none",status="404"')]).toEqual([200, true])
+      expect((await answerTo(at.metricsUrl!.replace('metrics', 'healthz'), {})).status).toBe(404)
+    } finally {
+      await at.close()
+    }
+    await expect(fetch(at.metricsUrl!)).rejects.toThrow()
+  })
+})
+
+describe('a stop', () => {
+  it('cuts what is not finished in time', async () => {
+    const at = await startUnderTest({ stopWithinMs: 1 })
+    const address = (await register(at, await openCaptureSession(at), ['a.action']))['a.action']!
+    const upload = httpRequest(address, { method: 'PUT', headers: { 'content-length': '10', expect: '100-continue' } })
+    upload.flushHeaders()
+    await once(upload, 'continue')
+    const failed = once(upload, 'error')
+
+    await at.close()
+
+    await failed
+  })
+})
