@@ -14,6 +14,7 @@ export default defineConfig([
       index: 'src/index.ts',
       node: 'src/node.ts',
       browser: 'src/browser.ts',
+      'browser-hasher': 'src/browser-hasher.ts',
       react: 'src/react.ts',
       element: 'src/element.ts',
       'element-define': 'src/element/define.ts',
@@ -26,7 +27,17 @@ export default defineConfig([
     platform: 'neutral',
     // ESM only: bundled, so that the CJS build needs no Node that can require ESM.
     noExternal: ['p-queue'],
+    // Only ESM publishes the hasher's entry: a worker's script is found by its module's own address.
+    esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  },
+  {
+    ...shared,
+    entry: { 'browser-hash-worker': 'src/browser-hash-worker.ts' },
+    format: ['esm'],
+    platform: 'browser',
+    // Bundled, so that the worker runs as it is, without a bundler or an import map.
+    noExternal: ['hash-wasm'],
   },
   {
     ...shared,

@@ -134,6 +134,8 @@ async function attemptOnce(
     progress.end()
     // The read that was under way when the attempt ended still writes into its window.
     await body.end()
+    // What hashes elsewhere need not go on for an answer that asked for no digest.
+    if (blobDigest !== undefined) attempt.abort(new Error('The attempt has ended.'))
   }
 }
 

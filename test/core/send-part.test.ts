@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 
 import { describe, expect, it } from 'vitest'
 import { TransportError, UploadError } from '../../src/core/errors.ts'
-import type { Reader, Transport } from '../../src/core/ports.ts'
+import type { Hasher, Reader, Transport } from '../../src/core/ports.ts'
 import { sendPart, type SendPartPorts, type SendPartResult } from '../../src/core/send-part.ts'
 import { DEFAULT_TIMEOUTS } from '../../src/core/watchdog.ts'
 import { createWindowPool } from '../../src/core/windows.ts'
@@ -303,6 +303,80 @@ describe('a part and its source', () => {
     expect((await transport.next()).request.body?.kind).toBe('windows')
   })
 
+  it('goes out as a blob while its digest is computed elsewhere, and is verified', async () => {
+    const hashed: number[] = []
+    const { send, transport, pool } = await setUp({
+      isBlob: true,
+      digestBlob: (blob) => {
+        hashed.push(blob.size)
+        return Promise.resolve(MD5)
+      },
+    })
+    const result = send()
+    const request = await transport.next()
+    expect([request.request.body?.kind, hashed, pool.leasedBytes()]).toEqual(['blob', [500], 0])
+    request.request.onSent?.(500)
+
+    request.reply({ status: 200, headers: { etag: `"${MD5}"` } })
+
+    expect(await result).toMatchObject({ kind: 'received', receipt: { md5: MD5, isVerified: true } })
+  })
+
+  it('is not received before the digest that is computed elsewhere has come', async () => {
+    let give: (digest: string) => void = () => undefined
+    const { send, transport } = await setUp({
+      isBlob: true,
+      digestBlob: () => new Promise((resolve) => (give = resolve)),
+    })
+    const result = send()
+    const request = await transport.next()
+    request.request.onSent?.(500)
+    request.reply({ status: 200, headers: { etag: `"${'0'.repeat(32)}"` } })
+    expect(await isSettled(result)).toBe(false)
+
+    give(MD5)
+
+    expect(await result).toMatchObject({ verdict: { kind: 'retry', error: { code: 'ERR_UPLOAD_DIGEST_MISMATCH' } } })
+  })
+
+  it('stops a digest that is computed elsewhere when nobody needs it any more', async () => {
+    for (const end of ['refused', 'aborted'] as const) {
+      let digestSignal: AbortSignal | undefined
+      const { send, transport, controller } = await setUp({
+        isBlob: true,
+        digestBlob: (_blob, signal) => {
+          digestSignal = signal
+          return new Promise(() => undefined)
+        },
+      })
+      const result = send()
+      const request = await transport.next()
+      expect(digestSignal?.aborted).toBe(false)
+
+      if (end === 'aborted') controller.abort(new Error('paused'))
+      else request.reply({ status: 503, headers: {} })
+
+      expect((await result).kind).toBe(end)
+      expect(digestSignal?.aborted).toBe(true)
+    }
+  })
+
+  it('is tried again when what hashes elsewhere was lost, and fails when it cannot read the blob', async () => {
+    for (const [code, isRetryable, kind] of [
+      ['ERR_UPLOAD_INTERNAL', true, 'refused'],
+      ['ERR_UPLOAD_SOURCE_READ', false, 'source'],
+    ] as const) {
+      const error = new UploadError(code, 'No digest.', { isRetryable })
+      const { send, transport } = await setUp({ isBlob: true, digestBlob: () => Promise.reject(error) })
+      const result = send()
+      const request = await transport.next()
+      request.request.onSent?.(500)
+      request.reply({ status: 200, headers: { etag: '"x"' } })
+
+      expect((await result).kind).toBe(kind)
+    }
+  })
+
   it('fails, and leaves no timer, when no request can be made for its address', async () => {
     const { send, clock, pool } = await setUp({
       request: () => {
@@ -324,6 +398,7 @@ interface SetUpOptions {
   readonly end?: number
   readonly isHashed?: boolean
   readonly isBlob?: boolean
+  readonly digestBlob?: NonNullable<Hasher['digestBlob']>
   readonly isPoolFull?: boolean
   readonly isProgressLive?: boolean
   readonly readMs?: number
@@ -348,7 +423,7 @@ async function setUp(options: SetUpOptions = {}) {
   const told = Object.assign(Object.create(transport) as Transport, { isProgressLive: options.isProgressLive ?? true })
   const ports: SendPartPorts = {
     ...{ transport: told, clock, windows: pool, timeouts: DEFAULT_TIMEOUTS, pace: createPace(clock, 'off') },
-    hasher: options.isHashed === true ? slowHasher(clock, () => 0) : undefined,
+    hasher: hasherOf(options, clock),
   }
   const protocol = testProtocol()
   const send = (given: Reader = reader): Promise<SendPartResult> =>
@@ -373,6 +448,12 @@ async function setUp(options: SetUpOptions = {}) {
     request.reply(reply)
   }
   return { send, answer, transport, clock, pool, source, controller, sent }
+}
+
+function hasherOf({ isHashed, digestBlob }: SetUpOptions, clock: SimulatedClock): Hasher | undefined {
+  const hasher = slowHasher(clock, () => 0)
+  if (digestBlob !== undefined) return { start: () => hasher.start(), digestBlob }
+  return isHashed === true ? hasher : undefined
 }
 
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {

@@ -2,11 +2,15 @@
 // test/contracts drive adapters that live here.
 
 import * as face from '../../../src/browser.ts'
+import { startHashers } from '../../../src/browser-hasher.ts'
+import { serveHasher } from './hasher-in-page.ts'
 import { serveJournal } from './journal-in-page.ts'
 import { serveTransport } from './transport-in-page.ts'
 
 const rig = {
   ...face,
+  startHashers,
+  ...serveHasher(startHashers),
   ...serveTransport({ xhr: face.xhrTransport, fetch: () => face.fetchTransport() }),
   ...serveJournal((name) => face.indexedDbJournal({ name })),
 }

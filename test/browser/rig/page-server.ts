@@ -18,7 +18,10 @@ export interface PageServer {
 /** The script of the pages under test, and the hashing worker beside it, as a bundler would make them. */
 export async function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<string, Uint8Array>> {
   const { outputFiles } = await build({
-    entryPoints: { page: join(root, 'test/browser/rig', page) },
+    entryPoints: {
+      page: join(root, 'test/browser/rig', page),
+      'browser-hash-worker': join(root, 'src/browser-hash-worker.ts'),
+    },
     ...{ bundle: true, format: 'esm', target: 'es2023', platform: 'browser', sourcemap: 'inline' },
     ...{ write: false, outdir: root, logLevel: 'error' },
   })

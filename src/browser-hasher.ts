@@ -1,0 +1,38 @@
+// The hashers of pages, apart from the engine because they bring a worker and WASM: with them parts are verified, and a
+// file that is picked again is compared with what was sent.
+
+import { createWorkerHashers, type WorkerHashers } from './adapters/browser/worker-hasher.ts'
+import { isUploadError, UploadError } from './core/errors.ts'
+
+export type { WorkerHashers } from './adapters/browser/worker-hasher.ts'
+
+export interface StartHashersOptions {
+  /**
+   * Where `mocap-uplink/browser-hash-worker` is served, on the page's own origin. Default: beside this module, where
+   * bundlers that know `new Worker(new URL(…))` put it.
+   */
+  readonly workerUrl?: string | URL
+  /** Told, once, why there are no hashers: nothing will be verified. Default: a warning in the console. */
+  readonly onUnavailable?: (error: UploadError) => void
+}
+
+/**
+ * Starts the worker and gives what `createUplink({ …, ...(await startHashers()) })` of a browser takes. Gives nothing, and says
+ * so, where the page cannot have it: a Content-Security-Policy must allow `worker-src 'self'` and `script-src
+ * 'wasm-unsafe-eval'`, for the worker's script too. Never rejects.
+ */
+export async function startHashers(options: StartHashersOptions = {}): Promise<Partial<WorkerHashers>> {
+  const { workerUrl, onUnavailable = (error: UploadError) => console.warn(error.message) } = options
+  try {
+    return await createWorkerHashers(() =>
+      workerUrl === undefined
+        ? new Worker(new URL('./browser-hash-worker.js', import.meta.url), { type: 'module' })
+        : new Worker(workerUrl, { type: 'module' }),
+    )
+  } catch (error) {
+    const words = isUploadError(error) ? error.message : String(error)
+    const message = `Nothing will be verified, because no hashing worker can be started (${words}). The page's Content-Security-Policy must allow worker-src 'self' and script-src 'wasm-unsafe-eval'.`
+    onUnavailable(new UploadError('ERR_UPLOAD_INTERNAL', message, { cause: error }))
+    return {}
+  }
+}
