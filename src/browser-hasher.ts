@@ -12,7 +12,7 @@ export interface StartHashersOptions {
    * bundlers that know `new Worker(new URL(…))` put it.
    */
   readonly workerUrl?: string | URL
-  /** Told, once, why there are no hashers: nothing will be verified. Default: a warning in the console. */
+  /** Told, once, why there are no hashers: nothing will be verified. Default: `reportError`, as if nobody had caught it. */
   readonly onUnavailable?: (error: UploadError) => void
 }
 
@@ -22,7 +22,7 @@ export interface StartHashersOptions {
  * 'wasm-unsafe-eval'`, for the worker's script too. Never rejects.
  */
 export async function startHashers(options: StartHashersOptions = {}): Promise<Partial<WorkerHashers>> {
-  const { workerUrl, onUnavailable = (error: UploadError) => console.warn(error.message) } = options
+  const { workerUrl, onUnavailable = reportError } = options
   try {
     return await createWorkerHashers(() =>
       workerUrl === undefined

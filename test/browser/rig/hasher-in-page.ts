@@ -5,10 +5,10 @@ import type { BodyHash } from '../../../src/core/ports.ts'
 import { fromBase64 } from './bytes-as-text.ts'
 
 export function serveHasher(start: () => Promise<Partial<WorkerHashers>>) {
-  const hashers = start()
+  let hashers: ReturnType<typeof start> | undefined
   const bodies = new Map<number, BodyHash>()
   const bodyOf = async (id: number): Promise<BodyHash> => {
-    const { hasher } = await hashers
+    const { hasher } = await (hashers ??= start())
     if (hasher === undefined) throw new Error('There is no hasher in this page.')
     const body = bodies.get(id) ?? hasher.start()
     bodies.set(id, body)
