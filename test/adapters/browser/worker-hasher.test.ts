@@ -22,7 +22,7 @@ function scriptedWorker(first: HashReply = { call: 0 }): ScriptedWorker {
     onerror: null,
     postMessage: (call: HashCall) => void worker.calls.push(call),
     terminate: () => void (worker.isTerminated = true),
-    reply: (data) => worker.onmessage?.call(worker as unknown as Worker, { data } as MessageEvent),
+    reply: (data) => void worker.onmessage?.call(worker as unknown as Worker, { data } as MessageEvent),
     die: (message) => void worker.onerror?.call(worker as unknown as Worker, { message } as ErrorEvent),
   }
   queueMicrotask(() => worker.reply(first))
