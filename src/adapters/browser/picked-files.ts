@@ -21,7 +21,8 @@ export interface MissingFile {
 /** What is needed of an upload to remember its files. */
 interface Remembered {
   readonly key: string
-  done(): Promise<unknown>
+  /** Gives `partial` where files failed that can be taken up again. */
+  done(): Promise<{ readonly status: string }>
 }
 
 export interface PickedFiles {
@@ -48,13 +49,14 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
   const look = async (key: string, files: readonly File[], isAsking: boolean) => {
-    const needed = neededFiles(foldJournal(await journal.read(key)))
+    const folded = foldJournal(await journal.read(key))
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
     const found = new Map<number, File>()
     const missing: MissingFile[] = []
-    for (const plan of needed) {
+    for (const plan of neededFiles(folded)) {
       const handle = known.get(plan.fileIndex)
-      const picked = files.find((file) => isSame(plan, file)) ?? (await fileOf(handle, plan, isAsking))
+      const wanted = { ...plan, location: folded.locations[plan.fileIndex] ?? plan.name }
+      const picked = among(files, wanted) ?? (await fileOf(handle, wanted, isAsking))
       if (picked === undefined) missing.push(missingFile(plan, await isWaiting(handle)))
       else found.set(plan.fileIndex, picked)
     }
@@ -66,8 +68,9 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       if (kept === undefined) return
       const keeping = map.size === 0 ? Promise.resolve() : kept.keep(upload.key, map)
       const forget = (): Promise<void> => kept.forget(upload.key)
-      // What failed or was interrupted can be taken up again, and needs its files.
-      keeping.then(() => upload.done().then(forget)).catch(() => undefined)
+      // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
+      const settled = (): Promise<unknown> => upload.done().then(({ status }) => status === 'confirmed' && forget())
+      keeping.then(settled).catch(() => undefined)
     },
     missing: async (key, files) => (await look(key, files, false)).missing,
     allow: async (key) => (await look(key, [], true)).missing,
@@ -91,20 +94,32 @@ function emptySource(): Source {
   return blobSource('confirmed', new Blob())
 }
 
-function isSame({ name, sizeBytes, modifiedAtMs }: PlannedFile, file: File): boolean {
+/** A file as it was planned, and where the person had it: `rename` gives it another name than it has there. */
+interface WantedFile extends PlannedFile {
+  readonly location: string
+}
+
+/** Of two that look the same, the one in the same folder. */
+function among(files: readonly File[], wanted: WantedFile): File | undefined {
+  const same = files.filter((file) => isSame(wanted, file))
+  return same.find((file) => file.webkitRelativePath === wanted.location) ?? same[0]
+}
+
+function isSame({ name, location, sizeBytes, modifiedAtMs }: WantedFile, file: File): boolean {
   const isSameTime = modifiedAtMs === undefined || modifiedAtMs === file.lastModified
-  return file.name === name && file.size === sizeBytes && isSameTime
+  const isSameName = file.name === name || file.name === location.slice(location.lastIndexOf('/') + 1)
+  return isSameName && file.size === sizeBytes && isSameTime
 }
 
 /** A file that has changed behind its handle is not the one that was meant. */
 async function fileOf(
   handle: FileSystemFileHandle | undefined,
-  plan: PlannedFile,
+  wanted: WantedFile,
   isAsking: boolean,
 ): Promise<File | undefined> {
   if (handle === undefined || !(await isReadable(handle, isAsking))) return undefined
   const file = await handle.getFile().catch(() => undefined)
-  return file !== undefined && isSame(plan, file) ? file : undefined
+  return file !== undefined && isSame(wanted, file) ? file : undefined
 }
 
 async function isWaiting(handle: FileSystemFileHandle | undefined): Promise<boolean> {

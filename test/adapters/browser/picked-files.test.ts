@@ -1,0 +1,72 @@
+// The files of an earlier life: what is matched with them, and until when their handles are kept.
+
+import { describe, expect, it } from 'vitest'
+import type { KeptHandles } from '../../../src/adapters/browser/kept-handles.ts'
+import { createPickedFiles } from '../../../src/adapters/browser/picked-files.ts'
+import { memoryJournal } from '../../../src/adapters/web/memory-journal.ts'
+
+const CHANGED_AT = 1_700_000_000_000
+
+function file(name: string, text: string, folder = ''): File {
+  const made = new File([text], name, { lastModified: CHANGED_AT })
+  return Object.defineProperty(made, 'webkitRelativePath', { value: folder === '' ? '' : `${folder}/${name}` })
+}
+
+async function journalOf(names: readonly string[], locations: readonly string[]) {
+  const journal = memoryJournal()
+  const session = await journal.open('k')
+  const files = names.map((name, fileIndex) => ({
+    ...{ fileIndex, name, sizeBytes: 3, modifiedAtMs: CHANGED_AT, partCount: 1, partSizeBytes: 3 },
+  }))
+  const begun = { type: 'session.begun', at: 1, version: 1, key: 'k', flow: 'capture', params: {} } as const
+  await session.append([{ ...begun, files, locations }])
+  await session.close()
+  return journal
+}
+
+describe('files that are picked again', () => {
+  it('are known by the name they have with the person, also where the service has another one', async () => {
+    const journal = await journalOf(['day-1 swing.c3d', 'day-2 swing.c3d'], ['day-1/swing.c3d', 'day-2/swing.c3d'])
+    const picked = createPickedFiles(journal, undefined)
+    const again = [file('swing.c3d', 'two', 'day-2'), file('swing.c3d', 'one', 'day-1')]
+
+    expect(await picked.missing('k', again)).toEqual([])
+    const sourceOf = await picked.sources('k', again)
+    const texts = [0, 1].map(async (fileIndex) => {
+      const reader = await sourceOf({ fileIndex }).open({ sizeBytes: 3, modifiedAtMs: CHANGED_AT })
+      return reader.blob!(0, 3).text()
+    })
+    expect(await Promise.all(texts)).toEqual(['one', 'two'])
+  })
+
+  it('are others when their size or time differs, or only the end of their name is the same', async () => {
+    const picked = createPickedFiles(await journalOf(['a swing.c3d'], ['a/swing.c3d']), undefined)
+    const others = [
+      file('swing.c3d', 'longer'),
+      file('ing.c3d', 'one'),
+      new File(['one'], 'swing.c3d', { lastModified: CHANGED_AT + 1 }),
+    ]
+
+    expect((await picked.missing('k', others)).map((missing) => missing.name)).toEqual(['a swing.c3d'])
+  })
+})
+
+describe('kept handles', () => {
+  it.each([
+    ['confirmed', ['k']],
+    ['partial', []],
+  ])('of an upload that ends as %s are forgotten: %j', async (status, expected) => {
+    const forgotten: string[] = []
+    const kept: KeptHandles = {
+      keep: () => Promise.resolve(),
+      of: () => Promise.resolve(new Map()),
+      forget: (key) => Promise.resolve(void forgotten.push(key)),
+    }
+    const picked = createPickedFiles(await journalOf(['a'], ['a']), kept)
+
+    picked.remember({ key: 'k', done: () => Promise.resolve({ status }) }, [{} as FileSystemFileHandle])
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect(forgotten).toEqual(expected)
+  })
+})
