@@ -67,10 +67,12 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       const map = new Map(given.flatMap((handle, index) => (handle === undefined ? [] : [[index, handle] as const])))
       if (kept === undefined) return
       const keeping = map.size === 0 ? Promise.resolve() : kept.keep(upload.key, map)
-      const forget = (): Promise<void> => kept.forget(upload.key)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
-      const settled = (): Promise<unknown> => upload.done().then(({ status }) => status === 'confirmed' && forget())
-      keeping.then(settled).catch(() => undefined)
+      const forget = async (): Promise<void> => {
+        const { status } = await upload.done()
+        if (status === 'confirmed') await kept.forget(upload.key)
+      }
+      keeping.then(forget).catch(() => undefined)
     },
     missing: async (key, files) => (await look(key, files, false)).missing,
     allow: async (key) => (await look(key, [], true)).missing,

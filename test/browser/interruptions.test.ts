@@ -1,0 +1,199 @@
+// What happens to tabs and lines in real life, in a real Chromium: a tab that is killed, handles that outlive a reload, a
+// slow line, and two tabs that share the connections to a host.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { chromiumPath, launchChromium } from './rig/chromium.ts'
+import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+
+const MIB = 1024 * 1024
+
+describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
+  let browser: Browser
+  let pages: PageServer
+  let service: ServiceUnderTest
+  let folder: string
+  let path: string
+
+  beforeAll(async () => {
+    pages = await servePages(await bundleScripts())
+    browser = await launchChromium()
+    service = await startUnderTest({ now: Date.now, analysisCompletesAfterMs: 1 })
+    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-interruptions-'))
+    path = join(folder, 'swing.mp4')
+    await writeFile(path, pattern(11 * MIB))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
+  })
+
+  async function openContext(): Promise<BrowserContext> {
+    const context = await browser.newContext()
+    onTestFinished(() => context.close())
+    return context
+  }
+  async function openTab(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage()
+    await page.goto(pages.url)
+    return page
+  }
+  const access = () => ({ baseUrl: service.url, apiKey: API_KEY })
+  const begin = (page: Page, kind: 'picked' | 'handle') =>
+    page.evaluate(
+      async ({ baseUrl, apiKey, kind: of }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const file = document.querySelector<HTMLInputElement>('#files')!.files![0]!
+        let source = rig.blobSource(file)
+        if (of === 'handle') {
+          // A handle of the origin's own files stands for one that a person picked.
+          const handle = await (await navigator.storage.getDirectory()).getFileHandle('swing.mp4', { create: true })
+          const writable = await handle.createWritable()
+          await writable.write(file)
+          await writable.close()
+          source = await rig.fileFromHandle(handle)
+        }
+        globalThis.upload = uplink.uploadVideos({
+          files: [{ source, frameRate: 240 }],
+          ...{ movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 },
+        })
+        return globalThis.upload.key
+      },
+      { ...access(), kind },
+    )
+  /** Resumes with what was picked, or with what the browser remembers. Rejects while another tab has the session. */
+  const resume = (page: Page, key: string) =>
+    page.evaluate(
+      async ({ baseUrl, apiKey, key: of }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const files = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+        globalThis.upload = await uplink.resume(of, { files })
+      },
+      { ...access(), key },
+    )
+  const status = (page: Page) => page.evaluate(async () => (await globalThis.upload.done()).status)
+  const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1
+  /** Until the first part is confirmed, with the others held. */
+  async function beginAndHold(page: Page, kind: 'picked' | 'handle'): Promise<string> {
+    await page.setInputFiles('#files', path)
+    await page.route(isLatePart, () => undefined)
+    const key = await begin(page, kind)
+    await page.waitForFunction((of) => globalThis.upload.progress().confirmedBytes === of, 5 * MIB)
+    return key
+  }
+  function countPuts(page: Page): { count: number } {
+    const puts = { count: 0 }
+    page.on('request', (request) => (puts.count += request.method() === 'PUT' ? 1 : 0))
+    return puts
+  }
+
+  test('another tab goes on where a killed one was, and sends no confirmed part again', async () => {
+    const context = await openContext()
+    const tab = await openTab(context)
+    const key = await beginAndHold(tab, 'picked')
+    const crashed = tab.waitForEvent('crash')
+    await Promise.all([crashed, tab.goto('chrome://crash').catch(() => undefined)])
+
+    const next = await openTab(context)
+    await next.setInputFiles('#files', path)
+    const puts = countPuts(next)
+    // The browser gives the lease of the dead in its own time.
+    await vi.waitFor(() => resume(next, key), 20_000)
+
+    expect(await status(next)).toBe('confirmed')
+    expect(puts.count).toBe(2)
+  })
+
+  test('a reload needs no picking where the browser has kept the handles', async () => {
+    const tab = await openTab(await openContext())
+    const key = await beginAndHold(tab, 'handle')
+    await tab.reload()
+    await tab.unroute(isLatePart)
+    const missing = await tab.evaluate(
+      async ({ baseUrl, apiKey, key: of }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        return [await uplink.missingFiles(of), await uplink.allowFiles(of)]
+      },
+      { ...access(), key },
+    )
+    expect(missing).toEqual([[], []])
+
+    await resume(tab, key)
+
+    expect(await status(tab)).toBe('confirmed')
+  })
+
+  test('a slow line is shown as it goes, and is no failure', async () => {
+    const tab = await openTab(await openContext())
+    await tab.setInputFiles('#files', path)
+    const puts = countPuts(tab)
+    const devTools = await tab.context().newCDPSession(tab)
+    const line = { offline: false, latency: 40, downloadThroughput: 4 * MIB, uploadThroughput: 4 * MIB }
+    await devTools.send('Network.emulateNetworkConditions', line)
+    await begin(tab, 'picked')
+
+    const seen = await tab.evaluate(async () => {
+      const amounts = new Set<number>()
+      globalThis.upload.on('progress', ({ sentBytes }) => amounts.add(sentBytes))
+      const { status: ended } = await globalThis.upload.done()
+      return { ended, between: [...amounts].filter((bytes) => bytes % (5 * 1024 * 1024) !== 0).length }
+    })
+
+    expect(seen.ended).toBe('confirmed')
+    expect(seen.between).toBeGreaterThan(3)
+    expect(puts.count).toBe(3)
+  })
+
+  test('two tabs share five places to a host, and leave the sixth connection to the page', async () => {
+    const waiting: ServerResponse[] = []
+    const seen = { most: 0, total: 0 }
+    const server = createServer((request, response) => {
+      response.setHeader('access-control-allow-origin', '*')
+      response.setHeader('access-control-allow-methods', 'PUT')
+      request.resume()
+      if (request.method !== 'PUT') return void response.writeHead(204).end()
+      seen.most = Math.max(seen.most, waiting.push(response))
+      seen.total += 1
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
+    const context = await openContext()
+    const tabs = [await openTab(context), await openTab(context)]
+    const sent = tabs.map((tab) =>
+      tab.evaluate(async (of) => {
+        const transport = rig.sharingHosts(rig.xhrTransport())
+        const { signal } = new AbortController()
+        const body = { kind: 'blob', lengthBytes: 3, blob: new Blob(['abc']) } as const
+        const request = { method: 'PUT', headers: {}, body, signal }
+        const sending = Array.from({ length: 10 }, (_, at) =>
+          transport.send({ ...request, url: `${of}/${String(at)}` }),
+        )
+        return (await Promise.all(sending)).map((reply) => reply.status)
+      }, origin),
+    )
+    await vi.waitUntil(() => waiting.length === 5, 20_000)
+
+    // A call of the page itself gets through while all places are taken.
+    expect(await tabs[0]!.evaluate(async (of) => (await fetch(of, { method: 'GET' })).status, origin)).toBe(204)
+    const answering = vi.waitUntil(() => {
+      for (const response of waiting.splice(0)) response.writeHead(200).end()
+      return seen.total === 20
+    }, 20_000)
+
+    await answering
+    for (const response of waiting.splice(0)) response.writeHead(200).end()
+    expect((await Promise.all(sent)).flat()).toEqual(Array.from({ length: 20 }, () => 200))
+    expect(seen).toEqual({ most: 5, total: 20 })
+  })
+})
