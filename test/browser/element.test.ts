@@ -168,11 +168,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     const offer = page.getByRole('group', { name: 'An earlier upload is not finished' })
     await offer.getByText(/^1 of 2 files from .+ are confirmed\. Choose the missing file again to finish\.$/).waitFor()
-    const [chooser] = await Promise.all([
-      page.waitForEvent('filechooser'),
-      button(page, 'Choose files').first().click(),
-    ])
-    await chooser.setFiles(paths('swing-02.mp4'))
+    const choosing = page.waitForEvent('filechooser')
+    await button(page, 'Choose files').first().click()
+    await (await choosing).setFiles(paths('swing-02.mp4'))
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
     expect(await offer.count()).toBe(0)
@@ -246,9 +244,12 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
         const { activeElement } = document.querySelector('mocap-uploader')!.shadowRoot!
         return activeElement?.textContent ?? ''
       })
+    // Listened for early: what the browser opens before it knows of the listener is a window that nobody can see.
+    const choosing = page.waitForEvent('filechooser')
     await page.keyboard.press('Tab')
     expect(await focused()).toBe('Choose files')
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')])
+    await page.keyboard.press('Enter')
+    const chooser = await choosing
     await chooser.setFiles(paths('swing-01.mp4', 'swing-02.mp4'))
     await button(page, 'Upload 2 files').waitFor()
 
