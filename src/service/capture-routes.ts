@@ -6,7 +6,8 @@ import type { Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
-import { addressOf } from './object-keys.ts'
+import { storageOf } from './object-storage.ts'
+import type { ObjectKey } from './object-keys.ts'
 import { malformed, refuse } from './replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from './wire.ts'
 
@@ -17,6 +18,8 @@ const ROWS = 5_000
 const MAX_NAME_BYTES = 1_024
 
 export function captureRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const storage = storageOf(context)
+
   app.post('/mocap_session', async (request) => {
     const body = readBody(mocapSessionRequest, request.body)
     const now = timeOf(context)
@@ -64,14 +67,14 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       }
       return registerFiles(trx, registration)
     })
+    const keys = filenames.map((name): ObjectKey => {
+      const fileId = fileIds.get(name)
+      if (fileId === undefined) throw new Error('A registered name has no id.')
+      return { flow: 'captures', sessionId, fileId }
+    })
+    const addresses = await storage.captureAddresses(keys)
     // fromEntries defines properties: a file called __proto__ gets its address like any other.
-    return Object.fromEntries(
-      filenames.map((name) => {
-        const fileId = fileIds.get(name)
-        if (fileId === undefined) throw new Error('A registered name has no id.')
-        return [name, addressOf(context, 'PUT', { flow: 'captures', sessionId, fileId })]
-      }),
-    )
+    return Object.fromEntries(filenames.map((name, index) => [name, addresses[index]]))
   })
 }
 

@@ -1,6 +1,7 @@
 // What every route is given: the settings and the parts of the running service.
 
 import type { Database } from './tables.ts'
+import type { ObjectStorage } from './object-storage.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ServiceSettings } from './options.ts'
 import type { Signer } from './signing.ts'
@@ -10,6 +11,8 @@ export interface ServiceContext {
   readonly db: Database
   readonly store: ObjectStore
   readonly signer: Signer
+  /** Where the objects are when they are not on the disk. */
+  readonly bucket: ObjectStorage | undefined
   /** What addresses begin with; known once the service listens. */
   readonly publicUrl: () => string
   /** Whether the service was told to stop. */

@@ -3,6 +3,7 @@
 
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import { resolveOptions } from './options.ts'
+import { resolveS3, type S3Options } from './s3-settings.ts'
 import { checkPeers, SERVICE_PEERS } from './peers.ts'
 
 /** A service that listens. */
@@ -23,13 +24,16 @@ export interface RunningService {
 
 /**
  * Starts the service. Needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with
- * a `databaseUrl`), and says so when one is missing. Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data
+ * a `databaseUrl`, @aws-sdk/client-s3 with `s3`), and says so when one is missing. Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data
  * folder open, with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database, and with a TypeError that names
  * the rule and the field when `faults` are malformed.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const settings = resolveOptions(options)
-  await checkPeers(settings.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server)
+  await checkPeers([
+    ...(settings.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server),
+    ...(settings.s3 === undefined ? [] : SERVICE_PEERS.s3),
+  ])
   // Only a service that is to misbehave loads what it needs for that.
   const { faults } = options
   const plan = faults === undefined ? undefined : (await import('./faults/fault-plan.ts')).readFaultPlan(faults)
@@ -48,5 +52,19 @@ export async function prepareDatabase(): Promise<Blob> {
 }
 
 export type { PageFile, ServicePage } from './page-routes.ts'
+/** Lets pages of these origins (`https://app.example`, or `*`) send to the bucket of `s3` and read ETags. */
+export async function allowOriginsOfBucket(s3: S3Options, origins: readonly string[]): Promise<void> {
+  const settings = resolveS3(s3)
+  await checkPeers(SERVICE_PEERS.s3)
+  const { openBucket } = await import('./s3-bucket.ts')
+  const bucket = openBucket(settings)
+  try {
+    await bucket.allowOrigins(origins)
+  } finally {
+    bucket.close()
+  }
+}
+
+export type { S3Options }
 export type { FaultPlan } from './faults/fault-plan.ts'
 export type { ServiceCredentials, ServiceOptions }

@@ -94,9 +94,16 @@ const SECOND = [
   'insert into database_identity (id) values (gen_random_uuid()::text)',
 ]
 
+const THIRD = [
+  'alter table video_files add column upload_id text',
+  'alter table video_sessions add column settled_at timestamptz',
+  'create index video_sessions_unsettled on video_sessions (created_at, id) where settled_at is null',
+]
+
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': steps(FIRST),
   '0002-for-many-copies': steps(SECOND),
+  '0003-for-buckets': steps(THIRD),
 }
 
 function steps(statements: readonly string[]): Migration {

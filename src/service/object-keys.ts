@@ -13,12 +13,6 @@ export function keyOf({ flow, sessionId, fileId }: ObjectKey): string {
   return `${flow}/${sessionId}/${fileId}`
 }
 
-/** The first key of a video session's files, and the first that comes after them, in the order of bytes. */
-export function keyRangeOf(sessionId: string): readonly [string, string] {
-  // The character after the slash.
-  return [`videos/${sessionId}/`, `videos/${sessionId}0`]
-}
-
 /** Reads the path of an object address; undefined when it is none of ours. */
 export function keyOfPath(path: string): ObjectKey | undefined {
   const match = /^\/objects\/(captures|videos)\/([0-9a-f-]{36})\/(\d{1,15})$/.exec(path)

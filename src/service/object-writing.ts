@@ -32,7 +32,7 @@ async function checkVideoPart(db: Kysely<Tables>, key: ObjectKey, partNumber: nu
     .where('video_files.id', '=', key.fileId)
     .where('session_id', '=', key.sessionId)
     .executeTakeFirst()
-  const isOpen = file !== undefined && !file.is_cancelled && file.status !== 'confirmed'
+  const isOpen = file !== undefined && !file.is_cancelled && file.status !== 'confirmed' && file.status !== 'expired'
   if (!isOpen || partNumber > file.number_of_chunks) {
     const message = 'The specified upload does not exist. It may have been aborted or completed.'
     throw new StorageRefusal(404, 'NoSuchUpload', message)

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { FaultPlan } from './faults/fault-plan.ts'
 import type { NIGHTS } from './faults/nights.ts'
 import type { ServicePage } from './page-routes.ts'
+import { resolveS3, type S3Options, type S3Settings } from './s3-settings.ts'
 
 /** The two kinds of credential, each with all values that are accepted. */
 export interface ServiceCredentials {
@@ -24,6 +25,16 @@ export interface ServiceOptions {
    * number of services may then work on it, all with the same `dataDir` on a shared disk. Default: embedded.
    */
   readonly databaseUrl?: string
+  /**
+   * An S3-compatible store for the objects instead of the disk: clients send to it directly. Chosen when the service is
+   * begun: a database belongs to one store. Not with `faults`, which are the disk's. Default: the disk.
+   */
+  readonly s3?: S3Options
+  /**
+   * A video session that is so old, ms, is ended if nobody finished it: confirmed files stay, the rest is removed. Not
+   * less than `addressLifeMs`. Default 7 days; 0 never ends one.
+   */
+  readonly endSessionsAfterMs?: number
   /** The most connections to that server from this service. Default 10. */
   readonly databaseConnections?: number
   /** Default: one random API key and one random access token, both in what `startService` returns. */
@@ -80,6 +91,8 @@ export interface ServiceSettings {
   readonly dataDir: string | undefined
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
+  readonly s3: S3Settings | undefined
+  readonly endSessionsAfterMs: number
   readonly credentials: ServiceCredentials
   readonly bearerHeaders: readonly string[]
   readonly addressLifeSeconds: number
@@ -122,12 +135,23 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     Number.isInteger(databaseConnections) && databaseConnections >= 1 && databaseConnections <= 1000,
     'databaseConnections must be an integer from 1 to 1000',
   )
+  const endSessionsAfterMs = options.endSessionsAfterMs ?? WEEK_SECONDS * 1000
+  check(
+    endSessionsAfterMs === 0 || endSessionsAfterMs >= addressLifeSeconds * 1000,
+    'endSessionsAfterMs must be 0 or at least addressLifeMs: nobody may send to a session that has ended',
+  )
+  check(
+    options.s3 === undefined || options.faults === undefined,
+    'faults need the store on disk: with s3 no body passes the service',
+  )
   return {
     port,
     host: options.host ?? '127.0.0.1',
     dataDir: options.dataDir,
     databaseUrl: checkedDatabaseUrl(options),
     databaseConnections,
+    s3: options.s3 === undefined ? undefined : resolveS3(options.s3),
+    endSessionsAfterMs,
     credentials: checkedCredentials(options.credentials ?? newCredentials()),
     bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
     addressLifeSeconds,
@@ -177,15 +201,15 @@ function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials
 }
 
 /** No message quotes the URL: it holds a password. */
-function checkedDatabaseUrl({ databaseUrl, dataDir }: ServiceOptions): string | undefined {
+function checkedDatabaseUrl({ databaseUrl, dataDir, s3 }: ServiceOptions): string | undefined {
   if (databaseUrl === undefined) return undefined
   check(
     URL.canParse(databaseUrl) && /^postgres(?:ql)?:$/.test(new URL(databaseUrl).protocol),
     'databaseUrl must be a URL that begins with postgres:// or postgresql://',
   )
   check(
-    dataDir !== undefined,
-    'databaseUrl needs dataDir: the objects that its records speak of must outlive the process',
+    dataDir !== undefined || s3 !== undefined,
+    'databaseUrl needs dataDir or s3: the objects that its records speak of must outlive the process',
   )
   return databaseUrl
 }

@@ -4,6 +4,7 @@
 export const SERVICE_PEERS = {
   embedded: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', '@electric-sql/pglite'],
   server: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', 'pg'],
+  s3: ['@aws-sdk/client-s3'],
 } as const
 
 /** Rejects with an Error that names the command to run when one of the packages is not installed. */

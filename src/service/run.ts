@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import type { FastifyBaseLogger } from 'fastify'
+
 import type { ServiceContext } from './context.ts'
 import { claimDataFolder, signingSecret } from './data-folder.ts'
 import { lockDataFolder } from './data-lock.ts'
@@ -15,11 +17,16 @@ import type { RunningService } from './index.ts'
 import { createMetrics, listenForScrapes, type Metrics } from './metrics.ts'
 import { createObjectStore } from './object-store.ts'
 import type { ServiceSettings } from './options.ts'
+import { createAddressSigner } from './s3-addresses.ts'
+import type { S3Settings } from './s3-settings.ts'
+import { s3Storage } from './s3-storage.ts'
 import { createServer } from './server.ts'
+import { sweepSessions } from './session-sweeper.ts'
 import { createSigner, type Signer } from './signing.ts'
 import { stopServer } from './stopping.ts'
 import type { Database } from './tables.ts'
 
+const SWEEP_EVERY_MS = 3_600_000
 /** Other copies may be writing to a shared folder: far longer than a body may pause. */
 const SHARED_GRACE_MS = 24 * 3_600_000
 
@@ -41,6 +48,7 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
         : (await import('./faults/fault-layer.ts')).createFaultLayer({ plan, context, signerFor })
     const metrics = createMetrics()
     const app = createServer(faults?.context ?? context, { metrics, lay: faults?.attach })
+    if (settings.endSessionsAfterMs > 0) undo.push(startSweeping(context, app.log))
     undo.push(() => stopServer(app, settings.stopWithinMs))
     const metricsUrl = await offerMetrics(settings, metrics, undo)
     await app.listen({ port: settings.port, host: settings.host })
@@ -88,7 +96,9 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
   })
   const secret = await signingSecret(folder)
   const signerFor = (lifeSeconds: number) => createSigner({ secret, lifeSeconds, now: settings.now })
+  const bucket = settings.s3 === undefined ? undefined : await bucketStorage(settings, settings.s3, undo)
   const context: Opened['context'] = {
+    bucket,
     settings,
     db,
     store,
@@ -116,6 +126,37 @@ async function offerMetrics(
   })
   const { port } = server.address() as AddressInfo
   return `http://${reachableHost(metricsHost)}:${port}/metrics`
+}
+
+async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: (() => Promise<void>)[]) {
+  // Only who uses a bucket needs the SDK.
+  const { openBucket } = await import('./s3-bucket.ts')
+  const bucket = openBucket(s3)
+  undo.push(() => Promise.resolve(bucket.close()))
+  const { addressLifeSeconds: lifeSeconds, now } = settings
+  return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }))
+}
+
+/** Sweeps now and every hour; what it gives back stops it, when the session at hand is done. */
+function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => Promise<void> {
+  const stopping = new AbortController()
+  let current: Promise<void> | undefined
+  const sweep = () => {
+    current ??= sweepSessions(context, context.settings.endSessionsAfterMs, stopping.signal)
+      .then((result) => {
+        if (result !== undefined && result.settled + result.failed > 0)
+          log.info(result, 'unfinished sessions were ended')
+      })
+      .catch((error: unknown) => log.error({ err: error }, 'unfinished sessions could not be ended'))
+      .finally(() => (current = undefined))
+  }
+  const timer = setInterval(sweep, SWEEP_EVERY_MS)
+  sweep()
+  return async () => {
+    clearInterval(timer)
+    stopping.abort()
+    await current
+  }
 }
 
 function placeOf({ databaseUrl, databaseConnections, dataDir, preparedDatabase }: ServiceSettings): DatabasePlace {

@@ -71,10 +71,13 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   openApiRoutes(app)
   guarded(app, context, 401, [videoRoutes])
   guarded(app, context, 403, [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes])
-  void app.register((scope, _options, done) => {
-    objectRoutes(scope, context)
-    done()
-  })
+  // With a bucket, addresses lead there.
+  if (context.bucket === undefined) {
+    void app.register((scope, _options, done) => {
+      objectRoutes(scope, context)
+      done()
+    })
+  }
   return app
 }
 
@@ -118,6 +121,7 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
     return reply.code(settings.malformedStatus).send({ errors: error.problems })
   }
   if (error instanceof Refusal) {
+    if (error.status === 503) reply.header('retry-after', '1')
     return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
   }
   const status = statusOf(error)

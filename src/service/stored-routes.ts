@@ -3,7 +3,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { ServiceContext } from './context.ts'
-import { addressOf, keyOf } from './object-keys.ts'
+import { keyOf, type ObjectKey } from './object-keys.ts'
+import { storageOf, type ObjectStorage } from './object-storage.ts'
 import { malformed } from './replies.ts'
 
 const MAX_PAGE = 1_000
@@ -22,6 +23,7 @@ interface StoredItem {
  * registration, captures first. `next` is the cursor of the next page, null on the last.
  */
 export function storedRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const storage = storageOf(context)
   app.get<{ Querystring: { after?: string; limit?: string } }>('/stored', async (request) => {
     const after = /^(capture|video)-(\d{1,15})$/.exec(request.query.after ?? 'capture-0')
     if (after === null) malformed('after', 'expected a cursor that this service gave')
@@ -29,30 +31,36 @@ export function storedRoutes(app: FastifyInstance, context: ServiceContext): voi
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) malformed('limit', `expected 1 to ${MAX_PAGE}`)
     const afterId = Number(after[2])
     // One more than the page holds, to know whether there is a next one.
-    const captures = after[1] === 'capture' ? await storedCaptures(context, afterId, limit + 1) : []
+    const captures = after[1] === 'capture' ? await storedCaptures(context, storage, afterId, limit + 1) : []
     const videoAfterId = after[1] === 'video' ? afterId : 0
     const videos = await confirmedVideos(context, videoAfterId, limit + 1 - captures.length)
     const found = [...captures, ...videos]
     const page = found.slice(0, limit)
     return {
-      items: page.map((item) => describe(context, item)),
+      items: await Promise.all(page.map((item) => describe(storage, item))),
       next: found.length > limit ? (page.at(-1)?.cursor ?? null) : null,
     }
   })
 }
 
-function describe(context: ServiceContext, { kind, sessionId, fileId, name, sizeBytes }: StoredItem): object {
+async function describe(storage: ObjectStorage, item: StoredItem): Promise<object> {
+  const { kind, sessionId, fileId, name, sizeBytes } = item
   const flow = kind === 'capture' ? 'captures' : 'videos'
   return {
     kind,
     session_id: sessionId,
     file_name: name,
     size_bytes: sizeBytes,
-    url: addressOf(context, 'GET', { flow, sessionId, fileId }),
+    url: await storage.readAddress({ flow, sessionId, fileId }),
   }
 }
 
-async function storedCaptures({ db }: ServiceContext, afterId: number, limit: number): Promise<StoredItem[]> {
+async function storedCaptures(
+  { db }: ServiceContext,
+  storage: ObjectStorage,
+  afterId: number,
+  limit: number,
+): Promise<StoredItem[]> {
   const items: StoredItem[] = []
   let lastId = afterId
   // Names without bytes are passed over batch by batch, since a key is made of ids and not joined on.
@@ -64,13 +72,13 @@ async function storedCaptures({ db }: ServiceContext, afterId: number, limit: nu
       .orderBy('id')
       .limit(MAX_PAGE)
       .execute()
-    const keys = files.map((file) => keyOf({ flow: 'captures', sessionId: file.session_id, fileId: file.id }))
+    const keys = files.map((file): ObjectKey => ({ flow: 'captures', sessionId: file.session_id, fileId: file.id }))
     if (keys.length === 0) break
-    const objects = await db.selectFrom('objects').select(['key', 'size_bytes']).where('key', 'in', keys).execute()
-    const sizes = new Map(objects.map(({ key, size_bytes }) => [key, size_bytes]))
+    const sizes = await storage.captureSizes(keys)
     for (const [index, file] of files.entries()) {
       lastId = file.id
-      const sizeBytes = sizes.get(keys[index] ?? '')
+      const key = keys[index]
+      const sizeBytes = key === undefined ? undefined : sizes.get(keyOf(key))
       if (sizeBytes === undefined || items.length === limit) continue
       const cursor = `capture-${file.id}`
       items.push({ cursor, kind: 'capture', sessionId: file.session_id, fileId: file.id, name: file.name, sizeBytes })

@@ -53,6 +53,8 @@ export interface Tables {
     session_type_id: number
     is_cancelled: Generated<boolean>
     created_at: Date
+    /** When the sweeper had nothing left to do for it. */
+    settled_at: ColumnType<Date | null, Date | undefined, Date>
   }
   video_files: {
     id: Generated<number>
@@ -64,6 +66,8 @@ export interface Tables {
     frame_rate: number | null
     status: Generated<string>
     confirmation: ColumnType<string | null, string | null | undefined, string | null>
+    /** The bucket's name of the multipart upload. */
+    upload_id: ColumnType<string | null, string | undefined, string | null>
   }
   /** One row: which database this is, so that no service works on another one's data folder. */
   database_identity: {

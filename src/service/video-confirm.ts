@@ -5,8 +5,10 @@ import type { Selectable, Transaction } from 'kysely'
 
 import type { ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
-import { keyOf } from './object-keys.ts'
-import { refuse } from './replies.ts'
+import type { ObjectStorage } from './object-storage.ts'
+import { refusePart } from './part-check.ts'
+import { refuse, Refusal } from './replies.ts'
+import { videoObject } from './video-objects.ts'
 
 /** The body of PATCH /upload_videos. */
 export interface Confirmation {
@@ -17,31 +19,59 @@ export interface Confirmation {
 }
 
 /** Confirms the file or marks it failed. Repeating the same confirmation does nothing; another one is refused. */
-export async function confirmFile({ db }: ServiceContext, confirmation: Confirmation): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+export async function confirmFile(
+  { db }: ServiceContext,
+  storage: ObjectStorage,
+  confirmation: Confirmation,
+): Promise<void> {
+  const begun =
+    storage.assemble !== undefined && confirmation.upload_successful
+      ? await db.transaction().execute((trx) => openFile(trx, confirmation))
+      : undefined
+  if (begun !== undefined) await storage.assemble?.(videoObject(begun.file), begun.etags)
+  try {
+    await db.transaction().execute((trx) => settle(trx, storage, confirmation))
+  } catch (error) {
+    // The session ended while the object was made: whoever ended it may have looked before it was there.
+    if (begun !== undefined && error instanceof Refusal && ENDED.has(error.code))
+      await storage.release([videoObject(begun.file)])
+    throw error
+  }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['session_cancelled', 'session_expired'])
+
+async function settle(trx: Transaction<Tables>, storage: ObjectStorage, confirmation: Confirmation): Promise<void> {
+  if (!confirmation.upload_successful) {
     const file = await lockFile(trx, confirmation)
-    if (!confirmation.upload_successful) {
-      if (file.status === 'confirmed')
-        refuse(409, 'already_confirmed', 'The file is confirmed and cannot fail any more.')
-      await trx.updateTable('video_files').set({ status: 'failed' }).where('id', '=', file.id).execute()
-      return
-    }
-    const parts = partsInOrder(confirmation, file.number_of_chunks)
-    const accepted = JSON.stringify(parts)
-    if (file.status === 'confirmed') {
-      if (file.confirmation === accepted) return
-      refuse(409, 'already_confirmed', 'The file is confirmed already, with other ETags.')
-    }
-    await checkStored(trx, file, parts)
-    await trx
-      .updateTable('video_files')
-      .set({ status: 'confirmed', confirmation: accepted })
-      .where('id', '=', file.id)
-      .execute()
-  })
+    if (file.status === 'confirmed') refuse(409, 'already_confirmed', 'The file is confirmed and cannot fail any more.')
+    await trx.updateTable('video_files').set({ status: 'failed' }).where('id', '=', file.id).execute()
+    return
+  }
+  const open = await openFile(trx, confirmation)
+  if (open === undefined) return
+  await storage.check(trx, videoObject(open.file), open.etags)
+  await trx
+    .updateTable('video_files')
+    .set({ status: 'confirmed', confirmation: JSON.stringify(open.etags) })
+    .where('id', '=', open.file.id)
+    .execute()
 }
 
 type VideoFile = Selectable<Tables['video_files']>
+
+/** The file that is to be confirmed, and its ETags; undefined when just that is confirmed already. */
+async function openFile(
+  trx: Transaction<Tables>,
+  confirmation: Confirmation,
+): Promise<{ file: VideoFile; etags: string[] } | undefined> {
+  const file = await lockFile(trx, confirmation)
+  const etags = partsInOrder(confirmation, file.number_of_chunks)
+  if (file.status !== 'confirmed') return { file, etags }
+  if (file.confirmation !== JSON.stringify(etags))
+    refuse(409, 'already_confirmed', 'The file is confirmed already, with other ETags.')
+  return undefined
+}
 
 /** The session's row lock keeps parts and the cancel out while a file is judged. */
 async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): Promise<VideoFile> {
@@ -63,6 +93,8 @@ async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): P
         .executeTakeFirst()
     : undefined
   if (file === undefined) refuse(404, 'file_not_found', 'The upload session has no file with this affected_file_id.')
+  if (file.status === 'expired')
+    refuse(409, 'session_expired', 'The upload session was not finished in time and has ended.')
   return file
 }
 
@@ -76,29 +108,4 @@ function partsInOrder({ file_part_info: info }: Confirmation, partCount: number)
     etags[partNumber - 1] = etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
   }
   return etags.map((etag, index) => etag ?? refusePart(422, 'missing_part', index + 1, 'is missing from the list'))
-}
-
-async function checkStored(trx: Transaction<Tables>, file: VideoFile, etags: readonly string[]): Promise<void> {
-  const key = keyOf({ flow: 'videos', sessionId: file.session_id, fileId: file.id })
-  const rows = await trx
-    .selectFrom('objects')
-    .select(['part_number', 'md5', 'size_bytes'])
-    .where('key', '=', key)
-    .execute()
-  const stored = new Map(rows.map((row) => [row.part_number, row]))
-  let sizeBytes = 0
-  for (const [index, etag] of etags.entries()) {
-    const part = stored.get(index + 1)
-    if (part === undefined) refusePart(409, 'part_not_stored', index + 1, 'was never stored')
-    if (part.md5 !== etag) refusePart(409, 'etag_mismatch', index + 1, 'is stored with another ETag')
-    sizeBytes += part.size_bytes
-  }
-  const expected = file.file_size_bytes
-  if (sizeBytes !== expected) {
-    refuse(409, 'size_mismatch', `The parts hold ${sizeBytes} bytes, the file was announced with ${expected}.`)
-  }
-}
-
-function refusePart(status: number, code: string, partNumber: number, problem: string): never {
-  refuse(status, code, `Part ${partNumber} ${problem}.`, { part_number: partNumber })
 }

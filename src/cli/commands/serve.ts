@@ -8,6 +8,7 @@ import type { Environment } from '../credentials-from-options.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { faultsFromOption } from '../faults-from-option.ts'
 import { addOutputOptions } from '../options.ts'
+import { s3FromEnvironment } from '../s3-from-environment.ts'
 import { invalid } from '../../core/errors.ts'
 import { readPage } from '../page-files.ts'
 
@@ -20,6 +21,8 @@ interface ServeOptions {
   readonly stopWithin: string
   readonly stopDelay?: string
   readonly metricsPort?: string
+  readonly endSessionsAfter: string
+  readonly publicUrl?: string
   readonly faults?: string
   readonly json?: boolean
   readonly quiet?: boolean
@@ -39,15 +42,23 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--stop-within <time>', 'when stopped, wait so long for what is in flight', '30s')
     .option('--stop-delay <time>', 'when stopped, answer 503 at /readyz so long before anything else (default: not)')
     .option('--metrics-port <n>', 'offer /metrics at this port of the loopback (default: at --port)')
+    .option('--end-sessions-after <time>', 'end video sessions that nobody finished when so old, or never', '7d')
+    .option('--public-url <url>', 'what addresses begin with, where a proxy or balancer stands in front')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
     .addHelpText(
       'after',
       '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
         "key and a token are made up and printed once (with --json in the event 'listening').\n" +
         'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data for all.\n' +
-        'MOCAP_METRICS_TOKEN asks whoever reads /metrics at --port for this bearer token. SIGTERM ends with exit code 0.',
+        'MOCAP_METRICS_TOKEN asks whoever reads /metrics at --port for this bearer token. SIGTERM ends with exit code 0.\n' +
+        'S3_BUCKET, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY keep the objects in an S3-compatible store.',
     )
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
+  command
+    .command('cors')
+    .description('let pages of these origins send to the bucket that the environment names, and read ETags')
+    .requiredOption('--origin <url...>', 'https://app.example; * for any')
+    .action((options: { origin: string[] }) => setOrigins(context, options.origin))
 }
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
@@ -55,7 +66,8 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const port = portOf(options.port, '--port')
   const credentials = credentialsFromEnvironment(context.env)
   const databaseUrl = await databaseUrlOf(options, context.env)
-  if (databaseUrl !== undefined && options.data === undefined) {
+  const s3 = s3FromEnvironment(context.env)
+  if (databaseUrl !== undefined && options.data === undefined && s3 === undefined) {
     invalid('A PostgreSQL server keeps records only: name a folder for the objects with --data (one for all services).')
   }
   const completeAfterMs =
@@ -64,6 +76,10 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     ...{ port, host: options.host },
     ...given('dataDir', options.data),
     ...given('databaseUrl', databaseUrl),
+    ...given('s3', s3),
+    ...given('publicUrl', options.publicUrl),
+    endSessionsAfterMs:
+      options.endSessionsAfter === 'never' ? 0 : parseDuration(options.endSessionsAfter, '--end-sessions-after'),
     ...given('credentials', credentials),
     ...given('analysisCompletesAfterMs', completeAfterMs),
     ...given('page', await readPage()),
@@ -90,7 +106,10 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   output.answer(`The service listens on ${service.url}`)
   if (settings.page !== undefined) output.answer(`Its page is at ${service.url}/ and asks for the API key.`)
   if (service.metricsUrl !== undefined) output.answer(`Its metrics are at ${service.metricsUrl}`)
-  output.answer(options.data === undefined ? 'It keeps everything in memory.' : `It keeps its data in ${options.data}`)
+  if (s3 !== undefined) output.answer(`It keeps the objects in the bucket ${s3.bucket}`)
+  if (options.data !== undefined) output.answer(`It keeps its data in ${options.data}`)
+  else if (databaseUrl === undefined)
+    output.answer(s3 === undefined ? 'It keeps everything in memory.' : 'It keeps its records in memory.')
   if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL at ${new URL(databaseUrl).host}`)
   if (made !== undefined) {
     output.answer(`API key:      ${made.apiKeys[0] ?? ''}`)
@@ -110,6 +129,20 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
 function portOf(text: string, option: string): number {
   const port = parseInteger(text, option)
   return port <= MAX_PORT ? port : invalid(`${option} must be at most ${MAX_PORT}.`)
+}
+
+async function setOrigins(context: CommandContext, origins: readonly string[]): Promise<void> {
+  const output = context.begin('serve', {})
+  const s3 = s3FromEnvironment(context.env) ?? invalid('S3_BUCKET is not set: name the bucket whose origins to set.')
+  const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
+  if (wrong !== undefined) invalid(`--origin "${wrong}" must be * or an origin such as https://app.example.`)
+  const { allowOriginsOfBucket } = await import('../../service/index.ts')
+  await allowOriginsOfBucket(s3, origins)
+  output.answer(`Pages of ${origins.join(', ')} may send to the bucket ${s3.bucket} and read ETags.`)
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text
 }
 
 /** From a file or the environment, never from the command line: it holds a password. */

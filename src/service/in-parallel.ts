@@ -1,0 +1,25 @@
+// A bounded number of calls at once. All of them have ended when it settles, so that nobody is surprised by a late one.
+
+/** Results in the order of the items. Rejects with the first failure, when what is under way has ended. */
+export async function inParallel<T, R>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = []
+  const failures: unknown[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < items.length && failures.length === 0) {
+      const index = next++
+      try {
+        results[index] = await work(items[index]!)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+  if (failures.length > 0) throw failures[0]
+  return results
+}

@@ -1,0 +1,63 @@
+// What a host says about the S3-compatible store that keeps the objects, checked and with its defaults filled in.
+
+import type { BucketPlace } from './s3-addresses.ts'
+
+export interface S3Options {
+  /** Made beforehand; no other program writes under `captures/` and `videos/` in it. */
+  readonly bucket: string
+  /** `https://host` or `http://host:port` of the store. Default: that of AWS in the region. */
+  readonly endpoint?: string
+  /** What addresses begin with, where clients reach the store by another name than the service. Default `endpoint`. */
+  readonly publicEndpoint?: string
+  /** Default us-east-1. */
+  readonly region?: string
+  /** The store's keys. Secret. Default: what the AWS SDK finds (environment, profile, role of the machine). */
+  readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  /** `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint, false without. */
+  readonly pathStyle?: boolean
+}
+
+export interface S3Settings {
+  readonly bucket: string
+  readonly endpoint: string
+  readonly region: string
+  readonly pathStyle: boolean
+  readonly keys: S3Options['keys']
+  /** Where clients reach the bucket. */
+  readonly place: BucketPlace
+}
+
+/** Throws a TypeError that names the option and the rule, and never a key. */
+export function resolveS3(options: S3Options): S3Settings {
+  const { bucket, region = 'us-east-1', keys } = options
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+  check(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket), 's3.bucket must be a bucket name: 3 to 63 of a-z 0-9 . -')
+  check(/^[a-z0-9-]+$/.test(region), 's3.region must be a region name such as us-east-1')
+  check(
+    keys === undefined || (isVisible(keys.accessKeyId) && isVisible(keys.secretAccessKey)),
+    's3.keys must hold both keys, without spaces',
+  )
+  const endpoint = originOf(options.endpoint ?? `https://s3.${region}.amazonaws.com`, 's3.endpoint')
+  const pathStyle = options.pathStyle ?? options.endpoint !== undefined
+  const reached = originOf(options.publicEndpoint ?? endpoint, 's3.publicEndpoint')
+  const { protocol, host } = new URL(reached)
+  const place = pathStyle
+    ? { origin: reached, pathPrefix: `/${bucket}/` }
+    : { origin: `${protocol}//${bucket}.${host}`, pathPrefix: '/' }
+  return { bucket, endpoint, region, pathStyle, keys, place }
+}
+
+function originOf(text: string, name: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === ''
+  check(isOrigin && url.username === '' && url.hash === '', `${name} must be an http or https URL of a host alone`)
+  return url.origin
+}
+
+function isVisible(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text)
+}
+
+function check(condition: boolean, rule: string): asserts condition {
+  if (!condition) throw new TypeError(`startService: ${rule}.`)
+}

@@ -1,0 +1,107 @@
+// Opens an upload session: its records first, then what storage needs for its files, then the addresses.
+
+import { randomUUID } from 'node:crypto'
+
+import { timeOf, type ServiceContext } from './context.ts'
+import type { ObjectStorage, VideoObject } from './object-storage.ts'
+import type { videoUploadRequest } from './wire.ts'
+import type { InferOutput } from 'valibot'
+
+/** Rows per statement: a statement takes at most 65,535 parameters. */
+const ROWS = 5_000
+
+export interface FileEntry {
+  readonly raw_file_name: string
+  readonly file_size_bytes: number
+  readonly number_of_chunks: number
+  readonly file_id?: number | undefined
+  readonly frame_rate?: number | undefined
+}
+
+/** The answer of POST /upload_videos. When storage fails the session is cancelled, and nobody has heard of it. */
+export async function createSession(
+  context: ServiceContext,
+  storage: ObjectStorage,
+  body: InferOutput<typeof videoUploadRequest>,
+): Promise<object> {
+  const { db } = context
+  const sessionId = randomUUID()
+  const ids = await recordSession(context, sessionId, body)
+  const objects = body.files.map((file, index): VideoObject => ({
+    key: { flow: 'videos', sessionId, fileId: Number(ids[index]) },
+    sizeBytes: file.file_size_bytes,
+    partCount: file.number_of_chunks,
+    uploadId: null,
+  }))
+  try {
+    const uploadIds = await storage.begin(objects)
+    await recordUploads(context, ids, uploadIds)
+    const begun = objects.map((object, index) => ({ ...object, uploadId: uploadIds[index] ?? null }))
+    return {
+      upload_session_id: sessionId,
+      pre_signed_urls: await Promise.all(
+        body.files.map(async (file, index) => describeFile(file, Number(ids[index]), await addresses(begun[index]))),
+      ),
+    }
+  } catch (error) {
+    await db.updateTable('video_sessions').set({ is_cancelled: true }).where('id', '=', sessionId).execute()
+    // What cannot be removed now is left for the sweeper. The first failure is what the caller must hear.
+    await storage.release(objects).catch(() => undefined)
+    throw error
+  }
+
+  function addresses(object: VideoObject | undefined): Promise<string[]> {
+    return object === undefined ? Promise.resolve([]) : storage.partAddresses(object)
+  }
+}
+
+/** The ids of the files, in their order. */
+function recordSession(
+  context: ServiceContext,
+  sessionId: string,
+  body: InferOutput<typeof videoUploadRequest>,
+): Promise<number[]> {
+  const { movement_type_id, player_id, session_date, session_type_id } = body
+  return context.db.transaction().execute(async (trx) => {
+    const session = { id: sessionId, movement_type_id, player_id, session_date, session_type_id }
+    await trx
+      .insertInto('video_sessions')
+      .values({ ...session, created_at: timeOf(context) })
+      .execute()
+    const rows: { id: number }[] = []
+    for (let start = 0; start < body.files.length; start += ROWS) {
+      const values = body.files.slice(start, start + ROWS).map((file) => ({
+        session_id: sessionId,
+        raw_file_name: file.raw_file_name,
+        file_size_bytes: file.file_size_bytes,
+        number_of_chunks: file.number_of_chunks,
+        file_id: file.file_id ?? null,
+        frame_rate: file.frame_rate ?? null,
+      }))
+      rows.push(...(await trx.insertInto('video_files').values(values).returning('id').execute()))
+    }
+    return rows.map(({ id }) => id).sort((a, b) => a - b)
+  })
+}
+
+async function recordUploads(
+  { db }: ServiceContext,
+  ids: readonly number[],
+  uploadIds: readonly (string | null)[],
+): Promise<void> {
+  const made = ids.flatMap((id, index) => (uploadIds[index] == null ? [] : [{ id, uploadId: uploadIds[index] }]))
+  if (made.length === 0) return
+  await db.transaction().execute(async (trx) => {
+    for (const { id, uploadId } of made)
+      await trx.updateTable('video_files').set({ upload_id: uploadId }).where('id', '=', id).execute()
+  })
+}
+
+function describeFile(file: FileEntry, fileId: number, addresses: readonly string[]): object {
+  return {
+    session_file_id: fileId,
+    raw_file_name: file.raw_file_name,
+    ...(file.file_id === undefined ? {} : { file_id: file.file_id }),
+    info: addresses.map((url, index) => ({ url, part_number: index + 1 })),
+  }
+}
