@@ -32,6 +32,7 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
       'kysely',
       '@electric-sql/pglite',
       'pg',
+      '@aws-sdk/client-s3',
       'valibot',
     ],
   },

@@ -8,12 +8,13 @@ export async function inParallel<T, R>(
 ): Promise<R[]> {
   const results: R[] = []
   const failures: unknown[] = []
-  let next = 0
+  // One iterator for all workers, so that each item is taken once.
+  const entries = items.entries()
   const worker = async () => {
-    while (next < items.length && failures.length === 0) {
-      const index = next++
+    for (const [index, item] of entries) {
+      if (failures.length > 0) return
       try {
-        results[index] = await work(items[index]!)
+        results[index] = await work(item)
       } catch (error) {
         failures.push(error)
       }

@@ -132,7 +132,10 @@ async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: ((
   // Only who uses a bucket needs the SDK.
   const { openBucket } = await import('./s3-bucket.ts')
   const bucket = openBucket(s3)
-  undo.push(() => Promise.resolve(bucket.close()))
+  undo.push(() => {
+    bucket.close()
+    return Promise.resolve()
+  })
   const { addressLifeSeconds: lifeSeconds, now } = settings
   return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }))
 }
@@ -148,7 +151,9 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
           log.info(result, 'unfinished sessions were ended')
       })
       .catch((error: unknown) => log.error({ err: error }, 'unfinished sessions could not be ended'))
-      .finally(() => (current = undefined))
+      .finally(() => {
+        current = undefined
+      })
   }
   const timer = setInterval(sweep, SWEEP_EVERY_MS)
   sweep()

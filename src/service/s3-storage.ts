@@ -65,7 +65,10 @@ function sizeEntry(key: ObjectKey, object: StoredObject | undefined): [string, n
 
 async function assemble(bucket: Bucket, file: VideoObject, etags: readonly string[]): Promise<void> {
   const key = keyOf(file.key)
-  if (file.uploadId === null) return checkWhole(await bucket.head(key), file, etags)
+  if (file.uploadId === null) {
+    checkWhole(await bucket.head(key), file, etags)
+    return
+  }
   // Before anything that cannot be taken back: a completed upload takes no part any more.
   const parts = await bucket.listParts(key, file.uploadId)
   if (parts !== undefined) {

@@ -65,7 +65,8 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   allowOtherOrigins(app)
   lay?.(app)
   const { page, metricsPort, metricsToken } = context.settings
-  if (page !== undefined) pageRoutes(app, page, () => new URL(context.publicUrl()).origin)
+  if (page !== undefined)
+    pageRoutes(app, page, () => context.settings.s3?.place.origin ?? new URL(context.publicUrl()).origin)
   healthRoutes(app, context)
   if (metricsPort === undefined) metricsRoute(app, metrics, metricsToken)
   openApiRoutes(app)

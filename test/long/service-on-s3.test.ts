@@ -32,10 +32,22 @@ if (lack !== undefined) process.stderr.write(`SKIPPED: ${lack}\n`)
 const VIDEO = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
 const CREDENTIALS = { apiKeys: ['key-of-a-test'], accessTokens: ['token-of-a-test'] }
 
+/** What the calls of these tests answer, each a part of it. */
+interface Reply {
+  readonly id: string
+  readonly upload_session_id: string
+  readonly pre_signed_urls: readonly {
+    readonly session_file_id: number
+    readonly info: readonly { readonly url: string }[]
+  }[]
+  readonly items: readonly { readonly file_name: string; readonly url: string }[]
+  readonly error: { readonly code: string; readonly part_number?: number }
+}
+
 describe('the service on a real S3 store', () => {
   let gateway: CephGateway | undefined
   let keys: SigV4Options
-  let service: RunningService
+  let service: RunningService | undefined
   let skewMs = 0
 
   const start = (options: ServiceOptions = {}): Promise<RunningService> =>
@@ -67,10 +79,10 @@ describe('the service on a real S3 store', () => {
   })
 
   const uplinkOf = (options: Partial<Parameters<typeof createUplink>[0]> = {}) =>
-    createUplink({ baseUrl: service.url, credentials: { apiKey: CREDENTIALS.apiKeys[0]! }, ...options })
+    createUplink({ baseUrl: service!.url, credentials: { apiKey: CREDENTIALS.apiKeys[0]! }, ...options })
 
-  async function call(method: string, path: string, body?: unknown): Promise<{ status: number; json: any }> {
-    const reply = await fetch(service.url + path, {
+  async function call(method: string, path: string, body?: unknown): Promise<{ status: number; json: Reply }> {
+    const reply = await fetch(service!.url + path, {
       method,
       headers: {
         'x-api-key': CREDENTIALS.apiKeys[0]!,
@@ -78,7 +90,7 @@ describe('the service on a real S3 store', () => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status: reply.status, json: await reply.json() }
+    return { status: reply.status, json: (await reply.json()) as Reply }
   }
 
   async function open(sizeBytes: number, chunks: number) {
@@ -87,10 +99,10 @@ describe('the service on a real S3 store', () => {
       ...{ movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 },
     })
     expect(status).toBe(200)
-    const [file] = json.pre_signed_urls
-    const urls: string[] = file.info.map(({ url }: { url: string }) => url)
+    const file = json.pre_signed_urls[0]!
+    const urls = file.info.map(({ url }) => url)
     const key = new URL(urls[0]!).pathname.slice(`/${keys.bucket}/`.length)
-    return { sessionId: json.upload_session_id as string, fileId: file.session_file_id as number, urls, key }
+    return { sessionId: json.upload_session_id, fileId: file.session_file_id, urls, key }
   }
   type Open = Awaited<ReturnType<typeof open>>
 
@@ -114,7 +126,7 @@ describe('the service on a real S3 store', () => {
   }
   async function stored(name: string): Promise<string> {
     const { json } = await call('GET', '/stored?limit=1000')
-    const item = json.items.find((one: { file_name: string }) => one.file_name === name)
+    const item = json.items.find((one) => one.file_name === name)
     if (item === undefined) return 'not listed'
     expect(new URL(item.url).origin).toBe(keys.endpoint)
     return digest(new Uint8Array(await (await fetch(item.url)).arrayBuffer()))
