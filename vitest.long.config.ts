@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     name: 'long',
     setupFiles: ['test/helpers/seed.ts'],
+    globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
     include: ['test/long/**/*.test.ts'],
     testTimeout: 600_000,
     hookTimeout: 240_000,
