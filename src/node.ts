@@ -45,7 +45,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hasher,
     ...own
   } = options
-  const { sourceAt, allocate, contentHasher, ...uplinkOptions } = own
+  const { sourceAt, allocate, contentHasher, wholeBodyBytes, ...uplinkOptions } = own
   const transportOptions: UndiciTransportOptions = {
     maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
@@ -68,6 +68,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...(threads === undefined ? {} : { hasher: threads }),
     // Windows that threads can read where they are; a host's own transport may not take shared memory.
     ...(allocate === undefined ? {} : { allocate }),
+    ...(wholeBodyBytes === undefined ? {} : { wholeBodyBytes }),
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
       ? { allocate: sharedWindow }
       : {}),

@@ -85,6 +85,8 @@ export interface UplinkPorts {
   readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
   /** Makes the memory through which bodies pass; shared memory where the hasher works elsewhere. */
   readonly allocate?: (bytes: number) => Uint8Array
+  /** A part up to this long goes out in one piece instead of through windows, bytes. Default 64 KiB; 0: none. */
+  readonly wholeBodyBytes?: number
 }
 
 export interface Uplink {
@@ -145,6 +147,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     ...(allocate === undefined ? {} : { allocate }),
+    ...(ports.wholeBodyBytes === undefined ? {} : { wholeBodyBytes: ports.wholeBodyBytes }),
   })
   const client = createServiceClient({
     ...shared,

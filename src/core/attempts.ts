@@ -36,6 +36,10 @@ interface Underway {
   readonly controller: AbortController
   sentBytes: number
   readonly lengthBytes: number
+  /** The source is open and its bytes go out. */
+  isSending: boolean
+  /** Who waits for its end. */
+  waiters: (() => void)[] | undefined
 }
 
 /** How often one part may be reset for crawling. */
@@ -46,9 +50,8 @@ const CRAWLED = /* @__PURE__ */ new UploadError('ERR_UPLOAD_NETWORK', 'The conne
 
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
 export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
-  const running = new Map<AbortController, { readonly fileIndex: number; readonly ended: Promise<void> }>()
+  const running = new Set<Underway>()
   const stragglers = createStragglerWatch<Underway>()
-  const sending = new Set<Underway>()
   const resets = new Map<string, number>()
   const readers = createReaderCache((fileIndex) => {
     const { sizeBytes, modifiedAtMs } = fileAt(job.ledger, fileIndex).plan
@@ -57,25 +60,23 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
   })
   const sendWith = async (
     reader: Reader,
-    { unit, isFreshConnection }: Turn,
-    controller: AbortController,
+    isFreshConnection: boolean,
+    underway: Underway,
   ): Promise<SendPartResult | Crawled> => {
-    let sentBefore = 0
-    const { signal } = controller
-    const underway: Underway = { unit, controller, sentBytes: 0, lengthBytes: unit.end - unit.start }
-    sending.add(underway)
+    const { unit, controller } = underway
+    underway.isSending = true
     const result = await sendPart(ports, {
-      ...{ unit, isFreshConnection, reader, signal, protocol: job.protocol },
+      ...{ unit, isFreshConnection, reader, controller, protocol: job.protocol },
       address: addressOf(fileAt(job.ledger, unit.fileIndex), unit),
       onSent(sentBytes) {
-        onBytes(sentBytes - sentBefore)
-        sentBefore = sentBytes
+        onBytes(sentBytes - underway.sentBytes)
         underway.sentBytes = sentBytes
         job.report({ type: 'sent', unit, sentBytes })
       },
     })
-    sending.delete(underway)
-    return result.kind === 'aborted' && signal.reason === CRAWLED ? { kind: 'crawled', ending: result.ending } : result
+    underway.isSending = false
+    const isCrawled = result.kind === 'aborted' && controller.signal.reason === CRAWLED
+    return isCrawled ? { kind: 'crawled', ending: result.ending } : result
   }
   const open = async (fileIndex: number): Promise<Reader | UploadError> => {
     try {
@@ -87,33 +88,35 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
 
   return {
     count: () => running.size,
-    async send(turn) {
-      const { fileIndex } = turn.unit
-      const controller = new AbortController()
-      let end = (): void => undefined
-      const ended = new Promise<void>((resolve) => (end = resolve))
-      running.set(controller, { fileIndex, ended })
+    async send({ unit, isFreshConnection }) {
+      const { fileIndex } = unit
+      const progress = { sentBytes: 0, lengthBytes: unit.end - unit.start, isSending: false }
+      const underway: Underway = { unit, controller: new AbortController(), ...progress, waiters: undefined }
+      running.add(underway)
       try {
         const reader = await open(fileIndex)
         if (reader instanceof Error) return { kind: 'source', ending: 'neverWhole', error: reader }
-        return await sendWith(reader, turn, controller)
+        return await sendWith(reader, isFreshConnection, underway)
       } finally {
-        running.delete(controller)
-        end()
+        running.delete(underway)
+        for (const waiter of underway.waiters ?? []) waiter()
         await readers.release(fileIndex)
       }
     },
     abortFile(fileIndex, reason) {
-      for (const [controller, of] of running) if (of.fileIndex === fileIndex) controller.abort(reason)
+      for (const { unit, controller } of running) if (unit.fileIndex === fileIndex) controller.abort(reason)
     },
     async idle(fileIndex) {
-      const ends = [...running.values()].filter((attempt) => attempt.fileIndex === fileIndex)
-      await Promise.all(ends.map((attempt) => attempt.ended))
+      const ofFile = [...running].filter(({ unit }) => unit.fileIndex === fileIndex)
+      await Promise.all(
+        ofFile.map((underway) => new Promise<void>((resolve) => (underway.waiters ??= []).push(resolve))),
+      )
     },
     resetStraggler(nowMs, isTail) {
       // Where an abort does not reset the connection, a second attempt could meet the first one.
       if (ports.transport.isResetByAbort !== true) return
-      const straggler = stragglers.look([...sending], nowMs, isTail)
+      const sending = [...running].filter(({ isSending }) => isSending)
+      const straggler = stragglers.look(sending, nowMs, isTail)
       if (straggler === undefined) return
       const key = `${String(straggler.unit.fileIndex)}/${String(straggler.unit.partNumber)}`
       const count = (resets.get(key) ?? 0) + 1
@@ -122,7 +125,7 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
       straggler.controller.abort(CRAWLED)
     },
     abortAll(reason) {
-      for (const controller of running.keys()) controller.abort(reason)
+      for (const { controller } of running) controller.abort(reason)
     },
   }
 }

@@ -39,6 +39,8 @@ export interface FixedEngineOptions {
   /** Memory for bodies, bytes. Default 32 MiB. Parts in flight × 2 windows never exceed it. */
   readonly memoryBytes?: number
   readonly allocate?: (bytes: number) => Uint8Array
+  /** A part up to this long goes out in one piece instead of through windows, bytes. Default 64 KiB; 0: none. */
+  readonly wholeBodyBytes?: number
 }
 
 export interface EngineOptions extends Omit<FixedEngineOptions, 'concurrency'> {
@@ -152,6 +154,7 @@ function driveSlots(
     random: options.random,
     hasher: options.hasher,
     windows: createWindowPool(windowOptions(options, largestCap)),
+    wholeBodyBytes: options.wholeBodyBytes,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     pace: tuning.pace,
     account: createAccount(options.random),

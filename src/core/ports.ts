@@ -47,7 +47,8 @@ export interface Reader {
 /**
  * A request body. `windows` is the main road: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece
  * is valid until the next one is asked for; the last one until the attempt has ended. The sequence is made anew for
- * each attempt. `blob` goes to the network without being read by us.
+ * each attempt. `bytes` is the road of short bodies, and they too are valid until the attempt has ended. `blob` goes to the
+ * network without being read by us.
  */
 export type Body =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
@@ -68,7 +69,10 @@ export interface TransportRequest {
   readonly isFreshConnection?: boolean
   /** How much of the answer's body is kept. Default 65,536. */
   readonly maxReplyBytes?: number
-  /** Bytes of the body handed to the network so far, never falling, ending at the length when all were handed over. */
+  /**
+   * Bytes of the body handed to the network so far, never falling, ending at the length when all were handed over. 0 says that
+   * the connection is there, for bodies that are not pulled from us.
+   */
   readonly onSent?: (sentBytes: number) => void
   /** Where the transport `hasQueue`: the request has left our queue and was handed to the platform. */
   readonly onStarted?: () => void

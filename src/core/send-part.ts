@@ -3,15 +3,16 @@
 // waits for its next attempt must hold neither a slot nor a window.
 
 import { createBody, type AttemptBody } from './body.ts'
-import { isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
+import { invariant, isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
 import { echoesAddress, md5FromEtag } from './etag.ts'
 import type { Pace } from './pace.ts'
-import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply, TransportRequest } from './ports.ts'
-import type { Unit, Verdict } from './ports.ts'
+import type { Body, Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply } from './ports.ts'
+import type { TransportRequest, Unit, Verdict } from './ports.ts'
 import { foreignWords } from './redact.ts'
 import { createSlicer } from './slices.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
-import type { WindowPool } from './windows.ts'
+import { createWholeBody } from './whole-body.ts'
+import type { WindowLease, WindowPool } from './windows.ts'
 
 export interface SendPartPorts {
   readonly transport: Transport
@@ -21,6 +22,8 @@ export interface SendPartPorts {
   readonly hasher: Hasher | undefined
   readonly timeouts: AttemptTimeouts
   readonly pace: Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
+  /** A part up to this long goes out in one piece, bytes, where a window holds it and nothing is limited. Default 64 KiB. */
+  readonly wholeBodyBytes?: number | undefined
 }
 
 export interface SendPartOptions {
@@ -31,8 +34,12 @@ export interface SendPartOptions {
   readonly isFreshConnection: boolean
   /** Bytes of this attempt handed to the network so far. */
   readonly onSent: (sentBytes: number) => void
-  readonly signal: AbortSignal
+  /** Of this attempt alone: whoever holds it may abort it, and so does the watch over its waits. */
+  readonly controller: AbortController
 }
+
+/** As much as a first slice of a window: one piece of it says as much of the line. */
+const WHOLE_BODY_BYTES = 64 * 1024
 
 /**
  * `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`: our own bytes
@@ -48,27 +55,21 @@ export type SendPartResult =
 
 /** Never rejects for what the world does; a rejection is a mistake of ours. */
 export async function sendPart(ports: SendPartPorts, options: SendPartOptions): Promise<SendPartResult> {
-  const { unit, signal } = options
-  if (signal.aborted) return { kind: 'aborted', ending: 'neverWhole' }
-  const attempt = new AbortController()
-  const follow = (): void => {
-    attempt.abort(signal.reason)
-  }
-  signal.addEventListener('abort', follow, { once: true })
+  const { unit, controller } = options
+  const { signal } = controller
+  if (controller.signal.aborted) return { kind: 'aborted', ending: 'neverWhole' }
+  let lease: WindowLease | undefined
   try {
-    const lease = goesUnread(ports, options.reader)
-      ? undefined
-      : await ports.windows.lease(unit.end - unit.start, attempt.signal)
-    try {
-      return await attemptOnce(ports, options, lease?.windows, attempt)
-    } finally {
-      lease?.release()
+    if (!goesUnread(ports, options.reader)) {
+      const leased = ports.windows.lease(unit.end - unit.start, signal)
+      lease = leased instanceof Promise ? await leased : leased
     }
+    return await attemptOnce(ports, options, lease?.windows)
   } catch (error) {
-    if (attempt.signal.aborted && error === attempt.signal.reason) return { kind: 'aborted', ending: 'neverWhole' }
+    if (signal.aborted && error === signal.reason) return { kind: 'aborted', ending: 'neverWhole' }
     throw error
   } finally {
-    signal.removeEventListener('abort', follow)
+    lease?.release()
   }
 }
 
@@ -82,46 +83,43 @@ async function attemptOnce(
   ports: SendPartPorts,
   options: SendPartOptions,
   windows: readonly Uint8Array[] | undefined,
-  attempt: AbortController,
 ): Promise<SendPartResult> {
-  const { unit, reader, signal } = options
+  const { unit, reader, controller, protocol, address, isFreshConnection } = options
+  const { signal } = controller
   const lengthBytes = unit.end - unit.start
-  const timeouts = timeoutsFor(ports, lengthBytes)
-  const watchdog = createWatchdog(ports.clock, timeouts, `Part ${String(unit.partNumber)}`, (error) => {
-    attempt.abort(error)
-  })
-  const { hasher, pace } = ports
-  const body = createBody({
-    ...{ unit, reader, windows: windows ?? [] },
-    startHash: windows === undefined || hasher === undefined ? undefined : () => hasher.start(),
-    slicer: createSlicer(ports.clock, ports.windows.windowBytes),
-    pace: { pieceBytes: () => pace.pieceBytes(), take: (bytes) => pace.take(bytes, attempt.signal) },
-    onHold: () => watchdog.hold(),
-    onReady: () => watchdog.resume(),
-  })
+  const expiry: { error?: TransportError } = {}
+  const watchdog = createWatchdog(
+    ports.clock,
+    timeoutsFor(ports, lengthBytes),
+    `Part ${String(unit.partNumber)}`,
+    (error) => {
+      expiry.error = error
+      controller.abort(error)
+    },
+  )
+  const body = createContent(ports, options, windows, watchdog)
   const progress = createProgress(lengthBytes, watchdog, options.onSent)
   let request: TransportRequest | undefined
-  let blob: Blob | undefined
-  let blobDigest: Promise<string> | undefined
   try {
-    blob = windows === undefined ? reader.blob?.(unit.start, unit.end) : undefined
-    request = makeRequest(options, blob, body, attempt.signal, {
+    request = {
+      ...protocol.request(unit, address),
+      url: address,
+      body: await body.make(),
+      ...{ signal, isFreshConnection },
       onSent: (bytes) => progress.onSent(bytes),
       onStarted: () => watchdog.started(),
-    })
+    }
     if (ports.transport.hasQueue === true) watchdog.hold()
-    blobDigest = blob && hasher?.digestBlob?.(blob, attempt.signal)
-    blobDigest?.catch(() => undefined)
     const reply = await ports.transport.send(request)
     watchdog.stop()
-    return await judge(options, reply, progress.sentBytes(), () => blobDigest ?? body.digest())
+    return await judge(options, reply, progress.sentBytes(), () => body.digest())
   } catch (error) {
     const ending = request === undefined ? 'neverWhole' : ports.transport.endingOf(request)
     if (body.readError() !== undefined) return sourceFailure(body.readError(), ending)
-    if (signal.aborted) return { kind: 'aborted', ending }
+    if (signal.aborted && signal.reason !== expiry.error) return { kind: 'aborted', ending }
     // A platform that could not read the Blob says no more than that no answer came.
-    const changed = blob && (await verifySource(reader).catch((caught: unknown) => caught))
-    if (changed !== undefined) return sourceFailure(changed, ending)
+    const changed = body.isUnread && (await verifySource(reader).catch((caught: unknown) => caught))
+    if (changed !== false && changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // A hasher that lost its thread says so: the same part may well go through once more.
     if (isUploadError(error) && error.isRetryable) {
@@ -139,22 +137,58 @@ async function attemptOnce(
   }
 }
 
-function makeRequest(
-  { unit, address, protocol, isFreshConnection }: SendPartOptions,
-  blob: Blob | undefined,
-  body: AttemptBody,
-  signal: AbortSignal,
-  listeners: Required<Pick<TransportRequest, 'onSent' | 'onStarted'>>,
-): TransportRequest {
+/** What the request carries, in one of three forms. */
+interface Content extends Omit<AttemptBody, 'windows'> {
+  /** Called once. */
+  make(): Body | Promise<Body>
+  /** It goes to the network without being read by us. */
+  readonly isUnread: boolean
+}
+
+function createContent(
+  ports: SendPartPorts,
+  { unit, reader, controller: { signal } }: SendPartOptions,
+  windows: readonly Uint8Array[] | undefined,
+  watchdog: Watchdog,
+): Content {
+  const { hasher, pace } = ports
   const lengthBytes = unit.end - unit.start
+  if (windows === undefined) return blobContent(unit, reader, hasher, signal)
+  const startHash = hasher === undefined ? undefined : () => hasher.start()
+  const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
+  const [only, other] = windows
+  const { wholeBodyBytes = WHOLE_BODY_BYTES } = ports
+  const isShort = wholeBodyBytes > 0 && lengthBytes <= wholeBodyBytes
+  if (isShort && only !== undefined && other === undefined && !pace.isLimited()) {
+    watchdog.hold()
+    const onReady = (): void => watchdog.started()
+    const { bytes, ...rest } = createWholeBody({ unit, reader, startHash, onReady, window: only, pace: { take } })
+    return { ...rest, isUnread: false, make: async () => ({ kind: 'bytes', bytes: await bytes() }) }
+  }
+  const { windows: sequence, ...rest } = createBody({
+    ...{ unit, reader, windows, startHash },
+    slicer: createSlicer(ports.clock, ports.windows.windowBytes),
+    pace: { pieceBytes: () => pace.pieceBytes(), take },
+    onHold: () => watchdog.hold(),
+    onReady: () => watchdog.resume(),
+  })
+  return { ...rest, isUnread: false, make: () => ({ kind: 'windows', lengthBytes, windows: sequence }) }
+}
+
+function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
+  let digest: Promise<string> | undefined
   return {
-    ...protocol.request(unit, address),
-    url: address,
-    body:
-      blob === undefined
-        ? { kind: 'windows', lengthBytes, windows: () => body.windows() }
-        : { kind: 'blob', lengthBytes, blob },
-    ...{ signal, isFreshConnection, ...listeners },
+    isUnread: true,
+    make() {
+      const blob = reader.blob?.(unit.start, unit.end)
+      invariant(blob !== undefined, 'a part goes unread only from a Blob')
+      digest = hasher?.digestBlob?.(blob, signal)
+      digest?.catch(() => undefined)
+      return { kind: 'blob', lengthBytes: unit.end - unit.start, blob }
+    },
+    digest: async () => digest,
+    end: () => Promise.resolve(),
+    readError: () => undefined,
   }
 }
 
@@ -172,7 +206,8 @@ function createProgress(
       sentBytes = Math.min(bytes, lengthBytes)
       if (bytes >= lengthBytes) watchdog.handedOver(bytes)
       else watchdog.moved()
-      tell(sentBytes)
+      // The first word of a body that goes in one piece is that its connection is there.
+      if (sentBytes > 0 || lengthBytes === 0) tell(sentBytes)
     },
     sentBytes: () => sentBytes,
     end() {

@@ -10,8 +10,11 @@ export interface WindowLease {
 
 export interface WindowPool {
   readonly windowBytes: number
-  /** Windows for a body: one when it fits into one, else two, so that reading overlaps sending. */
-  lease(bodyBytes: number, signal: AbortSignal): Promise<WindowLease>
+  /**
+   * Windows for a body: one when it fits into one, else two, so that reading overlaps sending. Waits when the budget is used
+   * up; rejects with the signal's reason.
+   */
+  lease(bodyBytes: number, signal: AbortSignal): WindowLease | Promise<WindowLease>
   /** Bytes handed out now, for tests and diagnostics. */
   leasedBytes(): number
 }
@@ -64,7 +67,7 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
     lease(bodyBytes, signal) {
       const count = bodyBytes <= windowBytes ? 1 : 2
       if (signal.aborted) return Promise.reject(signal.reason as Error)
-      if (waiters.length === 0 && leased + count <= capacity) return Promise.resolve(handOut(count))
+      if (waiters.length === 0 && leased + count <= capacity) return handOut(count)
       return new Promise((resolve, reject) => {
         const leave = (): void => {
           waiters.splice(waiters.indexOf(waiter), 1)

@@ -136,6 +136,16 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       expect(sent.length > 1).toBe(traits.isProgressLive)
     })
 
+    test('says of bytes, where it tells live, that they begin to go, and when all have gone', async () => {
+      const sent: number[] = []
+      const server = await serve(answering(() => httpAnswer(200)))
+
+      await send(server, { body: bodyOf('bytes', pattern(20_000)), onSent: (bytes) => sent.push(bytes) })
+
+      expect(sent.filter((bytes) => bytes > 0)).toEqual([20_000])
+      if (traits.isProgressLive && traits.isBrowser !== true) expect(sent[0]).toBe(0)
+    })
+
     test('carries fifty requests at once, each with its own bytes and answer', async () => {
       const server = await serve(
         answering(({ path, body }) =>

@@ -2,6 +2,7 @@
 
 import { createPace } from '../../src/core/pace.ts'
 import { createHash } from 'node:crypto'
+import { getEventListeners } from 'node:events'
 
 import { describe, expect, it } from 'vitest'
 import { TransportError, UploadError } from '../../src/core/errors.ts'
@@ -233,16 +234,13 @@ describe('a part that is aborted', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('hears nothing of a signal that fires after its end', async () => {
+  it('leaves its controller alone when it ends by itself, and no listener on it', async () => {
     const { send, transport, controller } = await setUp()
     const result = send()
-    const request = await transport.next()
-    request.fail({ phase: 'send' })
+    ;(await transport.next()).fail({ phase: 'send' })
     await result
 
-    controller.abort(new Error('paused'))
-
-    expect(request.request.signal.aborted).toBe(false)
+    expect([controller.signal.aborted, getEventListeners(controller.signal, 'abort')]).toEqual([false, []])
   })
 
   it('is not begun under a signal that has fired, nor after it waited for windows', async () => {
@@ -393,6 +391,94 @@ describe('a part and its source', () => {
   })
 })
 
+describe('a short part, in one piece', () => {
+  const isWhole = true
+
+  it('goes out as bytes with the MD5 of what was read, and keeps its window until the attempt has ended', async () => {
+    const { send, transport, pool } = await setUp({ isWhole, isHashed: true })
+    const result = send()
+    const request = await transport.next()
+    const { body } = request.request
+
+    expect([body?.kind, pool.leasedBytes()]).toEqual(['bytes', 64 * 1024])
+    expect(Buffer.from(await request.bodyBytes())).toEqual(Buffer.from(BYTES))
+    request.request.onSent?.(500)
+    request.reply({ status: 200, headers: { etag: `"${MD5}"` } })
+
+    expect(await result).toMatchObject({ kind: 'received', receipt: { md5: MD5, isVerified: true } })
+    expect(pool.leasedBytes()).toBe(0)
+  })
+
+  it('is hashed as it was read: what changes in its memory on the way is a mismatch', async () => {
+    const { send, transport } = await setUp({ isWhole, isHashed: true })
+    const result = send()
+    const { request, reply } = await transport.next()
+    if (request.body?.kind !== 'bytes') throw new Error('It was not sent in one piece.')
+    request.body.bytes.fill(7)
+    const stored = createHash('md5').update(request.body.bytes).digest('hex')
+    request.onSent?.(500)
+    reply({ status: 200, headers: { etag: `"${stored}"` } })
+
+    expect(await result).toMatchObject({
+      kind: 'refused',
+      verdict: { error: { code: 'ERR_UPLOAD_DIGEST_MISMATCH' } },
+    })
+  })
+
+  it('goes through windows when it is longer than that, or when a rate is kept', async () => {
+    for (const options of [{ bytes: fill(70_000, 1) }, { limitRate: '1KB' }]) {
+      const { send, transport } = await setUp({ isWhole, ...options })
+      void send()
+
+      expect((await transport.next()).request.body?.kind).toBe('windows')
+    }
+  })
+
+  it('makes no request when it cannot be read', async () => {
+    const { send, transport, source, clock, pool } = await setUp({ isWhole })
+    const reader = await source.open({ sizeBytes: 500 })
+
+    expect(await send({ ...reader, read: () => Promise.reject(new Error('EIO')) })).toMatchObject({
+      ...{ kind: 'source', ending: 'neverWhole' },
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
+    })
+    expect([transport.sent.length, clock.pending, pool.leasedBytes()]).toEqual([0, 0, 0])
+  })
+
+  it('is not judged while the disk keeps it waiting; then waits for a connection, and then for the line', async () => {
+    for (const [isConnected, phase, afterMs] of [
+      [false, 'connect', DEFAULT_TIMEOUTS.connectMs],
+      [true, 'send', DEFAULT_TIMEOUTS.stallMs],
+    ] as const) {
+      const { send, transport, clock, sent } = await setUp({ isWhole, readMs: 3_600_000 })
+      const result = send()
+      await clock.advance(3_600_000)
+      const { request } = await transport.next()
+      if (isConnected) request.onSent?.(0)
+
+      await clock.advance(afterMs - 1)
+      expect(await isSettled(result)).toBe(false)
+      await clock.advance(1)
+
+      expect(await result).toMatchObject({ kind: 'missing', error: { code: 'ERR_UPLOAD_TIMEOUT', phase } })
+      expect(sent).toEqual([])
+    }
+  })
+
+  it('gives its window back only when the read under way has ended, and is not sent when it was aborted meanwhile', async () => {
+    const { send, transport, controller, clock, pool } = await setUp({ isWhole, readMs: 5_000 })
+    const result = send()
+    await clock.advance(10)
+
+    controller.abort(new Error('paused'))
+    await clock.advance(4_989)
+    expect([await isSettled(result), pool.leasedBytes()]).toEqual([false, 64 * 1024])
+    await clock.advance(1)
+
+    expect([(await result).kind, pool.leasedBytes(), transport.sent.length]).toEqual(['aborted', 0, 0])
+  })
+})
+
 interface SetUpOptions {
   readonly bytes?: Uint8Array
   readonly end?: number
@@ -400,6 +486,9 @@ interface SetUpOptions {
   readonly isBlob?: boolean
   readonly digestBlob?: NonNullable<Hasher['digestBlob']>
   readonly isPoolFull?: boolean
+  /** Sends a short part in one piece, as the engine does. Default false: through windows, so that they are tested. */
+  readonly isWhole?: boolean
+  readonly limitRate?: string
   readonly isProgressLive?: boolean
   readonly readMs?: number
   readonly request?: () => never
@@ -422,7 +511,14 @@ async function setUp(options: SetUpOptions = {}) {
   const sent: number[] = []
   const told = Object.assign(Object.create(transport) as Transport, { isProgressLive: options.isProgressLive ?? true })
   const ports: SendPartPorts = {
-    ...{ transport: told, clock, windows: pool, timeouts: DEFAULT_TIMEOUTS, pace: createPace(clock, 'off') },
+    ...{
+      transport: told,
+      clock,
+      windows: pool,
+      timeouts: DEFAULT_TIMEOUTS,
+      pace: createPace(clock, options.limitRate ?? 'off'),
+    },
+    ...(options.isWhole === true ? {} : { wholeBodyBytes: 0 }),
     hasher: hasherOf(options, clock),
   }
   const protocol = testProtocol()
@@ -434,7 +530,7 @@ async function setUp(options: SetUpOptions = {}) {
       reader: given,
       isFreshConnection: false,
       onSent: (sentBytes) => void sent.push(sentBytes),
-      signal: controller.signal,
+      controller,
     })
   /** Takes the whole body of the next request, then answers. */
   const answer = async (reply: {

@@ -20,8 +20,8 @@ describe('a pool of windows', () => {
     const pool = createWindowPool({ budgetBytes: 300, windowBytes: 100 })
     const first = await pool.lease(200, never())
     const order: string[] = []
-    const large = pool.lease(200, never()).then((lease) => (order.push('large'), lease))
-    const small = pool.lease(50, never()).then((lease) => (order.push('small'), lease))
+    const large = Promise.resolve(pool.lease(200, never())).then((lease) => (order.push('large'), lease))
+    const small = Promise.resolve(pool.lease(50, never())).then((lease) => (order.push('small'), lease))
     await settled()
     expect(order).toEqual([])
 

@@ -95,26 +95,27 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   const takeBody = async (request: TransportRequest, about: StoreRequest, upTo: number): Promise<Uint8Array> => {
     const { body, signal } = request
     if (body === undefined) return new Uint8Array()
-    if (body.kind === 'bytes') return body.bytes
     if (body.kind === 'blob') {
       await wait(windowMsOf(about), signal)
       request.onSent?.(body.lengthBytes)
       return new Uint8Array(await body.blob.arrayBuffer())
     }
-    const all = new Uint8Array(body.lengthBytes)
+    const lengthBytes = body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
+    const all = new Uint8Array(lengthBytes)
     let at = 0
-    if (body.lengthBytes === 0) request.onSent?.(0)
-    for await (const window of body.windows()) {
+    // Of a body in one piece, too, this is the first word.
+    if (lengthBytes === 0 || body.kind === 'bytes') request.onSent?.(0)
+    for await (const window of body.kind === 'bytes' ? [body.bytes] : body.windows()) {
       signal.throwIfAborted()
       const arrived = window.slice()
       await wait(windowMsOf(about), signal)
       if (Buffer.compare(arrived, window) !== 0) violations.push('a window changed while it was on the line')
       all.set(window, at)
       at += window.byteLength
-      if (at >= upTo && upTo < body.lengthBytes) return all.subarray(0, at)
+      if (at >= upTo && upTo < lengthBytes) return all.subarray(0, at)
       request.onSent?.(at)
     }
-    if (at !== body.lengthBytes) violations.push(`a body of ${String(body.lengthBytes)} bytes had ${String(at)}`)
+    if (at !== lengthBytes) violations.push(`a body of ${String(lengthBytes)} bytes had ${String(at)}`)
     return all
   }
   const answer = (status: number, headers: Readonly<Record<string, string>>, code?: string): TransportReply => ({

@@ -24,6 +24,8 @@ export interface ConnectionPoolOptions {
 
 /** Hands out connections. Whoever acquires one gives it back with exactly one of `release` and `discard`. */
 export interface ConnectionPool {
+  /** A connection that waits in a free place: the usual case costs nothing. Undefined: `acquire` it. */
+  takeReady(target: URL): Connection | undefined
   /**
    * Waits for a place if need be. Rejects with the signal's reason when aborted, with Node's error when no connection
    * could be made.
@@ -89,17 +91,19 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   return {
+    takeReady: (target) => {
+      const origin = isClosed ? undefined : origins.get(target.origin)
+      if (origin === undefined || origin.taken >= maxConnectionsPerHost) return undefined
+      const ready = takeIdle(origin)
+      if (ready === undefined) return undefined
+      origin.taken += 1
+      origin.busy.add(ready)
+      return ready
+    },
     acquire: async (target, { isFresh, signal }) => {
       signal.throwIfAborted()
       if (isClosed) throw closedError()
       const origin = originOf(origins, target)
-      // The usual case costs nothing: a place is free and a connection waits in it.
-      const ready = isFresh || origin.taken >= maxConnectionsPerHost ? undefined : takeIdle(origin)
-      if (ready !== undefined) {
-        origin.taken += 1
-        origin.busy.add(ready)
-        return ready
-      }
       const either = new AbortController()
       const onAbort = () => either.abort(signal.reason)
       signal.addEventListener('abort', onAbort, { once: true })

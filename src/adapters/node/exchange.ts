@@ -46,12 +46,13 @@ export function exchange(connection: Connection, target: URL, request: Transport
     const answer = (reply: TransportReply, isWhole: boolean) => {
       // After an early answer the socket still holds a piece whose memory is about to be refilled.
       const isReusable = isWhole && body.isHandedOver() && !wire.hasUnsentBytes()
-      if (!isReusable) {
+      const ended = isReusable ? body.ended() : undefined
+      if (ended === undefined) {
         settle({ kind: 'answered', reply, isReusable })
         return
       }
       // A source that fails settles this itself.
-      body.ended().then(
+      ended.then(
         () => settle({ kind: 'answered', reply, isReusable }),
         () => undefined,
       )
@@ -63,6 +64,7 @@ export function exchange(connection: Connection, target: URL, request: Transport
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => {
         isStarted = true
+        body.started()
       },
       onResponseStart: (controller, status) => {
         reader.onHead(status, rawHeadersOf(controller))
@@ -97,7 +99,7 @@ function dispatchOptions(target: URL, request: TransportRequest, body: OutgoingB
     method: request.method,
     headers,
     // undici 7 takes async iterables, its types do not say so. Without bytes it writes `content-length: 0` itself.
-    body: body.pieces as unknown as Uint8Array | null,
+    body: body.content as unknown as Uint8Array | null,
   }
 }
 

@@ -1,6 +1,6 @@
-// A request body on its way out: hands undici one piece at a time and asks for the next only when the last has left the
-// process, because the memory of a piece is refilled as soon as the next is asked for. undici 7 alone would ask
-// earlier whenever a piece is smaller than the socket's high-water mark.
+// A request body on its way out: a short one whole, a longer one a piece at a time. It hands undici one piece and asks for the
+// next only when the last has left the process, because the memory of a piece is refilled as soon as the next is asked
+// for. undici 7 alone would ask earlier whenever a piece is smaller than the socket's high-water mark.
 
 import { UploadError } from '../../core/errors.ts'
 import type { Body } from '../../core/ports.ts'
@@ -10,16 +10,21 @@ import type { Wire } from './wire.ts'
 export interface OutgoingBody {
   readonly lengthBytes: number
   /** What undici sends; null where there are no bytes. */
-  readonly pieces: AsyncIterableIterator<Uint8Array> | null
+  readonly content: AsyncIterableIterator<Uint8Array> | Uint8Array | null
+  /** undici is about to write the request. */
+  started(): void
   /** True when every byte was handed to the socket, which may still hold some. */
   isHandedOver(): boolean
-  /** Settles when the source has come to its end after the last byte; rejects with the source's own error. */
-  ended(): Promise<void>
+  /**
+   * Settles when the source has come to its end after the last byte; rejects with the source's own error. Undefined: there is
+   * nothing to wait for.
+   */
+  ended(): Promise<void> | undefined
   /** Reports what was sent if the whole was, and lets go of the source. Idempotent. */
   stop(): void
 }
 
-// Only for `bytes`: progress in steps. 1 MiB costs nothing against one write of the whole.
+// Only for `bytes`: what is longer goes out in slices, for progress. 1 MiB costs nothing against one write of the whole.
 const SLICE_BYTES = 1024 * 1024
 
 /** Prepares a body; `onFailure` hears at once when the source fails. */
@@ -29,8 +34,9 @@ export function createOutgoingBody(
   { onSent, onFailure }: { onSent: ((sentBytes: number) => void) | undefined; onFailure: (error: unknown) => void },
 ): OutgoingBody {
   const lengthBytes = lengthOf(body)
+  const whole = body?.kind === 'bytes' && lengthBytes <= SLICE_BYTES ? body.bytes : undefined
   let source: AsyncIterator<Uint8Array> | undefined
-  let tail: Promise<void> = Promise.resolve()
+  let tail: Promise<void> | undefined
   let givenBytes = 0
   let reportedBytes = -1
   let isStopped = false
@@ -39,6 +45,14 @@ export function createOutgoingBody(
     if (body === undefined || givenBytes <= reportedBytes) return
     reportedBytes = givenBytes
     if (givenBytes > 0 || lengthBytes === 0) onSent?.(givenBytes)
+  }
+  const reportGone = (): void => {
+    if (!isStopped && !wire.hasUnsentBytes()) report()
+  }
+  const reportWhenFlushed = (): void => {
+    const flushed = wire.whenFlushed()
+    if (flushed === undefined) reportGone()
+    else void flushed.then(reportGone)
   }
   const pull = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     const flushed = wire.whenFlushed()
@@ -74,7 +88,14 @@ export function createOutgoingBody(
 
   return {
     lengthBytes,
-    pieces: lengthBytes === 0 ? null : pieces,
+    content: lengthBytes === 0 ? null : (whole ?? pieces),
+    started: () => {
+      if (whole === undefined || lengthBytes === 0) return
+      // undici writes all of it before anything else runs.
+      givenBytes = lengthBytes
+      onSent?.(0)
+      queueMicrotask(reportWhenFlushed)
+    },
     isHandedOver: () => givenBytes === lengthBytes,
     ended: () => tail,
     stop: () => {

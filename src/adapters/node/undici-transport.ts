@@ -45,7 +45,8 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   }
 
   const attempt = async (target: URL, request: TransportRequest, isFresh: boolean): Promise<TransportReply> => {
-    const connection = await acquire(target, request, isFresh)
+    const ready = isFresh || request.signal.aborted ? undefined : pool.takeReady(target)
+    const connection = ready ?? (await acquire(target, request, isFresh))
     const result = await exchange(connection, target, request)
     if (result.kind === 'answered') {
       if (result.isReusable) pool.release(connection)

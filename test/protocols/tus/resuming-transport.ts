@@ -56,7 +56,7 @@ function without(request: TransportRequest, body: Body, lengthBytes: number, ski
   }
 }
 
-function windowsOf(body: Body): AsyncIterable<Uint8Array> {
-  if (body.kind !== 'windows') throw new Error('The units of these tests are windows.')
-  return body.windows()
+function windowsOf(body: Body): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  if (body.kind === 'blob') throw new Error('The units of these tests are no Blobs.')
+  return body.kind === 'bytes' ? [body.bytes] : body.windows()
 }

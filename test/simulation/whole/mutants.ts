@@ -79,11 +79,12 @@ function early(transport: Transport): Transport {
   return {
     ...transport,
     async send(request) {
-      if (request.method !== 'PUT' || request.body?.kind !== 'windows') return transport.send(request)
       const { body } = request
+      if (request.method !== 'PUT' || body === undefined || body.kind === 'blob') return transport.send(request)
+      const lengthBytes = body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
       const pieces: Uint8Array[] = []
       const windows = async function* (): AsyncIterable<Uint8Array> {
-        for await (const window of body.windows()) {
+        for await (const window of body.kind === 'bytes' ? [body.bytes] : body.windows()) {
           pieces.push(window.slice())
           yield window
         }
@@ -92,9 +93,9 @@ function early(transport: Transport): Transport {
       const out = new Promise<void>((resolve) => (isOut = resolve))
       const onSent = (bytes: number): void => {
         request.onSent?.(bytes)
-        if (bytes === body.lengthBytes) isOut()
+        if (bytes === lengthBytes) isOut()
       }
-      const answer = transport.send({ ...request, onSent, body: { ...body, windows } })
+      const answer = transport.send({ ...request, onSent, body: { kind: 'windows', lengthBytes, windows } })
       answer.catch(() => undefined)
       await Promise.race([answer, out])
       const etag = `"${digestOf(Buffer.concat(pieces))}"`

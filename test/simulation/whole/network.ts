@@ -68,10 +68,12 @@ export function createNetwork(options: NetworkOptions): Transport {
   /** Puts the body on the line; a window is looked at when it comes and when it has gone. */
   const takeBody = async (attempt: Attempt, fault: string | undefined): Promise<Uint8Array> => {
     const { body, onSent } = attempt.request
-    if (body?.kind !== 'windows') return bytesOf(attempt.request)
-    const all = new Uint8Array(body.lengthBytes)
+    if (body === undefined || body.kind === 'blob' || attempt.target === undefined) return bytesOf(attempt.request)
+    const lengthBytes = body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
+    const all = new Uint8Array(lengthBytes)
     let at = 0
-    for await (const window of body.windows()) {
+    if (body.kind === 'bytes') onSent?.(0)
+    for await (const window of body.kind === 'bytes' ? [body.bytes] : body.windows()) {
       const arrived = window.slice()
       all.set(arrived, at)
       at += arrived.byteLength
@@ -80,9 +82,9 @@ export function createNetwork(options: NetworkOptions): Transport {
       if (fault === 'reset') throw broken(attempt, 'send')
       if (fault === 'silentSend') await silence(attempt)
       if (Buffer.compare(arrived, window) !== 0) watch.violate('a window changed while it was on the line')
-      if (at < body.lengthBytes) onSent?.(at)
+      if (at < lengthBytes) onSent?.(at)
     }
-    if (at !== body.lengthBytes) watch.violate(`a body of ${String(body.lengthBytes)} bytes had ${String(at)}`)
+    if (at !== lengthBytes) watch.violate(`a body of ${String(lengthBytes)} bytes had ${String(at)}`)
     return all
   }
   const exchange = async (attempt: Attempt): Promise<Answer> => {

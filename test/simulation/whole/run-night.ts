@@ -198,6 +198,8 @@ function portsOf(
     random: dice.random,
     hasher: digestHasher(),
     allocate: mutant.allocate?.(allocate) ?? allocate,
+    // Parts of a night have 64 bytes at most: in one piece in half of the nights, through windows in the others.
+    ...(night.partSizeBytes % 2 === 0 ? {} : { wholeBodyBytes: 0 }),
   }
 }
 
