@@ -1,5 +1,6 @@
 // The face for Node: the engine with files, streams, undici and a memory journal wired in.
 
+import { wholeBodies } from './core/whole-body.ts'
 import { sha256Hasher } from './adapters/node/md5-hasher.ts'
 import { fileSource } from './adapters/node/file-source.ts'
 import { proxyFromEnvironment } from './adapters/node/proxy.ts'
@@ -45,7 +46,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hasher,
     ...own
   } = options
-  const { sourceAt, allocate, contentHasher, wholeBodyBytes, ...uplinkOptions } = own
+  const { sourceAt, allocate, contentHasher, wholeBodies: bodies, ...uplinkOptions } = own
   const transportOptions: UndiciTransportOptions = {
     maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
@@ -68,7 +69,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...(threads === undefined ? {} : { hasher: threads }),
     // Windows that threads can read where they are; a host's own transport may not take shared memory.
     ...(allocate === undefined ? {} : { allocate }),
-    ...(wholeBodyBytes === undefined ? {} : { wholeBodyBytes }),
+    wholeBodies: bodies ?? wholeBodies(),
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
       ? { allocate: sharedWindow }
       : {}),

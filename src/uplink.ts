@@ -6,6 +6,7 @@ import { createEngine, type EngineOptions } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import type { LimitRate } from './core/timetable.ts'
+import type { WholeBodies } from './core/whole-body.ts'
 import {
   requestAnalysis,
   watchAnalysis,
@@ -85,8 +86,8 @@ export interface UplinkPorts {
   readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
   /** Makes the memory through which bodies pass; shared memory where the hasher works elsewhere. */
   readonly allocate?: (bytes: number) => Uint8Array
-  /** A part up to this long goes out in one piece instead of through windows, bytes. Default 64 KiB; 0: none. */
-  readonly wholeBodyBytes?: number
+  /** Sends short parts in one piece instead of through windows. Absent: through windows. */
+  readonly wholeBodies?: WholeBodies
 }
 
 export interface Uplink {
@@ -147,7 +148,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     ...(allocate === undefined ? {} : { allocate }),
-    ...(ports.wholeBodyBytes === undefined ? {} : { wholeBodyBytes: ports.wholeBodyBytes }),
+    ...(ports.wholeBodies === undefined ? {} : { wholeBodies: ports.wholeBodies }),
   })
   const client = createServiceClient({
     ...shared,

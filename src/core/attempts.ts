@@ -39,7 +39,7 @@ interface Underway {
   /** The source is open and its bytes go out. */
   isSending: boolean
   /** Who waits for its end. */
-  waiters: (() => void)[] | undefined
+  readonly waiters: (() => void)[]
 }
 
 /** How often one part may be reset for crawling. */
@@ -90,8 +90,14 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
     count: () => running.size,
     async send({ unit, isFreshConnection }) {
       const { fileIndex } = unit
-      const progress = { sentBytes: 0, lengthBytes: unit.end - unit.start, isSending: false }
-      const underway: Underway = { unit, controller: new AbortController(), ...progress, waiters: undefined }
+      const underway: Underway = {
+        unit,
+        controller: new AbortController(),
+        sentBytes: 0,
+        lengthBytes: unit.end - unit.start,
+        isSending: false,
+        waiters: [],
+      }
       running.add(underway)
       try {
         const reader = await open(fileIndex)
@@ -99,7 +105,7 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
         return await sendWith(reader, isFreshConnection, underway)
       } finally {
         running.delete(underway)
-        for (const waiter of underway.waiters ?? []) waiter()
+        for (const waiter of underway.waiters) waiter()
         await readers.release(fileIndex)
       }
     },
@@ -108,9 +114,7 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
     },
     async idle(fileIndex) {
       const ofFile = [...running].filter(({ unit }) => unit.fileIndex === fileIndex)
-      await Promise.all(
-        ofFile.map((underway) => new Promise<void>((resolve) => (underway.waiters ??= []).push(resolve))),
-      )
+      await Promise.all(ofFile.map((underway) => new Promise<void>((resolve) => underway.waiters.push(resolve))))
     },
     resetStraggler(nowMs, isTail) {
       // Where an abort does not reset the connection, a second attempt could meet the first one.

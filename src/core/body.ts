@@ -71,7 +71,8 @@ export function createBody(options: BodyOptions): AttemptBody {
     const [first, second = first] = windows
     const sequence = ++newest
     const isStale = (): boolean => isOver || sequence !== newest
-    if (first === undefined || second === undefined) return
+    // An empty file is sent as one empty part.
+    if (first === undefined || second === undefined || unit.end <= unit.start) return
     let [current, other] = [first, second]
     let at = unit.start
     onHold()
@@ -108,7 +109,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   }
 
   return {
-    windows: () => (unit.end > unit.start ? pieces() : nothing()),
+    windows: pieces,
     async digest() {
       if (busy.size > 0) await idle()
       // An empty body has no window, and its hash begins here.
@@ -122,8 +123,4 @@ export function createBody(options: BodyOptions): AttemptBody {
     },
     readError: () => readError,
   }
-}
-
-async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
-  // An empty file is sent as one empty part.
 }

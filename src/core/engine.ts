@@ -20,6 +20,7 @@ import {
 import type { TransferJob } from './transfer-job.ts'
 import { checkConcurrency, fixedTuning, MAX_CONCURRENCY, type Tuning } from './tuning.ts'
 import { DEFAULT_TIMEOUTS, type AttemptTimeouts } from './watchdog.ts'
+import type { WholeBodies } from './whole-body.ts'
 import { createWindowPool } from './windows.ts'
 
 /** Options of an engine that always sends the same number of parts at once. */
@@ -39,8 +40,8 @@ export interface FixedEngineOptions {
   /** Memory for bodies, bytes. Default 32 MiB. Parts in flight × 2 windows never exceed it. */
   readonly memoryBytes?: number
   readonly allocate?: (bytes: number) => Uint8Array
-  /** A part up to this long goes out in one piece instead of through windows, bytes. Default 64 KiB; 0: none. */
-  readonly wholeBodyBytes?: number
+  /** Sends short parts in one piece instead of through windows. */
+  readonly wholeBodies?: WholeBodies
 }
 
 export interface EngineOptions extends Omit<FixedEngineOptions, 'concurrency'> {
@@ -154,7 +155,7 @@ function driveSlots(
     random: options.random,
     hasher: options.hasher,
     windows: createWindowPool(windowOptions(options, largestCap)),
-    wholeBodyBytes: options.wholeBodyBytes,
+    wholeBodies: options.wholeBodies,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     pace: tuning.pace,
     account: createAccount(options.random),

@@ -2,16 +2,16 @@
 // the windows back when nothing touches them any more. Whether and when to try again is not decided here: a part that
 // waits for its next attempt must hold neither a slot nor a window.
 
-import { createBody, type AttemptBody } from './body.ts'
-import { invariant, isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
+import { createBody } from './body.ts'
+import { isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
 import { echoesAddress, md5FromEtag } from './etag.ts'
 import type { Pace } from './pace.ts'
-import type { Body, Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply } from './ports.ts'
+import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply } from './ports.ts'
 import type { TransportRequest, Unit, Verdict } from './ports.ts'
 import { foreignWords } from './redact.ts'
 import { createSlicer } from './slices.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
-import { createWholeBody } from './whole-body.ts'
+import type { Content, WholeBodies } from './whole-body.ts'
 import type { WindowLease, WindowPool } from './windows.ts'
 
 export interface SendPartPorts {
@@ -22,8 +22,8 @@ export interface SendPartPorts {
   readonly hasher: Hasher | undefined
   readonly timeouts: AttemptTimeouts
   readonly pace: Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
-  /** A part up to this long goes out in one piece, bytes, where a window holds it and nothing is limited. Default 64 KiB. */
-  readonly wholeBodyBytes?: number | undefined
+  /** How a short part goes out in one piece, where a window holds it and nothing is limited; absent: through windows. */
+  readonly wholeBodies?: WholeBodies | undefined
 }
 
 export interface SendPartOptions {
@@ -37,9 +37,6 @@ export interface SendPartOptions {
   /** Of this attempt alone: whoever holds it may abort it, and so does the watch over its waits. */
   readonly controller: AbortController
 }
-
-/** As much as a first slice of a window: one piece of it says as much of the line. */
-const WHOLE_BODY_BYTES = 64 * 1024
 
 /**
  * `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`: our own bytes
@@ -61,8 +58,7 @@ export async function sendPart(ports: SendPartPorts, options: SendPartOptions): 
   let lease: WindowLease | undefined
   try {
     if (!goesUnread(ports, options.reader)) {
-      const leased = ports.windows.lease(unit.end - unit.start, signal)
-      lease = leased instanceof Promise ? await leased : leased
+      lease = await ports.windows.lease(unit.end - unit.start, signal)
     }
     return await attemptOnce(ports, options, lease?.windows)
   } catch (error) {
@@ -115,11 +111,12 @@ async function attemptOnce(
     return await judge(options, reply, progress.sentBytes(), () => body.digest())
   } catch (error) {
     const ending = request === undefined ? 'neverWhole' : ports.transport.endingOf(request)
-    if (body.readError() !== undefined) return sourceFailure(body.readError(), ending)
+    const readError = body.readError?.()
+    if (readError !== undefined) return sourceFailure(readError, ending)
     if (signal.aborted && signal.reason !== expiry.error) return { kind: 'aborted', ending }
     // A platform that could not read the Blob says no more than that no answer came.
     const changed = body.isUnread && (await verifySource(reader).catch((caught: unknown) => caught))
-    if (changed !== false && changed !== undefined) return sourceFailure(changed, ending)
+    if (changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // A hasher that lost its thread says so: the same part may well go through once more.
     if (isUploadError(error) && error.isRetryable) {
@@ -131,18 +128,10 @@ async function attemptOnce(
     watchdog.stop()
     progress.end()
     // The read that was under way when the attempt ended still writes into its window.
-    await body.end()
+    await body.end?.()
     // What hashes elsewhere need not go on for an answer that asked for no digest.
-    if (blobDigest !== undefined) attempt.abort(new Error('The attempt has ended.'))
+    if (body.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
   }
-}
-
-/** What the request carries, in one of three forms. */
-interface Content extends Omit<AttemptBody, 'windows'> {
-  /** Called once. */
-  make(): Body | Promise<Body>
-  /** It goes to the network without being read by us. */
-  readonly isUnread: boolean
 }
 
 function createContent(
@@ -156,15 +145,9 @@ function createContent(
   if (windows === undefined) return blobContent(unit, reader, hasher, signal)
   const startHash = hasher === undefined ? undefined : () => hasher.start()
   const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
-  const [only, other] = windows
-  const { wholeBodyBytes = WHOLE_BODY_BYTES } = ports
-  const isShort = wholeBodyBytes > 0 && lengthBytes <= wholeBodyBytes
-  if (isShort && only !== undefined && other === undefined && !pace.isLimited()) {
-    watchdog.hold()
-    const onReady = (): void => watchdog.started()
-    const { bytes, ...rest } = createWholeBody({ unit, reader, startHash, onReady, window: only, pace: { take } })
-    return { ...rest, isUnread: false, make: async () => ({ kind: 'bytes', bytes: await bytes() }) }
-  }
+  const whole = windows.length > 1 || pace.isLimited() ? undefined : ports.wholeBodies
+  const short = whole?.({ unit, reader, startHash, take, windows, watchdog })
+  if (short !== undefined) return short
   const { windows: sequence, ...rest } = createBody({
     ...{ unit, reader, windows, startHash },
     slicer: createSlicer(ports.clock, ports.windows.windowBytes),
@@ -172,7 +155,7 @@ function createContent(
     onHold: () => watchdog.hold(),
     onReady: () => watchdog.resume(),
   })
-  return { ...rest, isUnread: false, make: () => ({ kind: 'windows', lengthBytes, windows: sequence }) }
+  return { ...rest, make: () => ({ kind: 'windows', lengthBytes, windows: sequence }) }
 }
 
 function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
@@ -180,15 +163,13 @@ function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, sig
   return {
     isUnread: true,
     make() {
-      const blob = reader.blob?.(unit.start, unit.end)
-      invariant(blob !== undefined, 'a part goes unread only from a Blob')
+      // Only from such a reader a part goes unread.
+      const blob = (reader as Required<Reader>).blob(unit.start, unit.end)
       digest = hasher?.digestBlob?.(blob, signal)
       digest?.catch(() => undefined)
       return { kind: 'blob', lengthBytes: unit.end - unit.start, blob }
     },
-    digest: async () => digest,
-    end: () => Promise.resolve(),
-    readError: () => undefined,
+    digest: () => digest,
   }
 }
 
@@ -245,7 +226,7 @@ async function judge(
   options: SendPartOptions,
   reply: TransportReply,
   sentBytes: number,
-  digest: () => Promise<string | undefined>,
+  digest: () => Promise<string | undefined> | undefined,
 ): Promise<SendPartResult> {
   const { unit, reader, protocol, address } = options
   const verdict = protocol.judge(withoutEcho(reply, address), unit)

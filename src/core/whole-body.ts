@@ -2,62 +2,77 @@
 // a sequence of windows costs (its steps, its slices, its waits) is the same for twenty kilobytes as for megabytes.
 
 import type { AttemptBody, BodyOptions } from './body.ts'
-import { invariant } from './errors.ts'
-import type { BodyHash } from './ports.ts'
+import type { BodyHash, Body } from './ports.ts'
+import type { Watchdog } from './watchdog.ts'
 
-export interface WholeBody extends Omit<AttemptBody, 'windows'> {
-  /**
-   * All bytes of the part, once they are there and may go; they stay as they are until the attempt has ended. Rejects as the
-   * reader does. Called once.
-   */
-  bytes(): Promise<Uint8Array>
+/** What a request carries, in whatever form. */
+export interface Content extends Partial<Pick<AttemptBody, 'end' | 'readError'>> {
+  /** Called once. Rejects as the reader does. */
+  make(): Body | Promise<Body>
+  /** It goes to the network without being read by us. */
+  readonly isUnread?: true
+  digest(): Promise<string | undefined> | undefined
 }
 
-export type WholeBodyOptions = Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'onReady'> & {
-  /** Memory for all of it. */
-  readonly window: Uint8Array
-  readonly pace: Pick<BodyOptions['pace'], 'take'>
+export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'windows'> {
+  /** Leave to send. */
+  take(bytes: number): Promise<void> | undefined
+  /** Held from now on until the bytes may go. */
+  readonly watchdog: Pick<Watchdog, 'hold' | 'started'>
 }
 
-/** What of the body waits for the disk or for leave is over when `onReady` is called. */
-export function createWholeBody({ unit, reader, startHash, onReady, window, pace }: WholeBodyOptions): WholeBody {
-  const lengthBytes = unit.end - unit.start
-  invariant(lengthBytes <= window.byteLength, 'a whole body fits into its window')
-  const bytes = window.subarray(0, lengthBytes)
-  let hash: BodyHash | undefined
-  let hashing: Promise<void> | undefined
-  let readError: unknown
+/**
+ * The way of short parts, as an option of the engine: pages, whose Blobs go unread, do not load it. Undefined: this part goes
+ * through windows.
+ */
+export type WholeBodies = (options: WholeBodyOptions) => Content | undefined
 
-  return {
-    async bytes() {
-      if (lengthBytes > 0) {
-        try {
-          await reader.read(bytes, unit.start)
-        } catch (error) {
-          readError = error
-          throw error
+/** As much as a first slice of a window: one piece of it says as much of the line. */
+const MAX_BYTES = 64 * 1024
+
+/** Parts of up to 64 KiB in one piece, where the first window holds them. */
+export function wholeBodies(): WholeBodies {
+  return ({ unit, reader, startHash, windows: [window], take, watchdog }) => {
+    const lengthBytes = unit.end - unit.start
+    if (window === undefined || lengthBytes > Math.min(MAX_BYTES, window.byteLength)) return undefined
+    const bytes = window.subarray(0, lengthBytes)
+    let hash: BodyHash | undefined
+    let hashing: Promise<void> | undefined
+    let readError: unknown
+    watchdog.hold()
+
+    return {
+      async make() {
+        if (lengthBytes > 0) {
+          try {
+            await reader.read(bytes, unit.start)
+          } catch (error) {
+            readError = error
+            throw error
+          }
+          // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
+          hash = startHash?.()
+          hashing = hash?.update(bytes) ?? undefined
+          // Whoever asks for the digest hears of it.
+          hashing?.catch(() => undefined)
+          const leave = take(lengthBytes)
+          if (leave !== undefined) await leave
         }
-        hash = startHash?.()
-        hashing = hash?.update(bytes) ?? undefined
-        // Whoever asks for the digest hears of it.
-        hashing?.catch(() => undefined)
-        const leave = pace.take(lengthBytes)
-        if (leave !== undefined) await leave
-      }
-      onReady()
-      return bytes
-    },
-    async digest() {
-      await hashing
-      // An empty body was not hashed yet.
-      hash ??= startHash?.()
-      return hash?.digest()
-    },
-    async end() {
-      // A hash elsewhere may still look into the window.
-      await hashing?.catch(() => undefined)
-      hash?.dispose?.()
-    },
-    readError: () => readError,
+        watchdog.started()
+        return { kind: 'bytes', bytes }
+      },
+      async digest() {
+        await hashing
+        // An empty body was not hashed yet.
+        hash ??= startHash?.()
+        return hash?.digest()
+      },
+      async end() {
+        // A hash elsewhere may still look into the window.
+        await hashing?.catch(() => undefined)
+        hash?.dispose?.()
+      },
+      readError: () => readError,
+    }
   }
 }

@@ -9,6 +9,7 @@ import { TransportError, UploadError } from '../../src/core/errors.ts'
 import type { Hasher, Reader, Transport } from '../../src/core/ports.ts'
 import { sendPart, type SendPartPorts, type SendPartResult } from '../../src/core/send-part.ts'
 import { DEFAULT_TIMEOUTS } from '../../src/core/watchdog.ts'
+import { wholeBodies } from '../../src/core/whole-body.ts'
 import { createWindowPool } from '../../src/core/windows.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
@@ -486,7 +487,7 @@ interface SetUpOptions {
   readonly isBlob?: boolean
   readonly digestBlob?: NonNullable<Hasher['digestBlob']>
   readonly isPoolFull?: boolean
-  /** Sends a short part in one piece, as the engine does. Default false: through windows, so that they are tested. */
+  /** Sends a short part in one piece, as Node does. Default false: through windows, so that they are tested. */
   readonly isWhole?: boolean
   readonly limitRate?: string
   readonly isProgressLive?: boolean
@@ -518,7 +519,7 @@ async function setUp(options: SetUpOptions = {}) {
       timeouts: DEFAULT_TIMEOUTS,
       pace: createPace(clock, options.limitRate ?? 'off'),
     },
-    ...(options.isWhole === true ? {} : { wholeBodyBytes: 0 }),
+    ...(options.isWhole === true ? { wholeBodies: wholeBodies() } : {}),
     hasher: hasherOf(options, clock),
   }
   const protocol = testProtocol()

@@ -72,8 +72,6 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
     },
   })
   const engine = createEngine({
-    // Units go through windows, by which they are told from calls.
-    wholeBodyBytes: 0,
     ...{ transport, clock, random: options.random ?? (() => 0.01), hasher: options.hasher ?? md5Hasher() },
     concurrency: options.concurrency ?? 4,
     ...(options.retries === undefined ? {} : { retries: options.retries }),

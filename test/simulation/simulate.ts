@@ -1,5 +1,6 @@
 // One simulated night from one seed, and what was broken in it.
 
+import { wholeBodies } from '../../src/core/whole-body.ts'
 import { applyRecord, createLedger, type Ledger } from '../../src/core/ledger.ts'
 import type { Random } from '../../src/core/ports.ts'
 import { watchCompletion, watchProgress, watchSending } from './checkers.ts'
@@ -33,6 +34,8 @@ export async function simulate(seed: number, order: Order): Promise<SimulationOu
     storesAborted: () => random() < 0.5,
     engine: {
       random,
+      // Every second one; then last parts and small files go in one piece.
+      ...(cap % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
       concurrency: cap,
       // Every part that is larger than a window needs two; this is the smallest budget that is taken.
       memoryBytes: cap * 2 * 64 * 1024,

@@ -1,6 +1,6 @@
 // Lets reads run until it is closed, and closes only when those under way have ended: nothing is pulled from under a read.
 
-import { UploadError } from '../../core/errors.ts'
+import { invariant } from '../../core/errors.ts'
 
 export interface ReadGate {
   /** Runs the work; rejects with ERR_UPLOAD_INTERNAL once closing has begun, because only a mistake gets there. */
@@ -11,30 +11,23 @@ export interface ReadGate {
 
 /** Makes a gate. `what` names the thing in the message of a late use, for example `the reader of "a.mp4"`. */
 export function createReadGate(what: string): ReadGate {
-  let underWay = 0
-  let onIdle: (() => void) | undefined
+  const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
-  const idle = (): Promise<void> => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve)))
-  const leave = (): void => {
-    underWay -= 1
-    if (underWay === 0) onIdle?.()
-  }
 
   return {
-    run(work) {
-      if (closing !== undefined) return Promise.reject(usedLate(what))
+    async run(work) {
+      invariant(closing === undefined, `${what} was used after it was closed`)
       const running = work()
-      underWay += 1
-      running.then(leave, leave)
-      return running
+      underWay.add(running)
+      try {
+        return await running
+      } finally {
+        underWay.delete(running)
+      }
     },
     close(finish) {
-      closing ??= idle().then(() => finish?.())
+      closing ??= Promise.allSettled(underWay).then(() => finish?.())
       return closing
     },
   }
-}
-
-function usedLate(what: string): UploadError {
-  return new UploadError('ERR_UPLOAD_INTERNAL', `${what} was used after it was closed`)
 }

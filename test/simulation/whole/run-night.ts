@@ -1,6 +1,7 @@
 // Lives one night through from its seed: an Uplink and its host, life after life, until everything is settled. What the
 // checkers found is the outcome; the same seed gives the same night, to the last byte.
 
+import { wholeBodies } from '../../../src/core/whole-body.ts'
 import { foldJournal, type FoldedJournal } from '../../../src/core/journal.ts'
 import type { Journal, Transport } from '../../../src/core/ports.ts'
 import type { FileReport, Upload, UploadReport } from '../../../src/flows/upload.ts'
@@ -199,7 +200,7 @@ function portsOf(
     hasher: digestHasher(),
     allocate: mutant.allocate?.(allocate) ?? allocate,
     // Parts of a night have 64 bytes at most: in one piece in half of the nights, through windows in the others.
-    ...(night.partSizeBytes % 2 === 0 ? {} : { wholeBodyBytes: 0 }),
+    ...(night.partSizeBytes % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
   }
 }
 
