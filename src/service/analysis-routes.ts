@@ -1,9 +1,10 @@
 // Requested analyses: draft → requested → completed. Completion is simulated by time, and survives a restart because it
 // is counted from the stored moment of the request.
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 
+import { callerOf, withoutOwner } from './callers.ts'
 import { timeOf, type ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
 import { cutPage, pageOf, refuseCursor } from './paging.ts'
@@ -15,6 +16,13 @@ import { analysisRequest, analysisUpdate, MAX_DATABASE_INTEGER, readBody } from 
 const MAX_LISTED = 10_000
 
 type Analysis = Selectable<Tables['requested_analyses']>
+interface WithId {
+  Params: { id: string }
+}
+interface Which {
+  readonly id: number
+  readonly owner: string
+}
 interface Segments {
   readonly primary_analysis_segment_id: number
   readonly comparison_analysis_segment_id: number | null
@@ -23,7 +31,6 @@ interface Segments {
 
 export function analysisRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { db } = context
-  type WithId = { Params: { id: string } }
 
   app.get('/requested_analyses', async (request) => {
     const page = pageOf(request.query, MAX_LISTED)
@@ -32,44 +39,55 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
     const analyses = await db
       .selectFrom('requested_analyses')
       .selectAll()
+      .where('owner', '=', callerOf(request).orgId)
       .$if(afterId !== undefined, (query) => query.where('id', '<', Number(afterId)))
       .orderBy('id', 'desc')
       .limit(page === undefined ? MAX_LISTED : page.limit + 1)
       .execute()
-    if (page === undefined) return { requested_analyses: analyses }
+    if (page === undefined) return { requested_analyses: analyses.map(withoutOwner) }
     const cut = cutPage(analyses, page, ({ id }) => [id])
-    return { requested_analyses: cut.page, next: cut.next }
+    return { requested_analyses: cut.page.map(withoutOwner), next: cut.next }
   })
 
   app.post('/requested_analyses', async (request) => {
     const body = readBody(analysisRequest, request.body)
     const now = timeOf(context)
+    const owner = callerOf(request).orgId
     const status = body.status ?? 'draft'
     const segments = {
       primary_analysis_segment_id: body.primary_analysis_segment_id,
       comparison_analysis_segment_id: body.comparison_analysis_segment_id ?? null,
       population_analysis_segment_id: body.population_analysis_segment_id ?? null,
     }
-    return db.transaction().execute(async (trx) => {
-      await checkSegmentsAgree(trx, segments)
+    const made = await db.transaction().execute(async (trx) => {
+      await checkSegmentsAgree(trx, owner, segments)
       const requestedAt = status === 'requested' ? now : null
       return trx
         .insertInto('requested_analyses')
-        .values({ name: body.name, ...segments, status, requested_at: requestedAt, created_at: now, updated_at: now })
+        .values({
+          owner,
+          name: body.name,
+          ...segments,
+          status,
+          requested_at: requestedAt,
+          created_at: now,
+          updated_at: now,
+        })
         .returningAll()
         .executeTakeFirstOrThrow()
     })
+    return withoutOwner(made)
   })
 
   app.get<WithId>('/requested_analyses/:id', async (request) => {
     await completeDue(context)
-    return find(db, idOf(request.params.id))
+    return withoutOwner(await find(db, { id: idOf(request.params.id), owner: callerOf(request).orgId }))
   })
 
   // The payload is not shown. An assumption: any of the creation's fields; once requested, only the name may change.
   app.patch<WithId>('/requested_analyses/:id', async (request) => {
     const body = readBody(analysisUpdate, request.body)
-    return change(context, request.params.id, (found) => {
+    return change(context, request, (found) => {
       const status = body.status ?? found.status
       const segments = {
         primary_analysis_segment_id: body.primary_analysis_segment_id ?? found.primary_analysis_segment_id,
@@ -85,7 +103,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
   })
 
   app.patch<WithId>('/requested_analyses/:id/submit', async (request) =>
-    change(context, request.params.id, (found) => ({
+    change(context, request, (found) => ({
       ...found,
       status: found.status === 'draft' ? 'requested' : found.status,
     })),
@@ -98,15 +116,15 @@ function idInCursor([id]: readonly unknown[]): number {
 
 async function change(
   context: ServiceContext,
-  idText: string,
+  request: FastifyRequest<WithId>,
   decide: (found: Analysis) => Segments & { readonly name: string; readonly status: string },
-): Promise<Analysis> {
-  const id = idOf(idText)
+): Promise<object> {
+  const which = { id: idOf(request.params.id), owner: callerOf(request).orgId }
   await completeDue(context)
-  return context.db.transaction().execute(async (trx) => {
-    const found = await find(trx, id, true)
+  const changed = await context.db.transaction().execute(async (trx) => {
+    const found = await find(trx, which, true)
     const next = decide(found)
-    await checkSegmentsAgree(trx, next)
+    await checkSegmentsAgree(trx, which.owner, next)
     const now = timeOf(context)
     return trx
       .updateTable('requested_analyses')
@@ -119,19 +137,21 @@ async function change(
         requested_at: next.status === 'draft' ? null : (found.requested_at ?? now),
         updated_at: now,
       })
-      .where('id', '=', id)
+      .where('id', '=', which.id)
+      .where('owner', '=', which.owner)
       .returningAll()
       .executeTakeFirstOrThrow()
   })
+  return withoutOwner(changed)
 }
 
-async function find(db: Kysely<Tables>, id: number, isLocked = false): Promise<Analysis> {
-  const query = db.selectFrom('requested_analyses').selectAll().where('id', '=', id)
+async function find(db: Kysely<Tables>, { id, owner }: Which, isLocked = false): Promise<Analysis> {
+  const query = db.selectFrom('requested_analyses').selectAll().where('id', '=', id).where('owner', '=', owner)
   const found = await (isLocked ? query.forUpdate() : query).executeTakeFirst()
   return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
 }
 
-/** Completes what was requested long enough ago; what another copy is completing at this moment is left to it. */
+/** Completes what was requested long enough ago, whosever it is; what another copy is completing at this moment is left to it. */
 async function completeDue(context: ServiceContext): Promise<void> {
   const { analysisCompletesAfterMs, now } = context.settings
   if (analysisCompletesAfterMs === undefined) return
@@ -158,7 +178,7 @@ function idsOf(segments: Segments): (number | null)[] {
   ]
 }
 
-async function checkSegmentsAgree(trx: Transaction<Tables>, segments: Segments): Promise<void> {
+async function checkSegmentsAgree(trx: Transaction<Tables>, owner: string, segments: Segments): Promise<void> {
   const ids = [...new Set(idsOf(segments).filter((id) => id !== null))]
   // The locks keep a segment as it is judged until the analysis that uses it can be seen; in order, so that no two
   // transactions wait for each other.
@@ -166,6 +186,7 @@ async function checkSegmentsAgree(trx: Transaction<Tables>, segments: Segments):
     .selectFrom('player_group_segments')
     .select(['id', 'movement_type_id', 'dom_hand'])
     .where('id', 'in', ids)
+    .where('owner', '=', owner)
     .orderBy('id')
     .forShare()
     .execute()

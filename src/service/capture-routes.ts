@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Transaction } from 'kysely'
 
+import { callerOf, withoutOwner, type Caller } from './callers.ts'
 import { timeOf, type ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
 import { storageOf } from './object-storage.ts'
@@ -22,11 +23,14 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
 
   app.post('/mocap_session', async (request) => {
     const body = readBody(mocapSessionRequest, request.body)
+    const caller = callerOf(request)
+    checkOrganisation(caller, body.org_id)
     const now = timeOf(context)
     const session = await context.db
       .insertInto('mocap_sessions')
       .values({
         id: randomUUID(),
+        owner: caller.orgId,
         org_id: body.org_id,
         mocap_type_id: body.mocap_type_id,
         session_type_id: body.session_type_id,
@@ -37,12 +41,13 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    return { ...session, session_id: session.id }
+    return { ...withoutOwner(session), session_id: session.id }
   })
 
   app.post('/mocap_session_file', async (request) => {
     const body = readBody(mocapSessionFileRequest, request.body)
     const sessionId = String(body.session_id)
+    const owner = callerOf(request).orgId
     const { filenames } = body
     if (filenames.length > MAX_NAMES) malformed('filenames', `expected at most ${MAX_NAMES} names`)
     const tooLong = filenames.findIndex((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)
@@ -54,11 +59,13 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
         .selectFrom('mocap_sessions')
         .select('mocap_type_id')
         .where('id', '=', sessionId)
+        .where('owner', '=', owner)
         .forUpdate()
         .executeTakeFirst()
       if (session === undefined) refuse(404, 'session_not_found', 'No motion capture session has this session_id.')
       checkKind(filenames, context.settings.videoMocapTypeIds.has(session.mocap_type_id), body.video_framerate)
       const registration = {
+        owner,
         sessionId,
         filenames,
         frameRate: body.video_framerate ?? null,
@@ -76,6 +83,12 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
     // fromEntries defines properties: a file called __proto__ gets its address like any other.
     return Object.fromEntries(filenames.map((name, index) => [name, addresses[index]]))
   })
+}
+
+/** A key is of one organisation. Which others there are, it is not told: all of them are refused alike. */
+function checkOrganisation({ orgId, isDevelopment }: Caller, asked: string): void {
+  if (isDevelopment || asked === orgId) return
+  refuse(403, 'organisation_refused', 'The credential belongs to another organisation than the one in org_id.')
 }
 
 function checkNoRepetition(filenames: readonly string[]): void {
@@ -107,6 +120,7 @@ function checkKind(filenames: readonly string[], isVideo: boolean, frameRate: nu
 }
 
 interface Registration {
+  readonly owner: string
   readonly sessionId: string
   readonly filenames: readonly string[]
   readonly frameRate: number | null
@@ -116,7 +130,7 @@ interface Registration {
 
 /** Registers all names or none; the ids by name. */
 async function registerFiles(trx: Transaction<Tables>, registration: Registration): Promise<Map<string, number>> {
-  const { sessionId, filenames, frameRate, at, isReprocess } = registration
+  const { owner, sessionId, filenames, frameRate, at, isReprocess } = registration
   const ids = new Map<string, number>()
   for (let start = 0; start < filenames.length; start += ROWS) {
     const names = filenames.slice(start, start + ROWS)
@@ -124,6 +138,7 @@ async function registerFiles(trx: Transaction<Tables>, registration: Registratio
       .selectFrom('mocap_session_files')
       .select(['id', 'name'])
       .where('session_id', '=', sessionId)
+      .where('owner', '=', owner)
       .where('name', 'in', names)
       .execute()
     const [first] = known
@@ -136,7 +151,16 @@ async function registerFiles(trx: Transaction<Tables>, registration: Registratio
     const added = names.flatMap((name, index) =>
       ids.has(name)
         ? []
-        : [{ session_id: sessionId, position: start + index, name, video_framerate: frameRate, registered_at: at }],
+        : [
+            {
+              owner,
+              session_id: sessionId,
+              position: start + index,
+              name,
+              video_framerate: frameRate,
+              registered_at: at,
+            },
+          ],
     )
     if (added.length === 0) continue
     const rows = await trx.insertInto('mocap_session_files').values(added).returning(['id', 'name']).execute()

@@ -1,24 +1,33 @@
-// Who may call: an API key in x-api-key, or an access token as a bearer. Values are compared by digest, in constant time.
+// Who may call: an API key of an organisation, or a fixed key or token of the development mode. Values are compared by
+// digest, in constant time.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 
+import { organisationOfKey } from './api-keys.ts'
+import { DEVELOPMENT, type Caller } from './callers.ts'
+import type { ServiceContext } from './context.ts'
 import type { ServiceSettings } from './options.ts'
 import { refuse } from './replies.ts'
 
-/** A check to run before a request's body is read; it throws the refusal with the status of the flow. */
+/** A check to run before a request's body is read; it sets the caller, or throws the refusal with the flow's status. */
 export type CredentialCheck = (request: FastifyRequest) => Promise<void>
 
 /** Makes the check. `status`: the interface shows 401 for the video flow and 403 for the others. */
-export function credentialCheck(settings: ServiceSettings, status: 401 | 403): CredentialCheck {
+export function credentialCheck({ settings, db }: ServiceContext, status: 401 | 403): CredentialCheck {
   const keys = settings.credentials.apiKeys.map(digest)
   const tokens = settings.credentials.accessTokens.map(digest)
-  return (request) => {
-    const isKnown =
-      isAmong(keys, request.headers['x-api-key']) ||
-      settings.bearerHeaders.some((name) => isAmong(tokens, bearerOf(request.headers[name])))
-    if (!isKnown) refuse(status, 'credentials_refused', 'A valid API key or access token is needed.')
-    return Promise.resolve()
+  const callerOf = async ({ headers }: FastifyRequest): Promise<Caller | undefined> => {
+    const key = headers['x-api-key']
+    const isFixed =
+      isAmong(keys, key) || settings.bearerHeaders.some((name) => isAmong(tokens, bearerOf(headers[name])))
+    if (isFixed) return { orgId: DEVELOPMENT, isDevelopment: true }
+    const orgId = typeof key === 'string' ? await organisationOfKey(db, key) : undefined
+    return orgId === undefined ? undefined : { orgId, isDevelopment: false }
+  }
+  return async (request) => {
+    const caller = await callerOf(request)
+    request.caller = caller ?? refuse(status, 'credentials_refused', 'A valid API key or access token is needed.')
   }
 }
 

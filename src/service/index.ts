@@ -1,6 +1,7 @@
 // The whole interface as a server on this machine: `startService` opens the data folder, listens, and hands back the
 // way to stop.
 
+import type { KeyRing, KeyRingOptions } from './key-ring.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import { resolveOptions } from './options.ts'
 import { resolveS3, type S3Options } from './s3-settings.ts'
@@ -42,6 +43,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
 }
 
 /**
+ * Opens the API keys of a service for its administrator; needs the same packages. With `databaseUrl` services may run
+ * meanwhile; the embedded database is one process's: rejects with ERR_SERVICE_DATA_IN_USE while a service has the folder.
+ */
+export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
+  await checkPeers(options.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server)
+  const { openKeys } = await import('./key-ring.ts')
+  return openKeys(options)
+}
+
+/**
  * Makes an empty database once, to be given to each `startService` of a test suite as `preparedDatabase`. About 40 MB;
  * only for this version of the package and of its database.
  */
@@ -66,5 +77,7 @@ export async function allowOriginsOfBucket(s3: S3Options, origins: readonly stri
 }
 
 export type { S3Options }
+export type { ApiKeyRecord } from './api-keys.ts'
+export type { KeyRing, KeyRingOptions }
 export type { FaultPlan } from './faults/fault-plan.ts'
 export type { ServiceCredentials, ServiceOptions }

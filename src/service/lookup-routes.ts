@@ -3,6 +3,7 @@
 
 import type { FastifyInstance } from 'fastify'
 
+import { callerOf, withoutOwner } from './callers.ts'
 import type { ServiceContext } from './context.ts'
 import { cutPage, pageOf, refuseCursor } from './paging.ts'
 
@@ -43,6 +44,7 @@ export function lookupRoutes(app: FastifyInstance, { db, settings }: ServiceCont
     const rows = await db
       .selectFrom('mocap_sessions')
       .selectAll()
+      .where('owner', '=', callerOf(request).orgId)
       .$if(after !== undefined, (query) =>
         query.where(({ eb, refTuple, tuple }) =>
           eb(refTuple('created_at', 'id'), '<', tuple(after?.createdAt ?? new Date(0), after?.id ?? '')),
@@ -52,7 +54,7 @@ export function lookupRoutes(app: FastifyInstance, { db, settings }: ServiceCont
       .orderBy('id', 'desc')
       .limit(page === undefined ? MAX_SESSIONS : page.limit + 1)
       .execute()
-    const sessions = rows.map((session) => ({ ...session, session_id: session.id }))
+    const sessions = rows.map((session) => ({ ...withoutOwner(session), session_id: session.id }))
     if (page === undefined) return { sessions: [...sessions, SAMPLE_SESSION] }
     const cut = cutPage(sessions, page, ({ created_at, id }) => [created_at.toISOString(), id])
     return { sessions: cut.next === null ? [...cut.page, SAMPLE_SESSION] : cut.page, next: cut.next }

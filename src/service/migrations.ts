@@ -100,10 +100,42 @@ const THIRD = [
   'create index video_sessions_unsettled on video_sessions (created_at, id) where settled_at is null',
 ]
 
+const OWNED = [
+  'mocap_sessions',
+  'mocap_session_files',
+  'player_group_segments',
+  'requested_analyses',
+  'video_sessions',
+  'video_files',
+]
+
+const OWNERS = [
+  `create table api_keys (
+    id text primary key,
+    owner text not null,
+    name text not null,
+    digest text not null,
+    created_at timestamptz not null,
+    revoked_at timestamptz
+  )`,
+  ...OWNED.flatMap((table) => [
+    `alter table ${table} add column owner text not null default 'development'`,
+    // From here on a record without an owner is an error and belongs to nobody by accident.
+    `alter table ${table} alter column owner drop default`,
+  ]),
+  'drop index mocap_sessions_by_time',
+  'create index mocap_sessions_by_time on mocap_sessions (owner, created_at desc, id desc)',
+  'create index mocap_session_files_of_owner on mocap_session_files (owner, id)',
+  'create index requested_analyses_of_owner on requested_analyses (owner, id)',
+  'drop index video_files_confirmed',
+  `create index video_files_confirmed on video_files (owner, id) where status = 'confirmed'`,
+]
+
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': steps(FIRST),
   '0002-for-many-copies': steps(SECOND),
   '0003-for-buckets': steps(THIRD),
+  '0004-owners': steps(OWNERS),
 }
 
 function steps(statements: readonly string[]): Migration {

@@ -37,8 +37,12 @@ export interface ServiceOptions {
   readonly endSessionsAfterMs?: number
   /** The most connections to that server from this service. Default 10. */
   readonly databaseConnections?: number
-  /** Default: one random API key and one random access token, both in what `startService` returns. */
-  readonly credentials?: ServiceCredentials
+  /**
+   * Fixed credentials for development: each opens all that is of the organisation `development`. `managed`: none, only API
+   * keys that `openKeyRing` or `serve keys` made, which are taken in either case. Default: one random API key and one
+   * random access token, both in what `startService` returns.
+   */
+  readonly credentials?: ServiceCredentials | 'managed'
   /** Headers in which a bearer token is looked for. Default Authorization and Authentication: the interface shows both. */
   readonly bearerHeaders?: readonly string[]
   /** How long an address lives, ms, rounded up to seconds. Default 1 h, at most 7 days. */
@@ -152,7 +156,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     databaseConnections,
     s3: options.s3 === undefined ? undefined : resolveS3(options.s3),
     endSessionsAfterMs,
-    credentials: checkedCredentials(options.credentials ?? newCredentials()),
+    credentials: credentialsOf(options),
     bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
     addressLifeSeconds,
     analysisCompletesAfterMs: options.analysisCompletesAfterMs,
@@ -188,6 +192,11 @@ function isTimer(ms: number): boolean {
 function newCredentials(): ServiceCredentials {
   const secret = () => randomBytes(24).toString('base64url')
   return { apiKeys: [secret()], accessTokens: [secret()] }
+}
+
+function credentialsOf({ credentials }: ServiceOptions): ServiceCredentials {
+  if (credentials === 'managed') return { apiKeys: [], accessTokens: [] }
+  return checkedCredentials(credentials ?? newCredentials())
 }
 
 function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials {

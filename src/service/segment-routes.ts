@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Selectable } from 'kysely'
 
+import { callerOf, withoutOwner } from './callers.ts'
 import { timeOf, type ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
 import { refuse } from './replies.ts'
@@ -17,6 +18,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
     const segment = await db
       .insertInto('player_group_segments')
       .values({
+        owner: callerOf(request).orgId,
         movement_type_id: body.movement_type_id,
         dom_hand: body.dom_hand,
         org_movement_ids: JSON.stringify(body.org_movement_ids ?? []),
@@ -31,12 +33,14 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
   // The payload is not shown. An assumption: any of the creation's fields, and the whole record in reply.
   app.patch<{ Params: { id: string } }>('/player_group_segments/:id', async (request) => {
     const id = idOf(request.params.id)
+    const owner = callerOf(request).orgId
     const body = readBody(segmentUpdate, request.body)
     const segment = await db.transaction().execute(async (trx) => {
       const found = await trx
         .selectFrom('player_group_segments')
         .selectAll()
         .where('id', '=', id)
+        .where('owner', '=', owner)
         .forUpdate()
         .executeTakeFirst()
       if (found === undefined) refuse(404, 'segment_not_found', 'No segment has this id.')
@@ -51,6 +55,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
         const user = await trx
           .selectFrom('requested_analyses')
           .select('id')
+          .where('owner', '=', owner)
           .where((where) =>
             where.or([
               where('primary_analysis_segment_id', '=', id),
@@ -67,6 +72,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
         .updateTable('player_group_segments')
         .set(next)
         .where('id', '=', id)
+        .where('owner', '=', owner)
         .returningAll()
         .executeTakeFirstOrThrow()
     })
@@ -80,6 +86,7 @@ export function idOf(text: string): number {
   return id <= MAX_DATABASE_INTEGER ? id : refuse(404, 'not_found', 'No record has this id.')
 }
 
-function describe({ id, ...segment }: Selectable<Tables['player_group_segments']>): object {
+function describe(record: Selectable<Tables['player_group_segments']>): object {
+  const { id, ...segment } = withoutOwner(record)
   return { analysis_segment_id: id, ...segment }
 }

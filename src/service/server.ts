@@ -59,6 +59,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   app.setNotFoundHandler((_request, reply) =>
     reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
   )
+  app.decorateRequest('caller', null)
   metrics.attach(app)
   echoRequestIds(app)
   securityHeaders(app)
@@ -92,7 +93,7 @@ type Routes = (app: FastifyInstance, context: ServiceContext) => void
 
 function guarded(app: FastifyInstance, context: ServiceContext, status: 401 | 403, rooms: readonly Routes[]): void {
   void app.register((scope, _options, done) => {
-    scope.addHook('onRequest', credentialCheck(context.settings, status))
+    scope.addHook('onRequest', credentialCheck(context, status))
     for (const routes of rooms) routes(scope, context)
     done()
   })

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 
+import { callerOf } from './callers.ts'
 import type { ServiceContext } from './context.ts'
 import { keyOf, type ObjectKey } from './object-keys.ts'
 import { storageOf, type ObjectStorage } from './object-storage.ts'
@@ -30,10 +31,11 @@ export function storedRoutes(app: FastifyInstance, context: ServiceContext): voi
     const limit = Number(request.query.limit ?? 100)
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) malformed('limit', `expected 1 to ${MAX_PAGE}`)
     const afterId = Number(after[2])
+    const owner = callerOf(request).orgId
     // One more than the page holds, to know whether there is a next one.
-    const captures = after[1] === 'capture' ? await storedCaptures(context, storage, afterId, limit + 1) : []
+    const captures = after[1] === 'capture' ? await storedCaptures(context, storage, owner, afterId, limit + 1) : []
     const videoAfterId = after[1] === 'video' ? afterId : 0
-    const videos = await confirmedVideos(context, videoAfterId, limit + 1 - captures.length)
+    const videos = await confirmedVideos(context, owner, videoAfterId, limit + 1 - captures.length)
     const found = [...captures, ...videos]
     const page = found.slice(0, limit)
     return {
@@ -58,6 +60,7 @@ async function describe(storage: ObjectStorage, item: StoredItem): Promise<objec
 async function storedCaptures(
   { db }: ServiceContext,
   storage: ObjectStorage,
+  owner: string,
   afterId: number,
   limit: number,
 ): Promise<StoredItem[]> {
@@ -68,6 +71,7 @@ async function storedCaptures(
     const files = await db
       .selectFrom('mocap_session_files')
       .select(['id', 'session_id', 'name'])
+      .where('owner', '=', owner)
       .where('id', '>', lastId)
       .orderBy('id')
       .limit(MAX_PAGE)
@@ -87,12 +91,18 @@ async function storedCaptures(
   return items
 }
 
-async function confirmedVideos({ db }: ServiceContext, afterId: number, limit: number): Promise<StoredItem[]> {
+async function confirmedVideos(
+  { db }: ServiceContext,
+  owner: string,
+  afterId: number,
+  limit: number,
+): Promise<StoredItem[]> {
   if (limit <= 0) return []
   const files = await db
     .selectFrom('video_files')
     .innerJoin('video_sessions', 'video_sessions.id', 'video_files.session_id')
     .select(['video_files.id', 'session_id', 'raw_file_name', 'file_size_bytes'])
+    .where('video_files.owner', '=', owner)
     .where('video_files.id', '>', afterId)
     .where('status', '=', 'confirmed')
     .where('is_cancelled', '=', false)

@@ -5,9 +5,11 @@ import type { ColumnType, Generated, Kysely } from 'kysely'
 
 type Json = ColumnType<unknown, string, string>
 
+/** `owner` is the organisation that may see a record; objects are reached by addresses and by records that have one. */
 export interface Tables {
   mocap_sessions: {
     id: string
+    owner: string
     org_id: string
     mocap_type_id: number
     session_type_id: number
@@ -20,6 +22,7 @@ export interface Tables {
   }
   mocap_session_files: {
     id: Generated<number>
+    owner: string
     session_id: string
     position: number
     name: string
@@ -28,6 +31,7 @@ export interface Tables {
   }
   player_group_segments: {
     id: Generated<number>
+    owner: string
     movement_type_id: number
     dom_hand: string
     org_movement_ids: Json
@@ -36,6 +40,7 @@ export interface Tables {
   }
   requested_analyses: {
     id: Generated<number>
+    owner: string
     name: string
     primary_analysis_segment_id: number
     comparison_analysis_segment_id: number | null
@@ -47,6 +52,7 @@ export interface Tables {
   }
   video_sessions: {
     id: string
+    owner: string
     movement_type_id: number
     player_id: string
     session_date: string
@@ -58,6 +64,7 @@ export interface Tables {
   }
   video_files: {
     id: Generated<number>
+    owner: string
     session_id: string
     raw_file_name: string
     file_size_bytes: number
@@ -68,6 +75,15 @@ export interface Tables {
     confirmation: ColumnType<string | null, string | null | undefined, string | null>
     /** The bucket's name of the multipart upload. */
     upload_id: ColumnType<string | null, string | undefined, string | null>
+  }
+  api_keys: {
+    id: string
+    owner: string
+    name: string
+    /** SHA-256 of the key, in hex. */
+    digest: string
+    created_at: Date
+    revoked_at: Date | null
   }
   /** One row: which database this is, so that no service works on another one's data folder. */
   database_identity: {

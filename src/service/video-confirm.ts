@@ -10,8 +10,9 @@ import { refusePart } from './part-check.ts'
 import { refuse, Refusal } from './replies.ts'
 import { videoObject } from './video-objects.ts'
 
-/** The body of PATCH /upload_videos. */
+/** The body of PATCH /upload_videos, and whose it is. */
 export interface Confirmation {
+  readonly owner: string
   readonly upload_session_id: string | number
   readonly affected_file_id: string | number
   readonly file_part_info: readonly { readonly etag: string; readonly part_number: number }[]
@@ -79,6 +80,7 @@ async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): P
     .selectFrom('video_sessions')
     .selectAll()
     .where('id', '=', String(confirmation.upload_session_id))
+    .where('owner', '=', confirmation.owner)
     .forUpdate()
     .executeTakeFirst()
   if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this upload_session_id.')
@@ -89,6 +91,7 @@ async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): P
         .selectFrom('video_files')
         .selectAll()
         .where('session_id', '=', session.id)
+        .where('owner', '=', confirmation.owner)
         .where('id', '=', Number(digits))
         .executeTakeFirst()
     : undefined

@@ -22,11 +22,12 @@ export interface FileEntry {
 export async function createSession(
   context: ServiceContext,
   storage: ObjectStorage,
+  owner: string,
   body: InferOutput<typeof videoUploadRequest>,
 ): Promise<object> {
   const { db } = context
   const sessionId = randomUUID()
-  const ids = await recordSession(context, sessionId, body)
+  const ids = await recordSession(context, { sessionId, owner }, body)
   const objects = body.files.map((file, index): VideoObject => ({
     key: { flow: 'videos', sessionId, fileId: Number(ids[index]) },
     sizeBytes: file.file_size_bytes,
@@ -58,12 +59,12 @@ export async function createSession(
 /** The ids of the files, in their order. */
 function recordSession(
   context: ServiceContext,
-  sessionId: string,
+  { sessionId, owner }: { readonly sessionId: string; readonly owner: string },
   body: InferOutput<typeof videoUploadRequest>,
 ): Promise<number[]> {
   const { movement_type_id, player_id, session_date, session_type_id } = body
   return context.db.transaction().execute(async (trx) => {
-    const session = { id: sessionId, movement_type_id, player_id, session_date, session_type_id }
+    const session = { id: sessionId, owner, movement_type_id, player_id, session_date, session_type_id }
     await trx
       .insertInto('video_sessions')
       .values({ ...session, created_at: timeOf(context) })
@@ -71,6 +72,7 @@ function recordSession(
     const rows: { id: number }[] = []
     for (let start = 0; start < body.files.length; start += ROWS) {
       const values = body.files.slice(start, start + ROWS).map((file) => ({
+        owner,
         session_id: sessionId,
         raw_file_name: file.raw_file_name,
         file_size_bytes: file.file_size_bytes,

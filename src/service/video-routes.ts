@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 
+import { callerOf } from './callers.ts'
 import type { ServiceContext } from './context.ts'
 import { storageOf, type ObjectStorage } from './object-storage.ts'
 import { MalformedRequest, refuse, type FieldProblem } from './replies.ts'
@@ -22,11 +23,15 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
     const body = readBody(videoUploadRequest, request.body)
     const problems = problemsOf(storage, body.files)
     if (problems.length > 0) throw new MalformedRequest(problems)
-    return createSession(context, storage, body)
+    return createSession(context, storage, callerOf(request).orgId, body)
   })
 
   app.patch('/upload_videos', async (request) => {
-    await confirmFile(context, storage, readBody(videoConfirmRequest, request.body))
+    await confirmFile(context, storage, {
+      ...readBody(videoConfirmRequest, request.body),
+      // Last: a body may hold any field.
+      owner: callerOf(request).orgId,
+    })
     return {}
   })
 
@@ -37,6 +42,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
         .updateTable('video_sessions')
         .set({ is_cancelled: true })
         .where('id', '=', id)
+        .where('owner', '=', callerOf(request).orgId)
         .returning('id')
         .executeTakeFirst()
       if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this id.')

@@ -2,8 +2,10 @@
 
 import type { Command } from 'commander'
 import type { ServiceCredentials } from '../../service/index.ts'
-import { parseDuration, parseInteger, readText } from '../option-values.ts'
+import { parseDuration, parseInteger } from '../option-values.ts'
 import { given, type CommandContext } from '../command-context.ts'
+import { addKeysCommand } from './serve-keys.ts'
+import { databaseUrlOf } from '../database-url.ts'
 import type { Environment } from '../credentials-from-options.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { faultsFromOption } from '../faults-from-option.ts'
@@ -23,6 +25,7 @@ interface ServeOptions {
   readonly metricsPort?: string
   readonly endSessionsAfter: string
   readonly publicUrl?: string
+  readonly managedKeys?: boolean
   readonly faults?: string
   readonly json?: boolean
   readonly quiet?: boolean
@@ -44,6 +47,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--metrics-port <n>', 'offer /metrics at this port of the loopback (default: at --port)')
     .option('--end-sessions-after <time>', 'end video sessions that nobody finished when so old, or never', '7d')
     .option('--public-url <url>', 'what addresses begin with, where a proxy or balancer stands in front')
+    .option('--managed-keys', 'take only API keys that `serve keys` made: no fixed key or token')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
     .addHelpText(
       'after',
@@ -59,12 +63,13 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .description('let pages of these origins send to the bucket that the environment names, and read ETags')
     .requiredOption('--origin <url...>', 'https://app.example; * for any')
     .action((options: { origin: string[] }) => setOrigins(context, options.origin))
+  addKeysCommand(command, context)
 }
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
   const port = portOf(options.port, '--port')
-  const credentials = credentialsFromEnvironment(context.env)
+  const credentials = credentialsOf(options, context.env)
   const databaseUrl = await databaseUrlOf(options, context.env)
   const s3 = s3FromEnvironment(context.env)
   if (databaseUrl !== undefined && options.data === undefined && s3 === undefined) {
@@ -111,6 +116,12 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   else if (databaseUrl === undefined)
     output.answer(s3 === undefined ? 'It keeps everything in memory.' : 'It keeps its records in memory.')
   if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL at ${new URL(databaseUrl).host}`)
+  if (credentials !== 'managed') {
+    output.complain(
+      'Development mode: whoever has the fixed key or token has all of the organisation “development”. ' +
+        'For others than yourself, make keys with `serve keys create` and serve with --managed-keys.',
+    )
+  }
   if (made !== undefined) {
     output.answer(`API key:      ${made.apiKeys[0] ?? ''}`)
     output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
@@ -145,18 +156,13 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text
 }
 
-/** From a file or the environment, never from the command line: it holds a password. */
-async function databaseUrlOf({ databaseUrlFile }: ServeOptions, env: Environment): Promise<string | undefined> {
-  const [url, origin] =
-    databaseUrlFile === undefined
-      ? [env['DATABASE_URL'] || undefined, 'DATABASE_URL']
-      : [(await readText(databaseUrlFile, '--database-url-file')).trim(), `--database-url-file "${databaseUrlFile}"`]
-  const isUsable = url === undefined || (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url))
-  return isUsable ? url : invalid(`${origin} does not hold a URL that begins with postgres:// or postgresql://.`)
-}
-
-function credentialsFromEnvironment(env: Environment): ServiceCredentials | undefined {
+function credentialsOf({ managedKeys }: ServeOptions, env: Environment): ServiceCredentials | 'managed' | undefined {
   const [key, token] = [env['MOCAP_API_KEY'], env['MOCAP_ACCESS_TOKEN']]
+  if (managedKeys === true) {
+    return key || token
+      ? invalid('--managed-keys takes no fixed credentials: unset MOCAP_API_KEY and MOCAP_ACCESS_TOKEN.')
+      : 'managed'
+  }
   if (!key && !token) return undefined
   return { apiKeys: key ? [key] : [], accessTokens: token ? [token] : [] }
 }

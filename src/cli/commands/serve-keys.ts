@@ -1,0 +1,89 @@
+// `mocap-uplink serve keys`: API keys of organisations, made, listed and revoked by whoever runs the service.
+
+import type { Command } from 'commander'
+import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { databaseUrlOf } from '../database-url.ts'
+import { addOutputOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { invalid } from '../../core/errors.ts'
+
+interface KeysOptions {
+  readonly data?: string
+  readonly databaseUrlFile?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+type Work = (ring: KeyRing, output: Output) => Promise<void>
+
+/** Adds `keys` to the command `serve`, which has the options that say where the database is. */
+export function addKeysCommand(serve: Command, context: CommandContext): void {
+  const keys = serve
+    .command('keys')
+    .description('API keys of organisations, in the database of --data or --database-url-file')
+    .addHelpText(
+      'after',
+      '\nBeside running services with a PostgreSQL server. The embedded database is one process’s: stop the service first.',
+    )
+  const run = (command: Command, work: Work) => withKeys(context, command.optsWithGlobals<KeysOptions>(), work)
+  addOutputOptions(
+    keys
+      .command('create')
+      .description('make a key and show it, once')
+      .requiredOption('--org <id>', 'the organisation whose data it opens')
+      .requiredOption('--name <text>', 'what you will know it by'),
+  ).action((options: { org: string; name: string }, command: Command) =>
+    run(command, async (ring, output) => {
+      const { key, ...made } = await create(ring, options)
+      output.event('key', { ...factsOf(made), key })
+      output.answer(`API key ${made.id} of ${made.orgId}, shown this once:`)
+      output.answer(key)
+    }),
+  )
+  addOutputOptions(keys.command('list').description('all keys, the oldest first')).action(
+    (_options, command: Command) =>
+      run(command, async (ring, output) => {
+        for (const one of await ring.list()) {
+          output.event('key', factsOf(one))
+          const state = one.revokedAt === null ? 'in use' : `revoked ${one.revokedAt.toISOString()}`
+          output.answer(`${one.id}  ${one.orgId}  ${one.name}  made ${one.createdAt.toISOString()}, ${state}`)
+        }
+      }),
+  )
+  addOutputOptions(keys.command('revoke').description('end a key for the next call with it').argument('<id>')).action(
+    (id: string, _options, command: Command) =>
+      run(command, async (ring, output) => {
+        if (!(await ring.revoke(id))) invalid('No API key has this id. `serve keys list` shows them.')
+        output.event('revoked', { id })
+        output.answer(`API key ${id} is revoked.`)
+      }),
+  )
+}
+
+async function withKeys(context: CommandContext, options: KeysOptions, work: Work): Promise<void> {
+  const output = context.begin('serve', options)
+  const databaseUrl = await databaseUrlOf(options, context.env)
+  if (databaseUrl === undefined && options.data === undefined)
+    invalid('Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.')
+  const { openKeyRing } = await import('../../service/index.ts')
+  const ring = await openKeyRing({ dataDir: options.data, databaseUrl })
+  try {
+    await work(ring, output)
+  } finally {
+    await ring.close()
+  }
+}
+
+async function create(ring: KeyRing, { org, name }: { org: string; name: string }) {
+  try {
+    return await ring.create(org, name)
+  } catch (error) {
+    if (error instanceof TypeError) invalid(error.message)
+    throw error
+  }
+}
+
+function factsOf({ id, orgId, name, createdAt, revokedAt }: ApiKeyRecord) {
+  return { id, orgId, name, createdAt: createdAt.toISOString(), revokedAt: revokedAt?.toISOString() ?? null }
+}

@@ -1,0 +1,66 @@
+// `serve keys`: a key is made, shown once, opens its organisation, and is revoked; the command says what it cannot do.
+
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { buildCli, jsonLines } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+let cli: CliUnderTest
+let data: string
+beforeAll(async () => {
+  cli = await buildCli()
+  data = join(cli.folder, 'data')
+})
+afterAll(() => cli.remove())
+
+it('makes a key that opens a service of managed keys, lists it without its secret, and revokes it', async () => {
+  const made = await cli.run(['serve', 'keys', 'create', '--data', data, '--org', 'org-4', '--name', 'room', '--json'])
+  const [{ id, key }] = jsonLines(made.stdout) as unknown as [{ id: string; key: string }]
+  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
+
+  const serve = cli.start(['serve', '--port', '0', '--data', data, '--managed-keys', '--json'])
+  let text = ''
+  serve.process.stdout!.on('data', (chunk: string) => (text += chunk))
+  await serve.seen(/"listening".*\n/)
+  const [listening] = jsonLines(text)
+  const called = await cli.run(['api', 'GET', '/requested_analyses'], {
+    ...{ MOCAP_BASE_URL: String(listening?.['url']), MOCAP_API_KEY: key },
+  })
+  const whileInUse = await cli.run(['serve', 'keys', 'list', '--data', data])
+  serve.process.kill('SIGTERM')
+  const { code, stderr } = await serve.ended
+  const revoked = await cli.run(['serve', 'keys', 'revoke', id, '--data', data])
+  const list = await cli.run(['serve', 'keys', 'list', '--data', data])
+
+  expect(called.code).toBe(0)
+  expect(listening).not.toHaveProperty('apiKey')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect([whileInUse.code, whileInUse.stderr]).toEqual([1, expect.stringContaining('is in use by process')])
+  expect([revoked.code, list.code]).toEqual([0, 0])
+  expect(list.stdout).toMatch(new RegExp(`^${id}  org-4  room  made .*, revoked `))
+  expect(list.stdout).not.toContain(key.slice(-20))
+})
+
+it.each([
+  [['create', '--org', 'o', '--name', 'n'], 'Say where the keys are kept'],
+  [['create', '--data', 'd', '--org', '', '--name', 'n'], 'The organisation of a key must be'],
+  [['create', '--data', 'd', '--org', 'o'], '--name'],
+  [['revoke', 'nobody', '--data', 'd'], 'No API key has this id'],
+])('refuses %j as wrong use', async (args, words) => {
+  const { code, stderr } = await cli.run(['serve', 'keys', ...args])
+
+  expect(code).toBe(2)
+  expect(stderr).toContain(words)
+})
+
+it('takes either managed keys or a fixed one, and says loudly when it is the latter', async () => {
+  const both = await cli.run(['serve', '--port', '0', '--managed-keys'], { MOCAP_API_KEY: 'fixed' })
+  const serve = cli.start(['serve', '--port', '0', '--quiet'])
+  await serve.seen(/API key/)
+  serve.process.kill('SIGTERM')
+
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--managed-keys takes no fixed credentials')])
+  expect((await serve.ended).stderr).toContain('Development mode')
+})
