@@ -1,5 +1,6 @@
 // What every route is given: the settings and the parts of the running service.
 
+import type { TokenCheck } from './access-tokens.ts'
 import type { Database } from './tables.ts'
 import type { ObjectStorage } from './object-storage.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -10,6 +11,8 @@ export interface ServiceContext {
   readonly settings: ServiceSettings
   readonly db: Database
   readonly store: ObjectStore
+  /** Judges access tokens of an issuer, where there is one. */
+  readonly tokenCheck: TokenCheck | undefined
   readonly signer: Signer
   /** Where the objects are when they are not on the disk. */
   readonly bucket: ObjectStorage | undefined

@@ -1,4 +1,4 @@
-// Who may call: an API key of an organisation, or a fixed key or token of the development mode. Values are compared by
+// Who may call: an API key of an organisation, an access token of its issuer, or a fixed key or token of the development mode. Values are compared by
 // digest, in constant time.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -14,7 +14,7 @@ import { refuse } from './replies.ts'
 export type CredentialCheck = (request: FastifyRequest) => Promise<void>
 
 /** Makes the check. `status`: the interface shows 401 for the video flow and 403 for the others. */
-export function credentialCheck({ settings, db }: ServiceContext, status: 401 | 403): CredentialCheck {
+export function credentialCheck({ settings, db, tokenCheck }: ServiceContext, status: 401 | 403): CredentialCheck {
   const keys = settings.credentials.apiKeys.map(digest)
   const tokens = settings.credentials.accessTokens.map(digest)
   const callerOf = async ({ headers }: FastifyRequest): Promise<Caller | undefined> => {
@@ -22,7 +22,11 @@ export function credentialCheck({ settings, db }: ServiceContext, status: 401 | 
     const isFixed =
       isAmong(keys, key) || settings.bearerHeaders.some((name) => isAmong(tokens, bearerOf(headers[name])))
     if (isFixed) return { orgId: DEVELOPMENT, isDevelopment: true }
-    const orgId = typeof key === 'string' ? await organisationOfKey(db, key) : undefined
+    let orgId = typeof key === 'string' ? await organisationOfKey(db, key) : undefined
+    for (const name of tokenCheck === undefined ? [] : settings.bearerHeaders) {
+      const token = bearerOf(headers[name])
+      if (orgId === undefined && token !== undefined) orgId = await tokenCheck?.(token)
+    }
     return orgId === undefined ? undefined : { orgId, isDevelopment: false }
   }
   return async (request) => {

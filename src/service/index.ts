@@ -34,6 +34,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   await checkPeers([
     ...(settings.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server),
     ...(settings.s3 === undefined ? [] : SERVICE_PEERS.s3),
+    ...(settings.jwt === undefined ? [] : ['jose']),
   ])
   // Only a service that is to misbehave loads what it needs for that.
   const { faults } = options
@@ -78,6 +79,7 @@ export async function allowOriginsOfBucket(s3: S3Options, origins: readonly stri
 
 export type { S3Options }
 export type { ApiKeyRecord } from './api-keys.ts'
+export type { JwtOptions } from './jwt-settings.ts'
 export type { KeyRing, KeyRingOptions }
 export type { FaultPlan } from './faults/fault-plan.ts'
 export type { ServiceCredentials, ServiceOptions }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { FaultPlan } from './faults/fault-plan.ts'
 import type { NIGHTS } from './faults/nights.ts'
+import { resolveJwt, type JwtOptions, type JwtSettings } from './jwt-settings.ts'
 import type { ServicePage } from './page-routes.ts'
 import { resolveS3, type S3Options, type S3Settings } from './s3-settings.ts'
 
@@ -43,6 +44,8 @@ export interface ServiceOptions {
    * random access token, both in what `startService` returns.
    */
   readonly credentials?: ServiceCredentials | 'managed'
+  /** Access tokens of an issuer, beside the credentials. Needs the package jose. Default: none are taken. */
+  readonly jwt?: JwtOptions
   /** Headers in which a bearer token is looked for. Default Authorization and Authentication: the interface shows both. */
   readonly bearerHeaders?: readonly string[]
   /** How long an address lives, ms, rounded up to seconds. Default 1 h, at most 7 days. */
@@ -98,6 +101,7 @@ export interface ServiceSettings {
   readonly s3: S3Settings | undefined
   readonly endSessionsAfterMs: number
   readonly credentials: ServiceCredentials
+  readonly jwt: JwtSettings | undefined
   readonly bearerHeaders: readonly string[]
   readonly addressLifeSeconds: number
   readonly analysisCompletesAfterMs: number | undefined
@@ -157,6 +161,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     s3: options.s3 === undefined ? undefined : resolveS3(options.s3),
     endSessionsAfterMs,
     credentials: credentialsOf(options),
+    jwt: options.jwt === undefined ? undefined : resolveJwt(options.jwt),
     bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
     addressLifeSeconds,
     analysisCompletesAfterMs: options.analysisCompletesAfterMs,

@@ -80,7 +80,7 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
   const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
   if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
   else await mkdir(folder, { recursive: true, mode: 0o700 })
-  const { databaseUrl } = settings
+  const { databaseUrl, jwt } = settings
   // A server keeps its clients apart by itself, so that many copies may share the folder.
   if (databaseUrl === undefined) {
     const lock = await lockDataFolder(folder)
@@ -102,6 +102,8 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
     settings,
     db,
     store,
+    // Only who takes such tokens needs the package for them.
+    tokenCheck: jwt && (await import('./access-tokens.ts')).tokenCheck(jwt, settings.now),
     signer: signerFor(settings.addressLifeSeconds),
     listensAt: '',
     stopping: false,
