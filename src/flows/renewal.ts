@@ -81,7 +81,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     contradictions.delete(file)
-    checkLife(options, file, generation - (generationsBefore.get(file) ?? 0))
+    checkLife(options, file, { isDead, moves: generation - (generationsBefore.get(file) ?? 0) })
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
     // Many files find their addresses dead at once; one new session serves them all. One that was being made already
     // may have been asked for without this file.
@@ -138,11 +138,24 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
 }
 
 /** After one renewal, a file that cannot be sent within an address's life is told so instead of being sent for ever. */
-function checkLife({ bytesPerSecond }: RenewalOptions, file: LedgerFile, moves: number): void {
+function checkLife(
+  { bytesPerSecond, clock }: RenewalOptions,
+  file: LedgerFile,
+  { isDead, moves }: { readonly isDead: boolean; readonly moves: number },
+): void {
   if (moves === 0) return
   const [address = ''] = file.addresses
   const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
   const lifeMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - signedAtMs
+  // Dead by the storage's time, though they came a moment ago: those of one more session would be dead, too.
+  if (isDead && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
+    throw new UploadError(
+      'ERR_UPLOAD_ADDRESS_EXPIRED',
+      `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
+        `the ${minutes(lifeMs)} that addresses live. Have the service's clock set right, then resume.`,
+      { details: { lifeMs, sessions: moves + 1 } },
+    )
+  }
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
   if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {

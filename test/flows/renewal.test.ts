@@ -20,12 +20,15 @@ const PLAN: PlannedFile = {
 const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
 
 /** A session of one file; what its storage's refusals lead to. */
-async function refused(cancel: (sessionId: string | number) => Promise<void> = () => Promise.resolve()) {
+async function refused(
+  cancel: (sessionId: string | number) => Promise<void> = () => Promise.resolve(),
+  query = 'sig=x',
+) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
   let sessions = 0
   const addressed = (): AddressedFile[] => [
-    { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?sig=x`) },
+    { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?${query}`) },
   ]
   const protocol = {
     ...{ traits: { addressing: 'session' }, cancel },
@@ -50,8 +53,11 @@ async function refused(cancel: (sessionId: string | number) => Promise<void> = (
     }
     return answers
   }
+  /** Finds the file's addresses dead by the storage's time, a moment after they came. */
+  const findDead = (): Promise<boolean> =>
+    renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, signal: new AbortController().signal })
   const left = () => record.folded()?.leftSessionIds
-  return { record, refuse, left, sessions: () => sessions }
+  return { record, refuse, findDead, left, sessions: () => sessions }
 }
 
 it('believes a storage that gives no reason and takes no part under new addresses either', async () => {
@@ -72,6 +78,18 @@ it('moves the file once more where a part got through, or where the storage spea
   expect(sessions()).toBe(3)
   expect(await refuse(4, true)).toEqual([true, true, true, true])
   expect(sessions()).toBe(4)
+})
+
+it('asks for no more sessions when a new one comes with dead addresses: the clocks of service and storage differ', async () => {
+  const anHour = 'X-Amz-Date=20260101T000000Z&X-Amz-Expires=3600'
+  const { findDead, sessions } = await refused(undefined, anHour)
+
+  expect(await findDead()).toBe(true)
+  await expect(findDead()).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
+    message: expect.stringContaining('differ by more than the 60 min') as string,
+  })
+  expect(sessions()).toBe(2)
 })
 
 it('tells the service of a session that is left empty, and goes on doing so until it is told', async () => {
