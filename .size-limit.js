@@ -15,11 +15,11 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 76,
+    reachedKb: 77,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 76.5 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 78 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 90.5 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 91.5 },
 ]
 
 export default pages.map(({ name, path, import: names, barKb, reachedKb }) => ({

@@ -24,12 +24,15 @@ export function createAdaptiveTuning(options: EngineOptions): AdaptiveTuning {
   const controller = createConcurrency(concurrencyOptions(options))
   const pace = createPace(clock, options.limitRate)
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
-  const roundTrips = createRoundTrips({ transport: line?.transport ?? options.transport, clock })
+  const transport = line?.transport ?? options.transport
+  const roundTrips = createRoundTrips({ transport, clock })
+  const isFixed = (options.concurrency ?? 'auto') !== 'auto'
 
   return {
     limit: () => controller.limit(),
     pace,
-    transport: roundTrips.transport,
+    // A number that is given has nothing to learn: no bare connection is opened for it.
+    transport: isFixed ? transport : roundTrips.transport,
     sampleEveryMs: () => (controller.isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
     onSample(sample) {
       controller.onSample({ ...sample, roundTripMs: roundTrips.takeNewest() })

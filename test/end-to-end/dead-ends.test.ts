@@ -28,7 +28,8 @@ async function begin(
   const uplink = createUplink({
     ...{ baseUrl: service.origin, credentials: { apiKey: 'k' }, clock: fastClock(SPEED), proxy: null, verify: 'off' },
     timeouts: { connectMs: 10_000, stallMs: 10_000, answerMs: 10_000 },
-    ...choices,
+    // A fixed number measures no round trips, so every connection of the storage is a part's.
+    ...{ concurrency: 4, ...choices },
   })
   onTestFinished(async () => {
     await uplink.close()

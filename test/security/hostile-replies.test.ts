@@ -31,14 +31,12 @@ async function against(answer: Answer, kind: 'video' | 'capture', options: Parti
     ...options,
   })
   const files = [{ source: bytesSource('a.action', new Uint8Array([1, 2, 3])) }]
-  const startedAtMs = performance.now()
   const upload =
     kind === 'video'
       ? uplink.uploadVideos({ ...VIDEO, files })
       : uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files })
   const { error } = await settled(endOf(upload))
-  const tookMs = performance.now() - startedAtMs
-  return { error: error as Error & { code: string }, tookMs, puts: requests.filter(({ url }) => isStorage(url)).length }
+  return { error: error as Error & { code: string }, puts: requests.filter(({ url }) => isStorage(url)).length }
 }
 
 const encode = (body: unknown): Uint8Array =>
@@ -173,17 +171,15 @@ describe('a reply that is too much', () => {
     ],
   ]
 
-  it.each(replies)('%s: is one error in seconds', { timeout: 10_000 }, async (_name, make) => {
+  it.each(replies)('%s: is one clear error', async (_name, make) => {
     const { status, body } = make()
-    // Written once: what is measured is the reading.
     const answer = { status, body: body instanceof Uint8Array ? body : encode(body) }
     for (const kind of ['video', 'capture'] as const) {
-      const { error, tookMs, puts } = await against(answer, kind)
+      const { error, puts } = await against(answer, kind)
 
       expect(error.code).toBe('ERR_UPLOAD_SERVICE_REPLY')
       expect(error.message.length).toBeLessThan(600)
       expect(puts).toBe(0)
-      expect(tookMs).toBeLessThan(8_000)
     }
   })
 
