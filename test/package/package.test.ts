@@ -95,11 +95,9 @@ describe('the packed package', () => {
   })
 
   it('has a file for every export and every export type', () => {
-    const named = Object.values(manifest.exports).flatMap((entry) =>
-      typeof entry === 'string'
-        ? []
-        : Object.values(entry).flatMap((files) => (files === null ? [] : Object.values(files))),
-    )
+    const filesOf = (entry: unknown): string[] =>
+      typeof entry === 'string' ? [entry] : Object.values(entry ?? {}).flatMap((inner) => filesOf(inner))
+    const named = filesOf(manifest.exports)
     const installed = join(project, 'node_modules', 'mocap-uplink')
     const missing = [...named, ...Object.values(manifest.bin)].filter((file) => !existsSync(join(installed, file)))
 
