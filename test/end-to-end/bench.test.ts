@@ -43,7 +43,9 @@ describe.skipIf(!hasCompiler)('the benchmark', () => {
     folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-bench-test-'))
     await symlink(resolve('node_modules'), join(folder, 'node_modules'))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-    const [faces, command] = config as [Options, Options]
+    const options = config as readonly Options[]
+    const [faces] = options
+    const command = options.find(({ outDir }) => outDir === 'dist/cli')!
     const quietly: Options = { config: false, silent: true, sourcemap: false, dts: false, format: ['esm'] }
     const dist = join(folder, 'dist')
     const programs = join(folder, 'programs')
