@@ -1,5 +1,7 @@
 // Whose access tokens the service takes, and the checks that keep a mistake there from opening it.
 
+import { createPublicKey } from 'node:crypto'
+
 /** Access tokens (JWT) of an issuer. Each must name issuer, audience, an end and the organisation. */
 export interface JwtOptions {
   /** What `iss` must be. */
@@ -46,10 +48,21 @@ export function resolveJwt(options: JwtOptions): JwtSettings {
     return { ...rest, keys: { jwksUrl } }
   }
   check(
-    publicKeyPem?.includes('-----BEGIN PUBLIC KEY-----') === true,
+    publicKeyPem !== undefined && isPublicKey(publicKeyPem),
     'publicKeyPem must be a public key in PEM, -----BEGIN PUBLIC KEY-----',
   )
   return { ...rest, keys: { publicKeyPem } }
+}
+
+function isPublicKey(pem: string): boolean {
+  // Of a private key or a certificate, a public one could be made as well: neither has a place here.
+  if (!pem.includes('-----BEGIN PUBLIC KEY-----')) return false
+  try {
+    createPublicKey(pem)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isTrustworthy(url: string): boolean {

@@ -1,37 +1,14 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
 import type { Command } from 'commander'
-import type { ServiceCredentials } from '../../service/index.ts'
-import { parseDuration, parseInteger } from '../option-values.ts'
-import { given, type CommandContext } from '../command-context.ts'
-import { addKeysCommand } from './serve-keys.ts'
-import { databaseUrlOf } from '../database-url.ts'
-import type { Environment } from '../credentials-from-options.ts'
+import type { CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
-import { faultsFromOption } from '../faults-from-option.ts'
+import { addJwtOptions } from '../jwt-from-options.ts'
 import { addOutputOptions } from '../options.ts'
 import { s3FromEnvironment } from '../s3-from-environment.ts'
+import { serveSettings, type ServeOptions } from '../serve-settings.ts'
 import { invalid } from '../../core/errors.ts'
-import { readPage } from '../page-files.ts'
-
-interface ServeOptions {
-  readonly port: string
-  readonly host: string
-  readonly data?: string
-  readonly databaseUrlFile?: string
-  readonly completeAfter?: string
-  readonly stopWithin: string
-  readonly stopDelay?: string
-  readonly metricsPort?: string
-  readonly endSessionsAfter: string
-  readonly publicUrl?: string
-  readonly managedKeys?: boolean
-  readonly faults?: string
-  readonly json?: boolean
-  readonly quiet?: boolean
-}
-
-const MAX_PORT = 65_535
+import { addKeysCommand } from './serve-keys.ts'
 
 export function addServeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -41,6 +18,8 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--host <address>', 'address to listen on; the default is this machine only', '127.0.0.1')
     .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
     .option('--database-url-file <file>', 'keep the records in the PostgreSQL server whose URL is in this file')
+    .option('--database-connections <n>', 'the most connections to that server', '10')
+    .option('--address-life <time>', 'how long an address for a file or part works; at most 7d', '1h')
     .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
     .option('--stop-within <time>', 'when stopped, wait so long for what is in flight', '30s')
     .option('--stop-delay <time>', 'when stopped, answer 503 at /readyz so long before anything else (default: not)')
@@ -48,15 +27,17 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--end-sessions-after <time>', 'end video sessions that nobody finished when so old, or never', '7d')
     .option('--public-url <url>', 'what addresses begin with, where a proxy or balancer stands in front')
     .option('--managed-keys', 'take only API keys that `serve keys` made: no fixed key or token')
+    .option('--log', 'a JSON line for each call on stderr: method, path, status, time, request id; nothing secret')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
     .addHelpText(
       'after',
       '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
         "key and a token are made up and printed once (with --json in the event 'listening').\n" +
-        'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data for all.\n' +
+        'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data or bucket for all.\n' +
         'MOCAP_METRICS_TOKEN asks whoever reads /metrics at --port for this bearer token. SIGTERM ends with exit code 0.\n' +
         'S3_BUCKET, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY keep the objects in an S3-compatible store.',
     )
+  addJwtOptions(command)
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
   command
     .command('cors')
@@ -68,38 +49,8 @@ export function addServeCommand(program: Command, context: CommandContext): void
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
-  const port = portOf(options.port, '--port')
-  const credentials = credentialsOf(options, context.env)
-  const databaseUrl = await databaseUrlOf(options, context.env)
-  const s3 = s3FromEnvironment(context.env)
-  if (databaseUrl !== undefined && options.data === undefined && s3 === undefined) {
-    invalid('A PostgreSQL server keeps records only: name a folder for the objects with --data (one for all services).')
-  }
-  const completeAfterMs =
-    options.completeAfter === undefined ? undefined : parseDuration(options.completeAfter, '--complete-after')
-  const settings = {
-    ...{ port, host: options.host },
-    ...given('dataDir', options.data),
-    ...given('databaseUrl', databaseUrl),
-    ...given('s3', s3),
-    ...given('publicUrl', options.publicUrl),
-    endSessionsAfterMs:
-      options.endSessionsAfter === 'never' ? 0 : parseDuration(options.endSessionsAfter, '--end-sessions-after'),
-    ...given('credentials', credentials),
-    ...given('analysisCompletesAfterMs', completeAfterMs),
-    ...given('page', await readPage()),
-    stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
-    ...given(
-      'stopDelayMs',
-      options.stopDelay === undefined ? undefined : parseDuration(options.stopDelay, '--stop-delay'),
-    ),
-    ...given(
-      'metricsPort',
-      options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port'),
-    ),
-    ...given('metricsToken', context.env['MOCAP_METRICS_TOKEN'] || undefined),
-    ...given('faults', options.faults === undefined ? undefined : await faultsFromOption(options.faults)),
-  }
+  const settings = await serveSettings(options, context.env)
+  const { credentials, databaseUrl, s3 } = settings
   // Only here: whoever uploads needs none of the packages of the service.
   const { startService } = await import('../../service/index.ts')
   const service = await startService(settings)
@@ -137,11 +88,6 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   context.exitWith(reason === undefined || reason === 'SIGTERM' ? EXIT.done : SIGNAL_EXIT[reason])
 }
 
-function portOf(text: string, option: string): number {
-  const port = parseInteger(text, option)
-  return port <= MAX_PORT ? port : invalid(`${option} must be at most ${MAX_PORT}.`)
-}
-
 async function setOrigins(context: CommandContext, origins: readonly string[]): Promise<void> {
   const output = context.begin('serve', {})
   const s3 = s3FromEnvironment(context.env) ?? invalid('S3_BUCKET is not set: name the bucket whose origins to set.')
@@ -154,15 +100,4 @@ async function setOrigins(context: CommandContext, origins: readonly string[]): 
 
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text
-}
-
-function credentialsOf({ managedKeys }: ServeOptions, env: Environment): ServiceCredentials | 'managed' | undefined {
-  const [key, token] = [env['MOCAP_API_KEY'], env['MOCAP_ACCESS_TOKEN']]
-  if (managedKeys === true) {
-    return key || token
-      ? invalid('--managed-keys takes no fixed credentials: unset MOCAP_API_KEY and MOCAP_ACCESS_TOKEN.')
-      : 'managed'
-  }
-  if (!key && !token) return undefined
-  return { apiKeys: key ? [key] : [], accessTokens: token ? [token] : [] }
 }
