@@ -8,6 +8,7 @@ import { operations, type Operation } from '../src/client/contract.ts'
 import { mocapSessionFileReply } from '../src/client/contract/capture-schemas.ts'
 import { isAddress } from '../src/client/contract/captures.ts'
 import { isFileName, isIdText } from '../src/client/contract/fields.ts'
+import { ERROR_CODES } from '../src/service/replies.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -64,7 +65,7 @@ function describe(
     responses: {
       200: { description: 'Done.', ...bodyOf(reply, 'Reply') },
       // The interface shows 401 for the video flow and 403 for the others.
-      ...refusals(group === 'videoUploads' ? '401' : '403', ...(method === 'GET' ? [] : ['409', '422'])),
+      ...refusals(group === 'videoUploads' ? '401' : '403', ...(method === 'GET' ? [] : ['409', '413', '422'])),
     },
   }
 }
@@ -109,7 +110,7 @@ const ERROR = {
     error: {
       type: 'object',
       required: ['code', 'message'],
-      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      properties: { code: { type: 'string', enum: [...ERROR_CODES] }, message: { type: 'string' } },
       additionalProperties: true,
     },
   },
@@ -137,14 +138,24 @@ const MEANINGS: Readonly<Record<string, string>> = {
   403: 'No valid access token or API key.',
   404: 'There is no such record.',
   409: 'The state of the record does not allow it.',
-  422: 'The request is malformed; `error.fields` says where.',
+  413: 'The body is larger than `error.limit` bytes.',
+  422: 'The request is malformed; `error.fields` says where. Or it asks for more than `error.limit` at once.',
+  429: 'Too many calls: nothing was done, try again after the seconds in Retry-After.',
   503: 'Busy: nothing was done, try again after the seconds in Retry-After.',
 }
 
 function refusals(...statuses: readonly string[]): Json {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  const waiting = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } }
   return Object.fromEntries(
-    [...statuses, '404', '503'].map((status) => [status, { description: MEANINGS[status] ?? '', content }]),
+    [...statuses, '404', '429', '503'].map((status) => [
+      status,
+      {
+        description: MEANINGS[status] ?? '',
+        ...(status === '429' || status === '503' ? { headers: waiting } : {}),
+        content,
+      },
+    ]),
   )
 }
 

@@ -26,7 +26,6 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
       'node:',
       'fastify',
       '@fastify/helmet',
-      '@fastify/rate-limit',
       'jose',
       'prom-client',
       'kysely',

@@ -7,12 +7,13 @@ import type { Environment } from './credentials-from-options.ts'
 import { databaseUrlOf } from './database-url.ts'
 import { faultsFromOption } from './faults-from-option.ts'
 import { jwtFromOptions, type JwtCommandOptions } from './jwt-from-options.ts'
+import { limitsFromOptions, type LimitOptions } from './limits-from-options.ts'
 import { parseDuration, parseInteger } from './option-values.ts'
 import { readPage } from './page-files.ts'
 import { s3FromEnvironment } from './s3-from-environment.ts'
 
 /** The options of `serve` as commander hands them over: texts, not yet checked. */
-export interface ServeOptions extends JwtCommandOptions {
+export interface ServeOptions extends JwtCommandOptions, LimitOptions {
   readonly port: string
   readonly host: string
   readonly data?: string
@@ -48,6 +49,13 @@ const FLAGS: Readonly<Record<string, string>> = {
   's3.publicEndpoint': 'S3_PUBLIC_ENDPOINT',
   's3.region': 'S3_REGION',
   's3.keys': 'S3_ACCESS_KEY and S3_SECRET_KEY',
+  'limits.callsPerMinute': '--calls-per-minute',
+  'limits.refusalsPerMinute': '--refusals-per-minute',
+  'limits.openSessions': '--max-open-sessions',
+  'limits.filesPerSession': '--max-files',
+  'limits.namesPerCall': '--max-names',
+  'limits.bodyBytes': '--max-body',
+  trustedProxies: '--trusted-proxies',
   jwksUrl: '--jwt-jwks-url',
   publicKeyPem: '--jwt-public-key-file',
   algorithms: '--jwt-algorithms',
@@ -72,6 +80,7 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
     ...given('publicUrl', options.publicUrl),
     addressLifeMs: parseDuration(options.addressLife, '--address-life'),
     endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),
+    ...limitsFromOptions(options, env),
     ...given('credentials', credentials),
     ...given('jwt', await jwtFromOptions(options, env)),
     ...given(
@@ -99,7 +108,7 @@ async function checkTogether(settings: ServiceOptions): Promise<void> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const rule = error.message.replace(/^startService: (?:jwt: )?/, '')
-    invalid(rule.replaceAll(/\b(?:s3\.)?[a-z]\w*\b/g, (word) => FLAGS[word] ?? word))
+    invalid(rule.replaceAll(/\b(?:s3\.|limits\.)?[a-z]\w*\b/g, (word) => FLAGS[word] ?? word))
   }
 }
 

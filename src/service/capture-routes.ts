@@ -12,7 +12,6 @@ import type { ObjectKey } from './object-keys.ts'
 import { malformed, refuse } from './replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from './wire.ts'
 
-const MAX_NAMES = 10_000
 /** Rows per statement: a statement takes at most 65,535 parameters. */
 const ROWS = 5_000
 /** In UTF-8. The database's index takes no more than 2,704. */
@@ -49,7 +48,11 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
     const sessionId = String(body.session_id)
     const owner = callerOf(request).orgId
     const { filenames } = body
-    if (filenames.length > MAX_NAMES) malformed('filenames', `expected at most ${MAX_NAMES} names`)
+    const { namesPerCall: limit } = context.settings.limits
+    if (filenames.length > limit)
+      refuse(422, 'too_many_names', `One call registers at most ${limit} names, this one has ${filenames.length}.`, {
+        limit,
+      })
     const tooLong = filenames.findIndex((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)
     if (tooLong !== -1) malformed(`filenames.${tooLong}`, `expected at most ${MAX_NAME_BYTES} bytes of UTF-8`)
     checkNoRepetition(filenames)

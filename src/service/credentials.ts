@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 
+import type { Admission } from './admission.ts'
 import { organisationOfKey } from './api-keys.ts'
 import { DEVELOPMENT, type Caller } from './callers.ts'
 import type { ServiceContext } from './context.ts'
@@ -14,7 +15,11 @@ import { refuse } from './replies.ts'
 export type CredentialCheck = (request: FastifyRequest) => Promise<void>
 
 /** Makes the check. `status`: the interface shows 401 for the video flow and 403 for the others. */
-export function credentialCheck({ settings, db, tokenCheck }: ServiceContext, status: 401 | 403): CredentialCheck {
+export function credentialCheck(
+  { settings, db, tokenCheck }: ServiceContext,
+  admission: Admission,
+  status: 401 | 403,
+): CredentialCheck {
   const keys = settings.credentials.apiKeys.map(digest)
   const tokens = settings.credentials.accessTokens.map(digest)
   const callerOf = async ({ headers }: FastifyRequest): Promise<Caller | undefined> => {
@@ -30,8 +35,14 @@ export function credentialCheck({ settings, db, tokenCheck }: ServiceContext, st
     return orgId === undefined ? undefined : { orgId, isDevelopment: false }
   }
   return async (request) => {
+    admission.checkAddress(request)
     const caller = await callerOf(request)
-    request.caller = caller ?? refuse(status, 'credentials_refused', 'A valid API key or access token is needed.')
+    if (caller === undefined) {
+      admission.countRefusal(request)
+      refuse(status, 'credentials_refused', 'A valid API key or access token is needed.')
+    }
+    admission.countCall(request, caller.orgId)
+    request.caller = caller
   }
 }
 

@@ -78,6 +78,7 @@ export async function allowOriginsOfBucket(s3: S3Options, origins: readonly stri
 }
 
 export type { S3Options }
+export type { ServiceLimits } from './limits.ts'
 export type { ApiKeyRecord } from './api-keys.ts'
 export type { JwtOptions } from './jwt-settings.ts'
 export type { KeyRing, KeyRingOptions }

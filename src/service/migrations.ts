@@ -131,11 +131,21 @@ const OWNERS = [
   `create index video_files_confirmed on video_files (owner, id) where status = 'confirmed'`,
 ]
 
+const OPEN_SESSIONS = [
+  `create index video_files_unconfirmed on video_files (session_id) where status <> 'confirmed'`,
+  'alter table video_sessions add column is_open boolean not null default true',
+  `update video_sessions set is_open = false where is_cancelled or settled_at is not null or not exists (
+    select 1 from video_files where session_id = video_sessions.id and status <> 'confirmed'
+  )`,
+  'create index video_sessions_open on video_sessions (owner) where is_open',
+]
+
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': steps(FIRST),
   '0002-for-many-copies': steps(SECOND),
   '0003-for-buckets': steps(THIRD),
   '0004-owners': steps(OWNERS),
+  '0005-open-sessions': steps(OPEN_SESSIONS),
 }
 
 function steps(statements: readonly string[]): Migration {

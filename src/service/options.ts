@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { FaultPlan } from './faults/fault-plan.ts'
 import type { NIGHTS } from './faults/nights.ts'
+import { resolveLimits, type LimitSettings, type ServiceLimits } from './limits.ts'
 import { resolveJwt, type JwtOptions, type JwtSettings } from './jwt-settings.ts'
 import type { ServicePage } from './page-routes.ts'
 import { resolveS3, type S3Options, type S3Settings } from './s3-settings.ts'
@@ -46,6 +47,13 @@ export interface ServiceOptions {
   readonly credentials?: ServiceCredentials | 'managed'
   /** Access tokens of an issuer, beside the credentials. Needs the package jose. Default: none are taken. */
   readonly jwt?: JwtOptions
+  /** How much an organisation, an address and a call may ask for. Of calls each copy counts those that reach it. */
+  readonly limits?: ServiceLimits
+  /**
+   * How many proxies stand in front and each add the address that called it to `X-Forwarded-For`: so the address that is
+   * limited is the client's. Default 0: the header is not believed. At most 10.
+   */
+  readonly trustedProxies?: number
   /** Headers in which a bearer token is looked for. Default Authorization and Authentication: the interface shows both. */
   readonly bearerHeaders?: readonly string[]
   /** How long an address lives, ms, rounded up to seconds. Default 1 h, at most 7 days. */
@@ -102,6 +110,8 @@ export interface ServiceSettings {
   readonly endSessionsAfterMs: number
   readonly credentials: ServiceCredentials
   readonly jwt: JwtSettings | undefined
+  readonly limits: LimitSettings
+  readonly trustedProxies: number
   readonly bearerHeaders: readonly string[]
   readonly addressLifeSeconds: number
   readonly analysisCompletesAfterMs: number | undefined
@@ -143,6 +153,11 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     Number.isInteger(databaseConnections) && databaseConnections >= 1 && databaseConnections <= 1000,
     'databaseConnections must be an integer from 1 to 1000',
   )
+  const trustedProxies = options.trustedProxies ?? 0
+  check(
+    Number.isInteger(trustedProxies) && trustedProxies >= 0 && trustedProxies <= 10,
+    'trustedProxies must be an integer from 0 to 10',
+  )
   const endSessionsAfterMs = options.endSessionsAfterMs ?? WEEK_SECONDS * 1000
   check(
     endSessionsAfterMs === 0 || endSessionsAfterMs >= addressLifeSeconds * 1000,
@@ -162,6 +177,8 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     endSessionsAfterMs,
     credentials: credentialsOf(options),
     jwt: options.jwt === undefined ? undefined : resolveJwt(options.jwt),
+    limits: resolveLimits(options.limits),
+    trustedProxies,
     bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
     addressLifeSeconds,
     analysisCompletesAfterMs: options.analysisCompletesAfterMs,

@@ -1,6 +1,6 @@
 // Judges whether what is stored is what a confirmation says: every part there with its ETag, together the whole file.
 
-import { refuse } from './replies.ts'
+import { refuse, type ErrorCode } from './replies.ts'
 
 export interface StoredPart {
   readonly partNumber: number
@@ -25,6 +25,6 @@ export function checkParts(parts: readonly StoredPart[], etags: readonly string[
 }
 
 /** Throws a Refusal about one part. */
-export function refusePart(status: number, code: string, partNumber: number, problem: string): never {
+export function refusePart(status: number, code: ErrorCode, partNumber: number, problem: string): never {
   refuse(status, code, `Part ${partNumber} ${problem}.`, { part_number: partNumber })
 }

@@ -6,13 +6,51 @@ export interface FieldProblem {
   readonly problem: string
 }
 
+/** Every code that an error of a service call can have. */
+export const ERROR_CODES = [
+  'already_confirmed',
+  'already_requested',
+  'analysis_not_found',
+  'body_too_large',
+  'credentials_refused',
+  'duplicate_file',
+  'etag_mismatch',
+  'file_not_found',
+  'internal',
+  'invalid_request',
+  'missing_part',
+  'not_found',
+  'organisation_refused',
+  'part_not_stored',
+  'part_too_small',
+  'rate_limited',
+  'repeated_part',
+  'segment_in_use',
+  'segment_not_found',
+  'segments_disagree',
+  'session_cancelled',
+  'session_expired',
+  'session_not_found',
+  'size_mismatch',
+  'storage_unavailable',
+  'too_many_files',
+  'too_many_names',
+  'too_many_open_sessions',
+  'unavailable',
+  'unknown_part',
+  'unknown_segment',
+  'upload_lost',
+  'wrong_file_kind',
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
 /** A refusal of a service call; `facts` are added to the error object. */
 export class Refusal extends Error {
   readonly status: number
-  readonly code: string
+  readonly code: ErrorCode
   readonly facts: Readonly<Record<string, unknown>>
 
-  constructor(status: number, code: string, message: string, facts: Readonly<Record<string, unknown>> = {}) {
+  constructor(status: number, code: ErrorCode, message: string, facts: Readonly<Record<string, unknown>> = {}) {
     super(message)
     this.name = 'Refusal'
     this.status = status
@@ -36,7 +74,7 @@ export class MalformedRequest extends Refusal {
 /** Throws a refusal. */
 export function refuse(
   status: number,
-  code: string,
+  code: ErrorCode,
   message: string,
   facts?: Readonly<Record<string, unknown>>,
 ): never {
@@ -49,7 +87,7 @@ export function malformed(field: string, problem: string): never {
 }
 
 /** The JSON body of a refusal. */
-export function errorBody(code: string, message: string, facts: Readonly<Record<string, unknown>> = {}): object {
+export function errorBody(code: ErrorCode, message: string, facts: Readonly<Record<string, unknown>> = {}): object {
   return { error: { code, message, ...facts } }
 }
 

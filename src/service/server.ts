@@ -2,6 +2,7 @@
 
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 
+import { createAdmission, type Admission } from './admission.ts'
 import { analysisRoutes } from './analysis-routes.ts'
 import { captureRoutes } from './capture-routes.ts'
 import type { ServiceContext } from './context.ts'
@@ -21,9 +22,6 @@ import { storedRoutes } from './stored-routes.ts'
 import { videoRoutes } from './video-routes.ts'
 import { parseJson } from './wire.ts'
 
-/** Ten thousand file names fit well. */
-const MAX_JSON_BYTES = 16 * 1024 * 1024
-
 export interface ServerOptions {
   readonly metrics: Metrics
   /** Puts hooks on that every operation passes. */
@@ -32,9 +30,11 @@ export interface ServerOptions {
 
 /** Builds the server; it does not listen yet. */
 export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): FastifyInstance {
+  const { limits, trustedProxies } = context.settings
   const app = fastify({
     logger: loggerOptions(context),
-    bodyLimit: MAX_JSON_BYTES,
+    bodyLimit: limits.bodyBytes,
+    trustProxy: (_address, hop) => hop < trustedProxies,
     // A large body on a slow line takes hours; one that stops coming is ended by its own route.
     requestTimeout: 0,
     forceCloseConnections: 'idle',
@@ -71,8 +71,12 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   healthRoutes(app, context)
   if (metricsPort === undefined) metricsRoute(app, metrics, metricsToken)
   openApiRoutes(app)
-  guarded(app, context, 401, [videoRoutes])
-  guarded(app, context, 403, [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes])
+  const admission = createAdmission(context.settings)
+  guarded(app, { context, admission, status: 401, rooms: [videoRoutes] })
+  guarded(app, {
+    ...{ context, admission, status: 403 },
+    rooms: [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes],
+  })
   // With a bucket, addresses lead there.
   if (context.bucket === undefined) {
     void app.register((scope, _options, done) => {
@@ -91,9 +95,16 @@ interface Answering {
 
 type Routes = (app: FastifyInstance, context: ServiceContext) => void
 
-function guarded(app: FastifyInstance, context: ServiceContext, status: 401 | 403, rooms: readonly Routes[]): void {
+interface Guarded {
+  readonly context: ServiceContext
+  readonly admission: Admission
+  readonly status: 401 | 403
+  readonly rooms: readonly Routes[]
+}
+
+function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
   void app.register((scope, _options, done) => {
-    scope.addHook('onRequest', credentialCheck(context, status))
+    scope.addHook('onRequest', credentialCheck(context, admission, status))
     for (const routes of rooms) routes(scope, context)
     done()
   })
@@ -124,9 +135,15 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   }
   if (error instanceof Refusal) {
     if (error.status === 503) reply.header('retry-after', '1')
+    if (error.status === 429) reply.header('retry-after', String(error.facts['retry_after_seconds']))
     return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
   }
   const status = statusOf(error)
+  if (status === 413) {
+    const { bodyBytes } = settings.limits
+    const message = `The body is larger than ${bodyBytes} bytes.`
+    return reply.code(413).send(errorBody('body_too_large', message, { limit: bodyBytes }))
+  }
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
   request.log.error({ err: error }, 'a call failed')
   if (isDatabaseAway(error)) {

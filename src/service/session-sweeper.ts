@@ -84,6 +84,6 @@ async function sweepSession(context: ServiceContext, sessionId: string): Promise
   })
   await storageOf(context).release(left.map(videoObject))
   const settled_at = new Date(context.settings.now())
-  await db.updateTable('video_sessions').set({ settled_at }).where('id', '=', sessionId).execute()
+  await db.updateTable('video_sessions').set({ settled_at, is_open: false }).where('id', '=', sessionId).execute()
   return true
 }

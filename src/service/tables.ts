@@ -59,6 +59,8 @@ export interface Tables {
     session_type_id: number
     is_cancelled: Generated<boolean>
     created_at: Date
+    /** Neither cancelled nor swept, and not every file is confirmed. */
+    is_open: Generated<boolean>
     /** When the sweeper had nothing left to do for it. */
     settled_at: ColumnType<Date | null, Date | undefined, Date>
   }

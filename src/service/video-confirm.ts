@@ -1,7 +1,7 @@
 // Confirms one file: every part is there with the ETag that the client holds, and together they are the whole file.
 // From then on its parts are the object, in order; nothing is copied, and nothing can replace a part any more.
 
-import type { Selectable, Transaction } from 'kysely'
+import { sql, type Selectable, type Transaction } from 'kysely'
 
 import type { ServiceContext } from './context.ts'
 import type { Tables } from './tables.ts'
@@ -56,6 +56,22 @@ async function settle(trx: Transaction<Tables>, storage: ObjectStorage, confirma
     .updateTable('video_files')
     .set({ status: 'confirmed', confirmation: JSON.stringify(open.etags) })
     .where('id', '=', open.file.id)
+    .execute()
+  // By the index of what is unconfirmed: constant time, however many files the session has.
+  await trx
+    .updateTable('video_sessions')
+    .set({ is_open: false })
+    .where('id', '=', open.file.session_id)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('video_files')
+            .select('id')
+            .where('session_id', '=', open.file.session_id)
+            .where('status', '!=', sql.lit('confirmed')),
+        ),
+      ),
+    )
     .execute()
 }
 

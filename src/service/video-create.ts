@@ -2,8 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 
+import { sql, type Transaction } from 'kysely'
+
 import { timeOf, type ServiceContext } from './context.ts'
 import type { ObjectStorage, VideoObject } from './object-storage.ts'
+import { refuse } from './replies.ts'
+import type { Tables } from './tables.ts'
 import type { videoUploadRequest } from './wire.ts'
 import type { InferOutput } from 'valibot'
 
@@ -45,7 +49,11 @@ export async function createSession(
       ),
     }
   } catch (error) {
-    await db.updateTable('video_sessions').set({ is_cancelled: true }).where('id', '=', sessionId).execute()
+    await db
+      .updateTable('video_sessions')
+      .set({ is_cancelled: true, is_open: false })
+      .where('id', '=', sessionId)
+      .execute()
     // What cannot be removed now is left for the sweeper. The first failure is what the caller must hear.
     await storage.release(objects).catch(() => undefined)
     throw error
@@ -64,6 +72,7 @@ function recordSession(
 ): Promise<number[]> {
   const { movement_type_id, player_id, session_date, session_type_id } = body
   return context.db.transaction().execute(async (trx) => {
+    await checkOpenSessions(trx, owner, context.settings.limits.openSessions)
     const session = { id: sessionId, owner, movement_type_id, player_id, session_date, session_type_id }
     await trx
       .insertInto('video_sessions')
@@ -84,6 +93,22 @@ function recordSession(
     }
     return rows.map(({ id }) => id).sort((a, b) => a - b)
   })
+}
+
+/** Sessions that are made at the same moment do not see each other: together they may pass the limit by their number. */
+async function checkOpenSessions(trx: Transaction<Tables>, owner: string, limit: number): Promise<void> {
+  if (limit === 0) return
+  const last = await trx
+    .selectFrom('video_sessions')
+    .select('id')
+    .where('owner', '=', owner)
+    .where('is_open', '=', sql.lit(true))
+    .offset(limit - 1)
+    .limit(1)
+    .executeTakeFirst()
+  if (last === undefined) return
+  const message = `The organisation has ${limit} unfinished video sessions: finish or cancel some of them.`
+  refuse(409, 'too_many_open_sessions', message, { limit })
 }
 
 async function recordUploads(

@@ -21,6 +21,16 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
 
   app.post('/upload_videos', { config: { answersMalformed: true } }, async (request) => {
     const body = readBody(videoUploadRequest, request.body)
+    const { filesPerSession: limit } = context.settings.limits
+    if (body.files.length > limit)
+      refuse(
+        422,
+        'too_many_files',
+        `One session has at most ${limit} files, this one would have ${body.files.length}.`,
+        {
+          limit,
+        },
+      )
     const problems = problemsOf(storage, body.files)
     if (problems.length > 0) throw new MalformedRequest(problems)
     return createSession(context, storage, callerOf(request).orgId, body)
@@ -40,7 +50,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
     const files = await db.transaction().execute(async (trx) => {
       const session = await trx
         .updateTable('video_sessions')
-        .set({ is_cancelled: true })
+        .set({ is_cancelled: true, is_open: false })
         .where('id', '=', id)
         .where('owner', '=', callerOf(request).orgId)
         .returning('id')

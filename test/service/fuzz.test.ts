@@ -161,8 +161,12 @@ describe.each([
     const video = (count: number) => send('POST', '/upload_videos', JSON.stringify({ ...VIDEO, files: files(count) }))
     const many = await video(10_000)
     expect((JSON.parse(many.text) as { pre_signed_urls: unknown[] }).pre_signed_urls).toHaveLength(10_000)
-    // Three chunks each: more addresses than one answer holds.
-    expect((await video(33_334)).text).toContain('expected at most 100000')
+    expect((await video(10_001)).text).toContain('too_many_files')
+    const long = { ...FILE, file_size_bytes: 10_000, number_of_chunks: 10_000 }
+    const longs = Array.from({ length: 11 }, (_, index) => ({ ...long, file_id: index }))
+    // More addresses than one answer holds.
+    const addresses = await send('POST', '/upload_videos', JSON.stringify({ ...VIDEO, files: longs }))
+    expect(addresses.text).toContain('expected at most 100000')
 
     const { id } = JSON.parse((await send('POST', '/mocap_session', JSON.stringify(SESSION))).text) as { id: string }
     const names = (count: number) => Array.from({ length: count }, (_, index) => `${index}.action`)
@@ -177,12 +181,12 @@ describe.each([
       const deep = await send('POST', '/mocap_session', '['.repeat(depth) + ']'.repeat(depth))
       expect([deep.status, deep.text]).toEqual([422, expect.stringContaining('nested more than 32 levels deep')])
     }
-    const long = await send(
+    const large = await send(
       'POST',
       '/mocap_session',
       JSON.stringify({ ...SESSION, org_id: 'x'.repeat(17 * 1024 ** 2) }),
     ).catch(() => ({ status: 413 }))
-    expect(long.status).toBe(413)
+    expect(large.status).toBe(413)
     const garbled = Buffer.from(JSON.stringify({ ...SESSION, org_id: 'é' }), 'latin1')
     expect((await send('POST', '/mocap_session', garbled)).text).toContain('the body is not UTF-8')
   })

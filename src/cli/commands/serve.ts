@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addJwtOptions } from '../jwt-from-options.ts'
+import { addLimitOptions } from '../limits-from-options.ts'
 import { addOutputOptions } from '../options.ts'
 import { s3FromEnvironment } from '../s3-from-environment.ts'
 import { serveSettings, type ServeOptions } from '../serve-settings.ts'
@@ -38,6 +39,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
         'S3_BUCKET, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY keep the objects in an S3-compatible store.',
     )
   addJwtOptions(command)
+  addLimitOptions(command)
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
   command
     .command('cors')

@@ -1,0 +1,51 @@
+// How much one organisation, one address and one call may ask for, with defaults that no honest night reaches.
+
+export interface ServiceLimits {
+  /** Calls of one organisation within a minute; what it has not used in a minute is not saved up. Default 30,000. */
+  readonly callsPerMinute?: number
+  /** Calls from one remote address within a minute whose credentials were refused. Default 300. */
+  readonly refusalsPerMinute?: number
+  /** Video sessions of one organisation that are neither finished nor cancelled. Default 10,000. */
+  readonly openSessions?: number
+  /** Files in one video session. Default 10,000, at most 100,000; never unlimited. */
+  readonly filesPerSession?: number
+  /** Names in one registration of capture files. Default 10,000, at most 100,000; never unlimited. */
+  readonly namesPerCall?: number
+  /** Bytes of the JSON body of a call. Default 16 MiB, at most 256 MiB; never unlimited. */
+  readonly bodyBytes?: number
+}
+
+/** With every default filled in. Of the first three 0 means that there is no limit. */
+export type LimitSettings = Required<ServiceLimits>
+
+const MIB = 1024 ** 2
+const DEFAULTS: LimitSettings = {
+  callsPerMinute: 30_000,
+  refusalsPerMinute: 300,
+  openSessions: 10_000,
+  filesPerSession: 10_000,
+  namesPerCall: 10_000,
+  // Ten thousand file names fit well.
+  bodyBytes: 16 * MIB,
+}
+const RANGES: Readonly<Record<keyof LimitSettings, readonly [least: number, most: number]>> = {
+  callsPerMinute: [0, 1_000_000_000],
+  refusalsPerMinute: [0, 1_000_000_000],
+  openSessions: [0, 1_000_000],
+  filesPerSession: [1, 100_000],
+  namesPerCall: [1, 100_000],
+  bodyBytes: [1024, 256 * MIB],
+}
+
+/** Throws a TypeError that names the limit and its range. */
+export function resolveLimits(limits: ServiceLimits = {}): LimitSettings {
+  const settings = { ...DEFAULTS }
+  for (const name of Object.keys(RANGES) as (keyof LimitSettings)[]) {
+    const value = limits[name] ?? DEFAULTS[name]
+    const [least, most] = RANGES[name]
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new TypeError(`startService: limits.${name} must be an integer from ${least} to ${most}.`)
+    settings[name] = value
+  }
+  return settings
+}
