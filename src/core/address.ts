@@ -12,12 +12,7 @@ export function addressDeadlineMs(url: string): number | undefined {
   return addressTimes(url).deadlineMs
 }
 
-/** When the address was signed, in ms since 1970 by the signer's clock. Undefined when it does not say. */
-export function addressSignedAtMs(url: string): number | undefined {
-  return addressTimes(url).signedAtMs
-}
-
-/** Both, for who needs both of every part: its query is read once. */
+/** The same, and when the address was signed, in ms since 1970 by the signer's clock: its query is read once for both. */
 export function addressTimes(url: string): {
   readonly deadlineMs: number | undefined
   readonly signedAtMs: number | undefined

@@ -2,6 +2,7 @@
 
 import { UploadError } from './errors.ts'
 import type { Clock } from './ports.ts'
+import { hasSlept } from './suspend.ts'
 
 export interface TimeLimit {
   /** Fires with ERR_UPLOAD_TIMEOUT when the time is up. */
@@ -10,9 +11,6 @@ export interface TimeLimit {
   end(): void
 }
 
-/** A timer that is later than this was late because the machine slept, ms. */
-const SUSPEND_LATE_MS = 5_000
-
 /** After a sleep the whole time is given once more: nobody knows how much of it was left. */
 export function createTimeLimit(clock: Clock, limitMs: number, message: string): TimeLimit {
   const controller = new AbortController()
@@ -20,8 +18,7 @@ export function createTimeLimit(clock: Clock, limitMs: number, message: string):
   const arm = (): void => {
     const dueMs = clock.monotonicNow() + limitMs
     timer = clock.setTimeout(() => {
-      const hasSlept = clock.monotonicNow() - dueMs > SUSPEND_LATE_MS && clock.isLagging?.() !== true
-      if (hasSlept) arm()
+      if (hasSlept(clock, dueMs)) arm()
       else controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message))
     }, limitMs)
   }

@@ -4,6 +4,7 @@
 
 import { TransportError } from './errors.ts'
 import type { Clock } from './ports.ts'
+import { hasSlept } from './suspend.ts'
 
 /** How long an attempt may wait, ms. */
 export interface AttemptTimeouts {
@@ -21,8 +22,6 @@ export const DEFAULT_TIMEOUTS: AttemptTimeouts = /* @__PURE__ */ Object.freeze({
   answerMs: 60_000,
 })
 
-/** A timer this late means that the machine was asleep: connections from before it cannot be trusted. */
-const SUSPEND_LATE_MS = 5_000
 /** What a kernel may still hold of a body that was handed over, bytes: Linux lets a send buffer grow to 4 MiB. */
 const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024
 
@@ -73,10 +72,9 @@ export function createWatchdog(
   }
   const look = (): void => {
     const now = clock.monotonicNow()
-    const lateMs = now - armedForMs
-    // A timer that a hidden page gets late, or one beside which bytes moved, says nothing of sleep.
-    if (lateMs > SUSPEND_LATE_MS && now - movedAtMs > SUSPEND_LATE_MS && clock.isLagging?.() !== true) {
-      fail(`${what} was interrupted: this machine was suspended or busy for ${seconds(lateMs)}.`)
+    // A timer beside which bytes moved says nothing of sleep; after one, connections from before cannot be trusted.
+    if (hasSlept(clock, Math.max(armedForMs, movedAtMs))) {
+      fail(`${what} was interrupted: this machine was suspended or busy for ${seconds(now - armedForMs)}.`)
     } else if (isHeld) arm(now + timeouts.stallMs)
     else if (now < deadlineMs) arm(deadlineMs)
     else fail(`${what} got ${WAITED_FOR[phase]} for ${seconds(waitOf(phase))}.`)

@@ -1,13 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  addressDeadlineMs,
-  addressSignedAtMs,
-  checkSecure,
-  hostOf,
-  redactAddress,
-  utcMs,
-} from '../../src/core/address.ts'
+import { addressDeadlineMs, addressTimes, checkSecure, hostOf, redactAddress, utcMs } from '../../src/core/address.ts'
 import { redactText } from '../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
@@ -54,7 +47,7 @@ describe('addressDeadlineMs', () => {
       fc.property(fc.string({ unit: 'binary' }), fc.webQueryParameters(), (text, query) => {
         for (const url of [text, `https://h/?${text}`, `https://h/?se=${text}`, `https://h/?${query}`]) {
           expect(['number', 'undefined']).toContain(typeof addressDeadlineMs(url))
-          expect(['number', 'undefined']).toContain(typeof addressSignedAtMs(url))
+          expect(['number', 'undefined']).toContain(typeof addressTimes(url).signedAtMs)
           expect(typeof redactAddress(url)).toBe('string')
         }
       }),
@@ -62,12 +55,12 @@ describe('addressDeadlineMs', () => {
   })
 })
 
-describe('addressSignedAtMs', () => {
+describe('addressTimes', () => {
   it('reads the date of V4 signatures, and no other', () => {
-    expect(addressSignedAtMs(SIGV4)).toBe(SIGNED_AT_MS)
-    expect(addressSignedAtMs('https://h/k?X-Goog-Date=20261120T183000Z')).toBe(SIGNED_AT_MS)
-    expect(addressSignedAtMs('https://h/k?Expires=1795199400')).toBeUndefined()
-    expect(addressSignedAtMs('nonsense')).toBeUndefined()
+    expect(addressTimes(SIGV4).signedAtMs).toBe(SIGNED_AT_MS)
+    expect(addressTimes('https://h/k?X-Goog-Date=20261120T183000Z').signedAtMs).toBe(SIGNED_AT_MS)
+    expect(addressTimes('https://h/k?Expires=1795199400').signedAtMs).toBeUndefined()
+    expect(addressTimes('nonsense').signedAtMs).toBeUndefined()
   })
 })
 
