@@ -6,12 +6,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+import { openContext, openTab } from './rig/tabs.ts'
 
 const MIB = 1024 * 1024
 
@@ -35,16 +36,6 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
   })
 
-  async function openContext(): Promise<BrowserContext> {
-    const context = await browser.newContext()
-    onTestFinished(() => context.close())
-    return context
-  }
-  async function openTab(context: BrowserContext): Promise<Page> {
-    const page = await context.newPage()
-    await page.goto(pages.url)
-    return page
-  }
   const access = () => ({ baseUrl: service.url, apiKey: API_KEY })
   const begin = (page: Page, kind: 'picked' | 'handle') =>
     page.evaluate(
@@ -95,13 +86,13 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   }
 
   test('another tab goes on where a killed one was, and sends no confirmed part again', async () => {
-    const context = await openContext()
-    const tab = await openTab(context)
+    const context = await openContext(browser)
+    const tab = await openTab(context, pages.url)
     const key = await beginAndHold(tab, 'picked')
     const crashed = tab.waitForEvent('crash')
     await Promise.all([crashed, tab.goto('chrome://crash').catch(() => undefined)])
 
-    const next = await openTab(context)
+    const next = await openTab(context, pages.url)
     await next.setInputFiles('#files', path)
     const puts = countPuts(next)
     // The browser gives the lease of the dead in its own time.
@@ -112,7 +103,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   })
 
   test('a reload needs no picking where the browser has kept the handles', async () => {
-    const tab = await openTab(await openContext())
+    const tab = await openTab(await openContext(browser), pages.url)
     const key = await beginAndHold(tab, 'handle')
     await tab.reload()
     await tab.unroute(isLatePart)
@@ -131,7 +122,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   })
 
   test('a slow line is shown as it goes, and is no failure', async () => {
-    const tab = await openTab(await openContext())
+    const tab = await openTab(await openContext(browser), pages.url)
     await tab.setInputFiles('#files', path)
     const puts = countPuts(tab)
     const devTools = await tab.context().newCDPSession(tab)
@@ -168,8 +159,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       server.close()
     })
     const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
-    const context = await openContext()
-    const tabs = [await openTab(context), await openTab(context)]
+    const context = await openContext(browser)
+    const tabs = [await openTab(context, pages.url), await openTab(context, pages.url)]
     const sent = tabs.map((tab) =>
       tab.evaluate(async (of) => {
         const transport = rig.sharingHosts(rig.xhrTransport())

@@ -7,12 +7,13 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+import { openContext, openTab } from './rig/tabs.ts'
 
 const MIB = 1024 * 1024
 
@@ -45,16 +46,6 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
   })
 
-  async function openContext(): Promise<BrowserContext> {
-    const context = await browser.newContext()
-    onTestFinished(() => context.close())
-    return context
-  }
-  async function openTab(context: BrowserContext): Promise<Page> {
-    const page = await context.newPage()
-    await page.goto(pages.url)
-    return page
-  }
   const pick = (page: Page) =>
     page.setInputFiles(
       '#files',
@@ -99,7 +90,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
   }
 
   test('uploads videos', async () => {
-    const page = await openTab(await openContext())
+    const page = await openTab(await openContext(browser), pages.url)
     await pick(page)
     await begin(page)
 
@@ -108,7 +99,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
   })
 
   test('uploads captures, and requests an analysis', async () => {
-    const page = await openTab(await openContext())
+    const page = await openTab(await openContext(browser), pages.url)
     await pick(page)
     const found = await page.evaluate(
       async ({ baseUrl, apiKey }) => {
@@ -131,8 +122,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
   })
 
   test('goes on after a reload with the files picked again, and sends no confirmed part again', async () => {
-    const context = await openContext()
-    const page = await openTab(context)
+    const context = await openContext(browser)
+    const page = await openTab(context, pages.url)
     await pick(page)
     const letGo = await holdParts(page)
     const key = await begin(page)
@@ -178,9 +169,9 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
   })
 
   test('lets no second tab drive a session', async () => {
-    const context = await openContext()
-    const page = await openTab(context)
-    const other = await openTab(context)
+    const context = await openContext(browser)
+    const page = await openTab(context, pages.url)
+    const other = await openTab(context, pages.url)
     await pick(page)
     const letGo = await holdParts(page)
     const key = await begin(page)
@@ -205,8 +196,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
   })
 
   test('waits without a network, and goes on as soon as the browser says that it is back', async () => {
-    const context = await openContext()
-    const page = await openTab(context)
+    const context = await openContext(browser)
+    const page = await openTab(context, pages.url)
     await pick(page)
     const letGo = await holdParts(page)
     await begin(page)
@@ -239,7 +230,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
       return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
     }
     async function send(origin: string): Promise<{ code: string; message: string; hidesHeaders?: boolean }> {
-      const page = await openTab(await openContext())
+      const page = await openTab(await openContext(browser), pages.url)
       return page.evaluate(async (of) => {
         const transport = rig.tellingHiddenAnswers(rig.xhrTransport())
         const body = { kind: 'blob', lengthBytes: 3, blob: new Blob(['abc']) } as const

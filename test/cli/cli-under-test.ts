@@ -10,6 +10,10 @@ import type { Options } from 'tsup'
 
 import config from '../../tsup.config.ts'
 
+/** What a video and a capture upload must be told. */
+export const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
+export const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
+
 /** One line of `--json`. */
 export type JsonLine = Readonly<Record<string, unknown>> & { readonly event: string; readonly at: string }
 

@@ -7,12 +7,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, lastLine } from './cli-under-test.ts'
+import { buildCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliProcess, CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
-const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
-const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
 const FOREVER = { delayMs: 600_000 }
 
 let cli: CliUnderTest

@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, lastLine, type CliEnd, type CliUnderTest } from './cli-under-test.ts'
-
-const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
+import { buildCli, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService

@@ -10,12 +10,10 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
 import { startService } from '../../src/service/index.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
-import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
-const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
-const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
 const ADDRESS_LIFE_MS = 5_000
 
 let cli: CliUnderTest

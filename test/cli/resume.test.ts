@@ -10,12 +10,10 @@ import { diskJournal } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliEnd, CliProcess, CliUnderTest, JsonLine } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
-const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
-const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
 /** The third part of big.mp4 is stored, and nobody says so, the first time. */
 const SILENT_THIRD: Fault = {
   ...{ operation: 'put', nth: 1, fileName: 'big.mp4', partNumber: 3, action: { delayMs: 600_000 } },

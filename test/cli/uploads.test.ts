@@ -2,20 +2,17 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
+import { freePort } from '../helpers/free-port.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
-const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
-const CAPTURE = ['--org', 'org-1', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -259,11 +256,3 @@ describe('an upload that does not succeed', () => {
     expect(service.records.credentialLeaks).toEqual([])
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -6,11 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, jsonLines } from './cli-under-test.ts'
+import { buildCli, CAPTURE, jsonLines, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
-const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
-const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
 const RIGHT = '{"movement_type_id":1,"dom_hand":"RHA"}'
 
 let cli: CliUnderTest

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createBackground } from '../../src/core/background.ts'
-import { seededRandom } from '../simulation/world.ts'
+import { seededRandom } from '../helpers/seeded-random.ts'
 
 interface Line {
   readonly bytesPerSecond: number

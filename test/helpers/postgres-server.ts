@@ -5,13 +5,15 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { Client } from 'pg'
+
+import { endProcess } from './end-process.ts'
+import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
   /** Of the server's own database, as its superuser. */
@@ -22,7 +24,6 @@ export interface PostgresServer {
 
 const run = promisify(execFile)
 const UP_WITHIN_MS = 60_000
-const STOP_WITHIN_MS = 15_000
 
 /** Where the programs of the newest installed version are; undefined where there is none. */
 export const postgresPrograms = findPrograms()
@@ -39,7 +40,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   process.once('exit', onExit)
   const stop = async (): Promise<void> => {
     process.off('exit', onExit)
-    await end(server)
+    // SIGINT ends it at once, whoever is connected.
+    await endProcess(server, 'SIGINT')
     await rm(folder, { recursive: true, force: true })
   }
   try {
@@ -144,24 +146,6 @@ async function answers(url: string, server: ChildProcess): Promise<void> {
     if (performance.now() - beganAtMs > UP_WITHIN_MS) throw new Error('postgres does not answer')
     await wait(50)
   }
-}
-
-/** Ends the server at once, whoever is connected. */
-async function end(server: ChildProcess | undefined): Promise<void> {
-  if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
-  server.kill('SIGINT')
-  const force = setTimeout(() => server.kill('SIGKILL'), STOP_WITHIN_MS)
-  await ended
-  clearTimeout(force)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function findPrograms(): string | undefined {

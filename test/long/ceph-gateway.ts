@@ -5,10 +5,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { accessSync, constants, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+
+import { endProcess } from '../helpers/end-process.ts'
+import { freePort } from '../helpers/free-port.ts'
 
 export interface CephGateway {
   readonly endpoint: string
@@ -28,7 +30,6 @@ const PROGRAMS = {
   'radosgw-admin': 'radosgw',
 } as const
 const UP_WITHIN_MS = 120_000
-const STOP_WITHIN_MS = 15_000
 
 /** Debian packages that must be installed before a gateway can be started; empty when all are there. */
 export function missingCephPackages(): readonly string[] {
@@ -49,7 +50,7 @@ export async function startCephGateway(): Promise<CephGateway> {
   process.once('exit', onExit)
   const stop = async (): Promise<void> => {
     process.off('exit', onExit)
-    for (const daemon of daemons.toReversed()) await end(daemon)
+    for (const daemon of daemons.toReversed()) await endProcess(daemon)
     await rm(folder, { recursive: true, force: true })
   }
   try {
@@ -159,24 +160,6 @@ async function answers(endpoint: string, gateway: ChildProcess): Promise<void> {
     if (performance.now() - beganAtMs > UP_WITHIN_MS) throw new Error('radosgw does not answer')
     await wait(100)
   }
-}
-
-/** Asks it to end, then ends it. */
-async function end(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  child.kill('SIGTERM')
-  const force = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)
-  await ended
-  clearTimeout(force)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function isExecutable(path: string): boolean {

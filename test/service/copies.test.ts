@@ -12,7 +12,15 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createObjectStore } from '../../src/service/object-store.ts'
 import { newDatabase, queryOnce } from '../helpers/postgres-server.ts'
 import { compileService } from './compiled-service.ts'
-import { answerTo, API_KEY, put, startUnderTest, type Answer } from './service-under-test.ts'
+import {
+  answerTo,
+  API_KEY,
+  openCaptureSession,
+  openVideoSession,
+  put,
+  startUnderTest,
+  type Answer,
+} from './service-under-test.ts'
 
 const server = inject('postgres')
 const COPIES = 3
@@ -76,28 +84,17 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
 
   const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort()
 
-  async function openSession(chunks = 2) {
-    const { json } = await call('POST', '/upload_videos', {
-      files: [{ raw_file_name: 'swing.mp4', file_size_bytes: chunks, number_of_chunks: chunks }],
-      movement_type_id: 1,
-      player_id: 'p-17',
-      session_date: '2026-11-20',
-      session_type_id: 2,
-    })
-    const reply = json as {
-      upload_session_id: string
-      pre_signed_urls: { session_file_id: number; info: { url: string }[] }[]
-    }
-    const [file] = reply.pre_signed_urls
-    const sessionId = reply.upload_session_id
+  async function openSession() {
+    const { sessionId, files } = await openVideoSession({ call }, [{ name: 'swing.mp4', bytes: 2, chunks: 2 }])
+    const [file] = files
     const confirm = (etags: readonly string[]) =>
       call('PATCH', '/upload_videos', {
         upload_session_id: sessionId,
-        affected_file_id: file!.session_file_id,
+        affected_file_id: file!.id,
         file_part_info: etags.map((etag, index) => ({ etag, part_number: index + 1 })),
         upload_successful: true,
       })
-    return { sessionId, addresses: file!.info.map(({ url }) => url), confirm }
+    return { sessionId, addresses: file!.urls, confirm }
   }
 
   /** Opens a session, and puts the parts at whatever copy. */
@@ -184,10 +181,7 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
   })
 
   it('register a name once, however many register it at once', async () => {
-    const { json } = await call('POST', '/mocap_session', {
-      ...{ org_id: 'org-4', mocap_type_id: 2, session_date: '2026-11-20', session_type_id: 1 },
-    })
-    const session_id = (json as { id: string }).id
+    const session_id = await openCaptureSession({ call })
     const registrations = await Promise.all(
       Array.from({ length: 9 }, (_, index) =>
         call('POST', '/mocap_session_file', { session_id, filenames: [`${index}.action`, 'same.action'] }),

@@ -91,9 +91,12 @@ export interface VideoSession {
   readonly files: readonly { readonly id: number; readonly urls: readonly string[] }[]
 }
 
+/** Where calls go: to a service under test, or to whichever of its copies. */
+type Calls = Pick<ServiceUnderTest, 'call'>
+
 /** Opens a video session for files of these sizes and numbers of chunks. */
 export async function openVideoSession(
-  service: ServiceUnderTest,
+  service: Calls,
   files: readonly { readonly bytes: number; readonly chunks: number; readonly name?: string }[],
 ): Promise<VideoSession> {
   const { json } = await service.call('POST', '/upload_videos', {
@@ -118,7 +121,7 @@ export async function openVideoSession(
 }
 
 /** Opens a capture session and gives its id. Type 67 is plain video. */
-export async function openCaptureSession(service: ServiceUnderTest, mocapTypeId = 2): Promise<string> {
+export async function openCaptureSession(service: Calls, mocapTypeId = 2): Promise<string> {
   const { json } = await service.call('POST', '/mocap_session', {
     org_id: 'org-4',
     mocap_type_id: mocapTypeId,
@@ -130,7 +133,7 @@ export async function openCaptureSession(service: ServiceUnderTest, mocapTypeId 
 
 /** Registers names that must be accepted; the addresses by name. */
 export async function register(
-  service: ServiceUnderTest,
+  service: Calls,
   sessionId: string,
   filenames: readonly string[],
   extra: object = {},

@@ -7,7 +7,8 @@ import { watchCompletion, watchProgress, watchSending } from './checkers.ts'
 import type { MemoryJob } from './memory-job.ts'
 import type { Fault, StoreRequest } from './object-store.ts'
 import { testProtocol } from './test-protocol.ts'
-import { createWorld, seededRandom, type World } from './world.ts'
+import { seededRandom } from '../helpers/seeded-random.ts'
+import { createWorld, type World } from './world.ts'
 
 export interface SimulationOutcome {
   readonly violations: readonly string[]

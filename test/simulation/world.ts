@@ -1,7 +1,6 @@
 // Puts an engine, a storage and sources into one simulated time, and drives it until a promise settles.
 
 import { createEngine, type Engine, type EngineOptions } from '../../src/core/engine.ts'
-import type { Random } from '../../src/core/ports.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
 import { createMemoryJob, type MemoryJob, type MemoryJobOptions } from './memory-job.ts'
 import { createObjectStore, type ObjectStore, type ObjectStoreOptions } from './object-store.ts'
@@ -64,17 +63,6 @@ async function until<T>(clock: SimulatedClock, promise: Promise<T>, limitMs: num
     await clock.advance(nextMs)
   }
   return settled
-}
-
-/** Numbers in [0, 1) that a seed decides. */
-export function seededRandom(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** Bytes that do not repeat with any window or part size. */

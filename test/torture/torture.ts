@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskJournal } from '../../src/adapters/node/disk-journal.ts'
 import { foldJournal, type FoldedJournal } from '../../src/core/journal.ts'
+import { seededRandom } from '../helpers/seeded-random.ts'
 import { compareStored, createJudge, type Judge } from './judge.ts'
 import { startLife, startServiceChild } from './processes.ts'
 import { makeSampleFiles, type SampleFile } from './sample-files.ts'
@@ -92,7 +93,7 @@ async function drive(
   { entry, kills, seed, megabytes, say }: TortureOptions,
   { files, stateDir, env, witness, judge }: Scene,
 ): Promise<Pick<TortureReport, 'kills' | 'lives' | 'rounds'>> {
-  const chance = createChance(seed)
+  const chance = seededRandom(seed)
   // So fast that the kills are spread over the bytes, and fast enough for a part to get through between two of them.
   const rate = Math.round(Math.min(64, Math.max(10, (2 * megabytes) / Math.max(1, kills))) * MIB)
   const choices = ['--state-dir', stateDir, '--limit-rate', String(rate), '--concurrency', '2', '--json']
@@ -140,15 +141,4 @@ async function journalsIn(folder: string): Promise<FoldedJournal[]> {
   const journal = diskJournal({ folder })
   const keys = await journal.list()
   return Promise.all(keys.map(async (key) => foldJournal(await journal.read(key))))
-}
-
-/** A number in [0, 1) at each call; small and good enough to spread kills. */
-function createChance(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

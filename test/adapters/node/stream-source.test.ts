@@ -1,15 +1,14 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { streamSource } from '../../../src/adapters/node/stream-source.ts'
 import type { StreamInput } from '../../../src/adapters/node/stream-pull.ts'
-import type { Source } from '../../../src/core/ports.ts'
 import { bytesOf, counting, sourceContract } from '../../contracts/source.ts'
+import { spooledStreams } from './spooled-streams.ts'
 
 const makers: Readonly<Record<string, (bytes: Uint8Array) => StreamInput>> = {
   'a Node stream': (bytes) => Readable.from(pieces(bytes)),
@@ -30,23 +29,8 @@ for (const [label, makeStream] of Object.entries(makers)) {
 }
 
 describe('streamSource', () => {
-  let tempDir: string
-  const sources: Source[] = []
-
-  beforeEach(async () => {
-    tempDir = await mkdtemp(join(tmpdir(), 'stream-source-'))
-  })
-  afterEach(async () => {
-    for (const source of sources.splice(0)) await source.dispose?.()
-    expect(await readdir(tempDir)).toEqual([])
-    await rm(tempDir, { recursive: true })
-  })
-
-  function sourceOf(stream: StreamInput, sizeBytes?: number): Source {
-    const source = streamSource('take-7.mp4', stream, { tempDir, ...(sizeBytes === undefined ? {} : { sizeBytes }) })
-    sources.push(source)
-    return source
-  }
+  const spooled = spooledStreams()
+  const { sourceOf } = spooled
 
   describe('bytes that are still arriving', () => {
     it('describes itself at once when the size is known, and reads what has come while more is coming', async () => {
@@ -286,7 +270,7 @@ describe('streamSource', () => {
     })
 
     it('names the folder that cannot take the file, and ends the stream', async () => {
-      const file = join(tempDir, 'not a folder')
+      const file = join(spooled.tempDir, 'not a folder')
       await writeFile(file, '')
       const stream = Readable.from([counting(1)])
       const source = streamSource('take-7.mp4', stream, { tempDir: file })

@@ -1,35 +1,19 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { streamSource } from '../../../src/adapters/node/stream-source.ts'
 import type { StreamInput } from '../../../src/adapters/node/stream-pull.ts'
-import type { Source } from '../../../src/core/ports.ts'
 import { bytesOf, counting } from '../../contracts/source.ts'
+import { spooledStreams } from './spooled-streams.ts'
 
 const kinds = ['a Node stream', 'a web stream', 'an async sequence'] as const
 
 describe('the spool file of a stream', () => {
-  let tempDir: string
-  const sources: Source[] = []
-
-  beforeEach(async () => {
-    tempDir = await mkdtemp(join(tmpdir(), 'stream-source-'))
-  })
-  afterEach(async () => {
-    for (const source of sources.splice(0)) await source.dispose?.()
-    expect(await readdir(tempDir)).toEqual([])
-    await rm(tempDir, { recursive: true })
-  })
-
-  function sourceOf(stream: StreamInput, sizeBytes?: number): Source {
-    const source = streamSource('take-7.mp4', stream, { tempDir, ...(sizeBytes === undefined ? {} : { sizeBytes }) })
-    sources.push(source)
-    return source
-  }
+  const spooled = spooledStreams()
+  const { sourceOf } = spooled
 
   async function spoolIn(folder: string): Promise<{ folder: string; file: string }> {
     const [name] = await readdir(folder)
@@ -40,7 +24,7 @@ describe('the spool file of a stream', () => {
     const source = sourceOf(Readable.from([counting(9)]))
     await source.describe()
 
-    const { folder, file } = await spoolIn(tempDir)
+    const { folder, file } = await spoolIn(spooled.tempDir)
 
     expect(await readFile(file)).toEqual(Buffer.from(counting(9)))
     if (process.platform === 'win32') return
@@ -50,13 +34,13 @@ describe('the spool file of a stream', () => {
 
   it('is made when the stream is first needed, and is gone when its source is disposed of', async () => {
     const source = sourceOf(Readable.from([counting(9)]))
-    expect(await readdir(tempDir)).toEqual([])
+    expect(await readdir(spooled.tempDir)).toEqual([])
     await source.describe()
-    expect(await readdir(tempDir)).toHaveLength(1)
+    expect(await readdir(spooled.tempDir)).toHaveLength(1)
 
     await source.dispose?.()
 
-    expect(await readdir(tempDir)).toEqual([])
+    expect(await readdir(spooled.tempDir)).toEqual([])
     await expect(source.describe()).rejects.toMatchObject({
       code: 'ERR_UPLOAD_SOURCE_READ',
       message: expect.stringContaining('its source has been disposed of') as string,
@@ -78,7 +62,7 @@ describe('the spool file of a stream', () => {
   it('stays readable when a cleaner of temporary files deletes it', async () => {
     const source = sourceOf(Readable.from([counting(9)]))
     const reader = await source.open(await source.describe())
-    await rm((await spoolIn(tempDir)).folder, { recursive: true })
+    await rm((await spoolIn(spooled.tempDir)).folder, { recursive: true })
 
     expect(await bytesOf(reader, 0, 9)).toEqual(Buffer.from(counting(9)))
   })
@@ -91,7 +75,7 @@ describe('the spool file of a stream', () => {
 
     await source.dispose?.()
 
-    expect(await readdir(tempDir)).toEqual([])
+    expect(await readdir(spooled.tempDir)).toEqual([])
     expect(stream.destroyed).toBe(true)
   })
 
@@ -126,11 +110,11 @@ describe('the spool file of a stream', () => {
     await source.dispose?.()
 
     await refused
-    expect(await readdir(tempDir)).toEqual([])
+    expect(await readdir(spooled.tempDir)).toEqual([])
   })
 
   it('can lie in a folder of the host', async () => {
-    const folder = join(tempDir, 'host')
+    const folder = join(spooled.tempDir, 'host')
     await mkdir(folder)
     const source = streamSource('take-7.mp4', Readable.from([counting(9)]), { tempDir: folder })
     await source.describe()

@@ -45,17 +45,6 @@ export interface SimulatedLine {
   step(): void
 }
 
-/** Numbers from 0 to 1 (mulberry32); the same seed gives the same ones. */
-export function createChance(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 interface Flow extends Connection {
   deliveredBytes: number
   handedBytes: number

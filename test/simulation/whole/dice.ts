@@ -1,7 +1,7 @@
 // The dice of one simulated session: everything that chance decides in it comes from one seed.
 
 import type { Random } from '../../../src/core/ports.ts'
-import { seededRandom } from '../world.ts'
+import { seededRandom } from '../../helpers/seeded-random.ts'
 
 export interface Dice {
   readonly random: Random

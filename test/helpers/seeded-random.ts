@@ -1,0 +1,12 @@
+// Chance that a seed decides, for tests that print their seed.
+
+/** Numbers in [0, 1), by mulberry32: small, and good enough to spread what it decides. The same seed gives the same ones. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
