@@ -34,7 +34,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   await checkPeers([
     ...(settings.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server),
     ...(settings.s3 === undefined ? [] : SERVICE_PEERS.s3),
-    ...(settings.jwt === undefined ? [] : ['jose']),
+    ...(settings.jwt === undefined ? [] : SERVICE_PEERS.jwt),
   ])
   // Only a service that is to misbehave loads what it needs for that.
   const { faults } = options

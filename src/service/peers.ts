@@ -1,10 +1,11 @@
 // The packages that only the service needs, looked for when it is started: who embeds the engine installs none of them.
 
-/** Packages that `startService` needs beside this one, with the embedded database and with a server. */
+/** Packages that `startService` needs beside this one, with the embedded database and with a server, and for what else it is told to do. */
 export const SERVICE_PEERS = {
   embedded: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', '@electric-sql/pglite'],
   server: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', 'pg'],
   s3: ['@aws-sdk/client-s3'],
+  jwt: ['jose'],
 } as const
 
 /** Rejects with an Error that names the command to run when one of the packages is not installed. */
