@@ -22,6 +22,6 @@ process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`)
 process.exitCode = report.breaches.length > 0 || report.kills < kills ? 1 : 0
 
 function whole(text: string, name: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new Error(`${name} must be a whole number.`)
+  if (/^\d{1,10}$/.test(text)) return Number(text)
+  throw new Error(`${name} must be a whole number of at most ten digits.`)
 }
