@@ -2,4 +2,5 @@
 
 export * from './index-names.ts'
 export * from './s3.ts'
+export { adviceOn } from './core/advice.ts'
 export { createUplink } from './uplink.ts'

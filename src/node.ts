@@ -12,6 +12,7 @@ import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, 
 
 export * from './index-names.ts'
 export * from './s3.ts'
+export { adviceOn } from './core/advice.ts'
 export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from './adapters/node/directory.ts'
 export { fileSource, type FileSourceOptions } from './adapters/node/file-source.ts'
 export { diskJournal, type DiskJournalOptions } from './adapters/node/disk-journal.ts'

@@ -4,6 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
+import { adviceOn } from '../src/core/advice.ts'
+import type { UploadErrorCode } from '../src/core/errors.ts'
+
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
@@ -32,6 +35,16 @@ describe('docs/errors.md', () => {
       const said = [...section.matchAll(/^- \*\*([^*]+):\*\* (.+)$/gm)]
       expect(said.map((match) => match[1])).toEqual(['When', 'What to do', 'Repeated by itself', 'Details'])
       for (const [, , text] of said) expect(text!.length).toBeGreaterThan(3)
+    },
+  )
+
+  it.each(sections.map((section) => [section.split('\n')[0]! as UploadErrorCode, section] as const))(
+    '%s: what to do begins with the words that a program is given',
+    (code, section) => {
+      const [, toDo = ''] = /^- \*\*What to do:\*\* (.+)$/m.exec(section) ?? []
+      const advice = adviceOn(code).replace(/\.$/, '')
+      expect(advice.length).toBeGreaterThan(15)
+      expect(toDo.replaceAll('`', '').startsWith(advice)).toBe(true)
     },
   )
 

@@ -1,5 +1,6 @@
 // An error as one line for a person, with what the network itself said where the error only says that it failed.
 
+import { adviceOn } from '../core/advice.ts'
 import { redactText } from '../core/redact.ts'
 import { isUploadError, summarize, TransportError, type ErrorSummary } from '../core/errors.ts'
 
@@ -14,6 +15,35 @@ export function errorLine(error: unknown): ErrorSummary {
   const words = reason === undefined || message.includes(reason) ? message : `${message} ${reason}.`
   return { code, message: onOneLine(redactText(words)) }
 }
+
+/**
+ * The words, what to do, and the code. Where the messages of a code end in advice of their own, which knows more of the
+ * case, that is left to them.
+ */
+export function fullLine({ code, message }: ErrorSummary): string {
+  return `${withAdvice({ code, message })} (${code})`
+}
+
+/** The words and what to do. */
+export function withAdvice({ code, message }: ErrorSummary): string {
+  const end = /[.!?]$/.test(message) ? '' : '.'
+  return UNADVISED.has(code) ? `${message}${end} ${adviceOn(code)}` : message
+}
+
+/** Codes whose messages say what happened, in the words of the far end or the system, and no more. */
+const UNADVISED: ReadonlySet<ErrorSummary['code']> = new Set([
+  'ERR_UPLOAD_NETWORK',
+  'ERR_UPLOAD_TIMEOUT',
+  'ERR_UPLOAD_REDIRECT_REFUSED',
+  'ERR_UPLOAD_HTTP_STATUS',
+  'ERR_UPLOAD_ADDRESS_REFUSED',
+  'ERR_UPLOAD_RETRIES_EXHAUSTED',
+  'ERR_UPLOAD_CONFIRM_REFUSED',
+  'ERR_UPLOAD_CREDENTIALS_REFUSED',
+  'ERR_UPLOAD_SERVICE_REFUSED',
+  'ERR_UPLOAD_FAILED',
+  'ERR_UPLOAD_INTERNAL',
+])
 
 /** What the transport said, from the causes of an error. */
 function networkReason(error: unknown): string | undefined {

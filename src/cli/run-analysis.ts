@@ -2,7 +2,7 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flows/analysis.ts'
-import { errorLine } from './error-line.ts'
+import { errorLine, fullLine } from './error-line.ts'
 import { EXIT, SIGNAL_EXIT } from './exit-codes.ts'
 import type { Output } from './output.ts'
 import type { Interruption } from './signals.ts'
@@ -80,7 +80,7 @@ function resultOf(report: AnalysisReport): AnalysisResult {
 export function printAnalysisResult(output: Output, result: AnalysisResult): void {
   output.event('result', { flow: 'analysis', key: null, sessionId: null, bytes: 0, files: [], ...result })
   const { status, serviceStatus, analysisId, durationMs, error } = result
-  if (error !== undefined) output.complain(`error: ${error.message} (${error.code})`)
+  if (error !== undefined) output.complain(`error: ${fullLine(error)}`)
   const id = analysisId === null ? '' : ` ${analysisId}`
   if (result.hasDeadlinePassed === true) {
     output.complain(`The deadline has passed and the service goes on: mocap-uplink analysis watch${id} waits further.`)

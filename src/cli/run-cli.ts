@@ -6,7 +6,7 @@ import { redactText } from '../core/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
 import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './credentials-from-options.ts'
-import { errorLine } from './error-line.ts'
+import { errorLine, fullLine } from './error-line.ts'
 import { EXIT, SIGNAL_EXIT, exitCodeOfError } from './exit-codes.ts'
 import { createOutput, type Output } from './output.ts'
 import { createProgram } from './program.ts'
@@ -72,8 +72,8 @@ function tellEnd(error: unknown, { output, flow, interruption, durationMs }: End
 }
 
 function tellError(output: Output, error: unknown): void {
-  const { code, message } = errorLine(error)
-  output.complain(isUploadError(error) ? `error: ${message} (${code})` : `error: ${message}`)
+  const told = errorLine(error)
+  output.complain(`error: ${isUploadError(error) ? fullLine(told) : told.message}`)
   if (!process.env['MOCAP_DEBUG'] || !(error instanceof Error)) return
   for (const line of redactText(error.stack ?? '').split('\n')) output.complain(line)
 }

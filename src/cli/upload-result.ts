@@ -4,6 +4,7 @@ import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { FileReport, Upload, UploadReport } from '../flows/upload.ts'
+import { fullLine, withAdvice } from './error-line.ts'
 import { EXIT, SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 import type { Output } from './output.ts'
 import { countOf, formatDuration, formatRate } from './wording.ts'
@@ -85,7 +86,7 @@ export function printResult(output: Output, result: UploadResult, event: 'result
   }
   if (others.length > most) output.complain(`and ${countOf(others.length - most, 'more file')}`)
   const isSaid = others.some((file) => file.error?.message === result.error?.message)
-  if (result.error !== undefined && !isSaid) output.complain(`error: ${result.error.message} (${result.error.code})`)
+  if (result.error !== undefined && !isSaid) output.complain(`error: ${fullLine(result.error)}`)
   if (result.hasPossibleOrphan === true) {
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
   }
@@ -95,7 +96,8 @@ export function printResult(output: Output, result: UploadResult, event: 'result
 /** The file's name and why it failed; most errors of a file begin with its name already. */
 function namedReason({ name, error }: FileReport): string {
   if (error === undefined) return name
-  return error.message.startsWith(`${name}: `) ? error.message : `${name}: ${error.message}`
+  const words = withAdvice(error)
+  return words.startsWith(`${name}: `) ? words : `${name}: ${words}`
 }
 
 function summaryLine(result: UploadResult, status: string): string {

@@ -4,7 +4,7 @@
 
 import { foreignWords, onOneLine } from './redact.ts'
 
-/** The closed list of codes. `docs/errors.md` says for each what happened and what to do. */
+/** The closed list of codes. `docs/errors.md` says for each what happened and what to do; `adviceOn` has the latter. */
 export type UploadErrorCode =
   | 'ERR_UPLOAD_INVALID_ARGUMENT'
   | 'ERR_UPLOAD_INSECURE_URL'

@@ -194,6 +194,7 @@ describe('an upload that does not succeed', () => {
       ],
     })
     expect(stderr).toMatch(/^failed: small\.mov: The storage refused part 1 \(400/)
+    expect(stderr.split('\n')[0]).toMatch(/ Show the status and the words in the message to those who run that host/)
   })
 
   it('ends with 1 when no file is confirmed', async () => {

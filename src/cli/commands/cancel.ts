@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { UploadReport } from '../../flows/upload.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
+import { fullLine } from '../error-line.ts'
 import { EXIT } from '../exit-codes.ts'
 import { commandLine } from '../how-to-go-on.ts'
 import { keptSessions } from '../kept-sessions.ts'
@@ -80,7 +81,7 @@ function tellCancelled(
     output.answer(`cancelled: ${key}; ${left}`)
     return EXIT.done
   }
-  if (report.error !== undefined) output.complain(`error: ${report.error.message} (${report.error.code})`)
+  if (report.error !== undefined) output.complain(`error: ${fullLine(report.error)}`)
   output.complain(`The service could not be told. To tell it: ${again}`)
   output.answer(`cancelled: ${key}; the service may still hold ${named}`)
   return EXIT.failed

@@ -10,6 +10,7 @@ import type { Upload } from '../../flows/upload.ts'
 import { createUplink, fileSource } from '../../node.ts'
 import type { Uplink } from '../../uplink.ts'
 import type { Environment } from '../credentials-from-options.ts'
+import { fullLine, withAdvice } from '../error-line.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { openInBrowser } from '../open-in-browser.ts'
 import type { Output } from '../output.ts'
@@ -134,9 +135,9 @@ async function follow(upload: Upload, running: RunningUpload): Promise<UploadRes
   const result = await followUpload(upload, running)
   output.event('flow', { ...result })
   for (const file of result.files) {
-    if (file.error !== undefined) output.complain(`failed: ${file.name}: ${file.error.message}`)
+    if (file.error !== undefined) output.complain(`failed: ${file.name}: ${withAdvice(file.error)}`)
   }
-  if (result.error !== undefined) output.complain(`error: ${result.error.message} (${result.error.code})`)
+  if (result.error !== undefined) output.complain(`error: ${fullLine(result.error)}`)
   return result
 }
 
