@@ -78,16 +78,31 @@ describe('docs/promises.md', () => {
     expect(open.split('\n').filter((line) => line.startsWith('- ')).length).toBeGreaterThan(2)
   })
 
-  it.each(lines)('%s', (line) => {
-    const [, shown = '', target = '', name = ''] = /\[([^\]]+)\]\(\.\.\/([^)]+)\) “([^”]+)”$/.exec(line) ?? []
-    expect(shown).toBe(target)
-    expect(existsSync(join(root, target))).toBe(true)
-    const names = [
-      ...read(target).matchAll(/(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\]\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g),
-    ]
-    expect(names.some((match) => match[2]!.includes(name))).toBe(true)
-  })
+  it.each(lines)('%s', expectTest)
 })
+
+describe('docs/known-failures.md', () => {
+  const lines = read('docs/known-failures.md')
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+
+  it('has what is known', () => {
+    expect(lines.length).toBeGreaterThan(50)
+  })
+
+  it.each(lines)('%s', expectTest)
+})
+
+/** The line ends in a link to a file of tests, and in the name of one of them. */
+function expectTest(line: string): void {
+  const [, shown = '', target = '', name = ''] = /\[([^\]]+)\]\(\.\.\/([^)]+)\) “([^”]+)”$/.exec(line) ?? []
+  expect(shown).toBe(target)
+  expect(existsSync(join(root, target))).toBe(true)
+  const names = [
+    ...read(target).matchAll(/(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\]\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g),
+  ]
+  expect(names.some((match) => match[2]!.includes(name))).toBe(true)
+}
 
 describe('the README', () => {
   it('links to the pages, and they are there', () => {

@@ -195,6 +195,37 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     expect((await page.evaluate(() => globalThis.upload.cancel())).isServiceTold).toBe(true)
   })
 
+  test('says which rule hides the ETag of a stored part, and sends the part no second time', async () => {
+    const page = await openTab(await openContext(browser), pages.url)
+    const puts: string[] = []
+    const isPart = (url: URL): boolean => url.searchParams.has('partNumber')
+    // What a bucket answers whose CORS rule allows the page and exposes nothing to it.
+    const headers = { 'access-control-allow-origin': '*', etag: '"0cc175b9c0f1b6a831c399e269772661"' }
+    await page.route(isPart, (route) => {
+      puts.push(route.request().url())
+      return route.fulfill({ status: 200, headers })
+    })
+    await page.setInputFiles('#files', join(folder, 'swing-02.mp4'))
+    await begin(page)
+
+    const { status, message } = await outcome(page)
+
+    expect(status).toBe('ERR_UPLOAD_ETAG_MISSING')
+    expect(message).toMatch(/swing-02\.mp4: .* Add ETag to ExposeHeaders of the CORS rule of the bucket, then resume\./)
+    expect(new Set(puts).size).toBe(puts.length)
+  })
+
+  test('does not believe the browser that there is no network: it is asked', async () => {
+    const context = await openContext(browser)
+    await context.addInitScript(() => Object.defineProperty(navigator, 'onLine', { get: () => false }))
+    const page = await openTab(context, pages.url)
+    await pick(page)
+    await begin(page)
+
+    expect(await page.evaluate(() => navigator.onLine)).toBe(false)
+    expect(await outcome(page)).toMatchObject({ status: 'confirmed', files: ['confirmed', 'confirmed'] })
+  })
+
   test('waits without a network, and goes on as soon as the browser says that it is back', async () => {
     const context = await openContext(browser)
     const page = await openTab(context, pages.url)

@@ -63,6 +63,11 @@ describe('planFile', () => {
       partCount: 10_000,
       partSizeBytes: 21_474_837,
     })
+    // Also when a smaller one was asked for.
+    expect(planFile({ name: 'a', sizeBytes: 60 * GIB, limits: S3_LIMITS, partSizeBytes: 5 * MIB })).toEqual({
+      partCount: 10_000,
+      partSizeBytes: 6_442_451,
+    })
   })
 
   it('makes one part of everything that goes out as one PUT, up to 5 GiB', () => {

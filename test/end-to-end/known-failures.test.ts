@@ -1,0 +1,217 @@
+// Failures of other upload engines, as their users met them: each test would fail if this engine had the same one.
+// docs/known-failures.md lists them all, with the tests that stand elsewhere.
+
+import { createHash } from 'node:crypto'
+import { expect, it, vi } from 'vitest'
+
+import type { Source } from '../../src/node.ts'
+import type { RequestRecord } from '../helpers/independent-records.ts'
+import { bytesOf, CAPTURE, expectStored, hastyClock, MIB, sample, startRig, VIDEO, type Sample } from './rig.ts'
+
+/** A source of a host's own: no Blob, no file, no stream; its bytes come when they come. */
+function ownSource(name: string, sizeBytes: number, seed: number): Sample & { readonly readBytes: () => number } {
+  const bytes = bytesOf(sizeBytes, seed)
+  let readBytes = 0
+  const source: Source = {
+    name,
+    describe: () => Promise.resolve({ sizeBytes }),
+    open: () =>
+      Promise.resolve({
+        async read(into, at) {
+          await new Promise((resolve) => setImmediate(resolve))
+          into.set(bytes.subarray(at, at + into.byteLength))
+          readBytes += into.byteLength
+        },
+        verify: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+      }),
+  }
+  return { source, sha256: createHash('sha256').update(bytes).digest('hex'), readBytes: () => readBytes }
+}
+
+const isOpen = ({ ending }: RequestRecord): boolean => ending === 'open'
+
+it('pause and resume in one breath, with parts in flight, send no byte under another range and end once', async () => {
+  const rig = await startRig({}, { concurrency: 3, limitRate: 60 * MIB })
+  const files = [sample('a.mp4', 37 * MIB, 1), sample('b.mp4', 11 * MIB, 2)]
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  const ends: string[] = []
+  upload.on('state', ({ state }) => {
+    if (state === 'confirmed') ends.push(state)
+  })
+
+  for (let time = 0; time < 5; time += 1) {
+    await vi.waitFor(() => expect(rig.uplink.stats().inFlight).toBeGreaterThan(0))
+    upload.pause()
+    upload.resume()
+  }
+  const report = await upload.done()
+
+  expect(report.files.map(({ status, verified }) => [status, verified])).toEqual([
+    ['confirmed', true],
+    ['confirmed', true],
+  ])
+  expectStored(rig, files)
+  expect(ends).toEqual(['confirmed'])
+  expect(rig.service.requestsOf('confirm')).toHaveLength(2)
+})
+
+it('a file without bytes is sent and confirmed, and no success without a request', async () => {
+  const rig = await startRig()
+  const files = [sample('empty.mp4', 0), sample('a.mp4', 10)]
+
+  const report = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+  expect(report.files.map(({ status }) => status)).toEqual(['confirmed', 'confirmed'])
+  expectStored(rig, files)
+  expect(
+    rig.service
+      .requestsOf('put')
+      .map(({ bodyBytes }) => bodyBytes)
+      .toSorted(),
+  ).toEqual([0, 10])
+})
+
+it('a storage that tired of waiting for the body, and says so as 400 or 409, is tried again', async () => {
+  const refusal = (status: number, code: string) =>
+    ({ status, headers: { 'content-type': 'application/xml' }, body: `<Error><Code>${code}</Code></Error>` }) as const
+  const fault = { operation: 'put', fileName: 'a.mp4', partNumber: 2 } as const
+  const rig = await startRig({
+    faults: [
+      { ...fault, nth: 1, action: refusal(400, 'RequestTimeout') },
+      { ...fault, nth: 2, action: refusal(409, 'OperationAborted') },
+      { ...fault, nth: 3, action: refusal(408, 'Timeout') },
+    ],
+  })
+  const files = [sample('a.mp4', 11 * MIB)]
+
+  const report = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+  expect(report.status).toBe('confirmed')
+  expectStored(rig, files)
+})
+
+it('one large file has all the connections that there are', async () => {
+  const rig = await startRig({ faults: [] }, { concurrency: 6 })
+  const files = [sample('a.mp4', 60 * MIB)]
+
+  await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+  expect(rig.service.records.maxPutsInFlight).toBe(6)
+  expectStored(rig, files)
+})
+
+it('a cancel ends what is on the network before it settles, and nothing lands or begins later', async () => {
+  const stuck = { operation: 'put', nth: 'every', action: { stall: 'midBody' } } as const
+  const rig = await startRig({ faults: [stuck] }, { concurrency: 4 })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 40 * MIB)] })
+  await vi.waitFor(() => expect(rig.service.requestsOf('put').filter(isOpen)).toHaveLength(4))
+
+  await upload.cancel()
+  const begun = rig.service.requestsOf('put').length
+
+  await vi.waitFor(() => expect(rig.service.requestsOf('put').filter(isOpen)).toEqual([]))
+  expect(rig.service.requestsOf('put')).toHaveLength(begun)
+  expect(rig.service.storedFiles().flatMap(({ parts }) => parts)).toEqual([])
+})
+
+it('addresses are asked for together: forty parts cost one call, and sixty captures two', async () => {
+  const rig = await startRig({ minPartBytes: 1 })
+  const captures = Array.from({ length: 60 }, (_, index) => sample(`play-${String(index)}.action`, 100, index))
+
+  const unitLimits = { minBytes: 1, maxBytes: MIB, maxCount: 10_000, multipleOfBytes: 1 }
+  const parts = { partSizeBytes: 1_000, unitLimits }
+  await rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 40_000)], ...parts }).done()
+  await rig.uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files: captures, batchSize: 50 }).done()
+
+  expect(rig.service.requestsOf('put')).toHaveLength(100)
+  expect(rig.service.requestsOf('create')).toHaveLength(1)
+  expect(rig.service.requestsOf('register')).toHaveLength(2)
+})
+
+it('a call for addresses that fails is repeated, and no file is left without its turn', async () => {
+  const faults = ([{ status: 503 }, 'loseReply', 'html500', { status: 429 }] as const).map((action, index) => ({
+    ...({ operation: 'register', nth: 2 * index + 1, action } as const),
+  }))
+  const rig = await startRig({ faults })
+  const files = Array.from({ length: 12 }, (_, index) => sample(`play-${String(index)}.action`, 50, index))
+
+  const report = await rig.uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files, batchSize: 3 }).done()
+
+  expect(report.status).toBe('confirmed')
+  expectStored(rig, files)
+})
+
+it('with more files than places, each begins as soon as one ends, is read once and sent once', async () => {
+  const rig = await startRig({}, { concurrency: 4 })
+  const files = Array.from({ length: 30 }, (_, index) =>
+    ownSource(`play-${String(index).padStart(2, '0')}.action`, 200_000, index),
+  )
+
+  const report = await rig.uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files }).done()
+
+  expect(report.status).toBe('confirmed')
+  expectStored(rig, files)
+  expect(files.map(({ readBytes }) => readBytes())).toEqual(files.map(() => 200_000))
+  const puts = rig.service.requestsOf('put')
+  expect(puts.map(({ fileName }) => fileName)).toHaveLength(30)
+  // Whoever is not among the first four begins when somebody before has ended, not when all have.
+  const waits = puts.slice(4).map(({ startedAtMs }, at) => {
+    const endsBefore = puts.filter(({ endedAtMs = Infinity }) => endedAtMs <= startedAtMs).length
+    return [endsBefore >= at + 1, endsBefore < 29]
+  })
+  expect(waits.filter(([isAfterOne]) => isAfterOne !== true)).toEqual([])
+  expect(waits.slice(0, 20).filter(([, isBeforeAll]) => isBeforeAll !== true)).toEqual([])
+})
+
+it('bytes may come from anything that can be read: parts of a source of the host’s own are stored as they are', async () => {
+  const rig = await startRig()
+  const files = [ownSource('a.mp4', 11 * MIB + 3, 1)]
+
+  const report = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+  expect(report.files[0]).toMatchObject({ status: 'confirmed', verified: true, parts: 3 })
+  expectStored(rig, files)
+})
+
+it('a token that dies when all bytes are there costs a new token and no byte', async () => {
+  const dead = { operation: 'confirm', nth: 1, action: { status: 401 } } as const
+  const asked: string[] = []
+  const rig = await startRig({ faults: [dead], bearerHeader: 'authorization' })
+  const { createUplink } = await import('../../src/node.ts')
+  const accessToken = () => {
+    asked.push('token')
+    return Promise.resolve(rig.service.token)
+  }
+  const uplink = createUplink({ baseUrl: rig.service.url, credentials: { accessToken } })
+  const files = [sample('a.mp4', 11 * MIB)]
+
+  const report = await uplink.uploadVideos({ ...VIDEO, files }).done()
+  await uplink.close()
+
+  expect(report.status).toBe('confirmed')
+  expectStored(rig, files)
+  expect(asked).toHaveLength(2)
+  expect(rig.service.requestsOf('put')).toHaveLength(3)
+  expect(rig.service.requestsOf('confirm').map(({ status }) => status)).toEqual([401, 200])
+})
+
+it('addresses that die when all bytes are there are not needed any more: the file is confirmed', async () => {
+  const clock = hastyClock()
+  let laterMs = 0
+  const shifted = { ...clock, wallNow: () => clock.wallNow() + laterMs }
+  const busy = { operation: 'confirm', nth: 1, action: { status: 503 } } as const
+  const rig = await startRig({ addressLifetimeSeconds: 600, faults: [busy] }, { clock: shifted })
+  const files = [sample('a.mp4', 100)]
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  upload.on('file', ({ state }) => {
+    if (state === 'confirming') laterMs = 3_600_000
+  })
+
+  const report = await upload.done()
+
+  expect([report.status, laterMs]).toEqual(['confirmed', 3_600_000])
+  expectStored(rig, files)
+  expect(rig.service.requestsOf('create')).toHaveLength(1)
+  expect(rig.service.requestsOf('confirm').map(({ status }) => status)).toEqual([503, 200])
+})
