@@ -12,8 +12,7 @@ const PLACES_PER_HOST = 5
  * that of a tab that dies is free again. Without Web Locks (a page that is not secure) it is 5 in each tab.
  */
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
-  const acquire =
-    locks === undefined ? placesOfTab() : (host: string, signal: AbortSignal) => place(locks, host, signal)
+  const acquire = locks === undefined ? placesOfTab() : placesOfAllTabs(locks)
   return {
     ...transport,
     hasQueue: true,
@@ -34,8 +33,45 @@ export function platformLocks(): LockManager | undefined {
   return (globalThis.navigator as Partial<Navigator> | undefined)?.locks
 }
 
-/** Asks for all places at once and keeps the first that is given. */
-function place(locks: LockManager, host: string, signal: AbortSignal): Promise<() => void> {
+type Acquire = (host: string, signal: AbortSignal) => Promise<() => void>
+
+/**
+ * A tab takes the place again that it gave back last, by one question to the browser's lock manager: it is free unless
+ * another tab waits for it, which then has it already. Else it asks for all of them and keeps the first that is given.
+ */
+function placesOfAllTabs(locks: LockManager): Acquire {
+  const givenBack = new Map<string, string[]>()
+  return async (host, signal) => {
+    signal.throwIfAborted()
+    const own = givenBack.get(host) ?? []
+    givenBack.set(host, own)
+    const last = own.pop()
+    const place =
+      (last === undefined ? undefined : await placeIfFree(locks, last)) ?? (await anyPlace(locks, host, signal))
+    return () => {
+      place.release()
+      own.push(place.name)
+    }
+  }
+}
+
+interface Place {
+  readonly name: string
+  release(): void
+}
+
+function placeIfFree(locks: LockManager, name: string): Promise<Place | undefined> {
+  return new Promise((resolve, reject) => {
+    const take = (lock: Lock | null): Promise<void> | undefined => {
+      if (lock !== null) return held(name, resolve)
+      resolve(undefined)
+      return undefined
+    }
+    locks.request(name, { ifAvailable: true }, take).catch(reject)
+  })
+}
+
+function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promise<Place> {
   return new Promise((resolve, reject) => {
     let isTaken = false
     const others = new AbortController()
@@ -48,15 +84,15 @@ function place(locks: LockManager, host: string, signal: AbortSignal): Promise<(
       return
     }
     signal.addEventListener('abort', leave, { once: true })
-    const take = (): Promise<void> | undefined => {
-      if (isTaken || signal.aborted) return undefined
-      isTaken = true
-      signal.removeEventListener('abort', leave)
-      others.abort()
-      return new Promise((release) => resolve(release))
-    }
     for (let index = 0; index < PLACES_PER_HOST; index += 1) {
       const name = `mocap-uplink place ${index} ${host}`
+      const take = (): Promise<void> | undefined => {
+        if (isTaken || signal.aborted) return undefined
+        isTaken = true
+        signal.removeEventListener('abort', leave)
+        others.abort()
+        return held(name, resolve)
+      }
       locks.request(name, { signal: others.signal }, take).catch((error: unknown) => {
         if (!others.signal.aborted) reject(error instanceof Error ? error : new Error(String(error)))
       })
@@ -64,11 +100,16 @@ function place(locks: LockManager, host: string, signal: AbortSignal): Promise<(
   })
 }
 
+/** Settles when the place is given back. */
+function held(name: string, give: (place: Place) => void): Promise<void> {
+  return new Promise((release) => give({ name, release: () => release() }))
+}
+
 interface Waiting {
   readonly give: () => void
 }
 
-function placesOfTab(): (host: string, signal: AbortSignal) => Promise<() => void> {
+function placesOfTab(): Acquire {
   const hosts = new Map<string, { free: number; readonly waiting: Set<Waiting> }>()
   return async (host, signal) => {
     signal.throwIfAborted()

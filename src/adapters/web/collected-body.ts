@@ -17,7 +17,7 @@ export async function collectBody(
   if (body.kind === 'blob') {
     if (body.blob.size !== body.lengthBytes) throw lengthError(body.blob.size, body.lengthBytes)
     // The type of a Blob would become a Content-Type that nobody signed.
-    return body.blob.slice(0, body.blob.size, '')
+    return body.blob.type === '' ? body.blob : body.blob.slice(0, body.blob.size, '')
   }
   const bytes = new Uint8Array(body.lengthBytes)
   let at = 0
