@@ -2,7 +2,7 @@
 // beside them: the files of an earlier life, a screen that stays on, a network that comes and goes.
 
 import { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
-import { platformLocks, sharingHosts } from './adapters/browser/host-slots.ts'
+import { PLACES_PER_HOST, platformLocks, sharingHosts } from './adapters/browser/host-slots.ts'
 import { indexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
 import { keptHandles } from './adapters/browser/kept-handles.ts'
 import { listenForNetwork } from './adapters/browser/network-hints.ts'
@@ -12,6 +12,7 @@ import { createWaking } from './adapters/browser/wake-lock.ts'
 import { xhrTransport } from './adapters/browser/xhr-transport.ts'
 import { fetchTransport } from './adapters/web/fetch-transport.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
+import { defaultPartSize } from './core/plan.ts'
 import type { UploadFile, Upload } from './flows/upload.ts'
 import type { ResumeOptions } from './flows/sessions.ts'
 import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
@@ -23,6 +24,9 @@ export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/brows
 export { pageClock } from './adapters/browser/page-clock.ts'
 export { fileFromHandle, type MissingFile } from './adapters/browser/picked-files.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
+
+/** Half of what it is elsewhere: five connections need no more, and a browser asks first for the address of each part. */
+const PARTS_PER_FILE = 64
 
 /** Options of createUplink in a browser: the Uplink's own, and any port to replace. */
 export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
@@ -57,7 +61,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
   const kept = journal ?? (isKeeping ? indexedDbJournal() : memoryJournal())
   const uplink = createPortableUplink(
-    { concurrency: 5, ...own },
+    { concurrency: PLACES_PER_HOST, partSizeBytes: (bytes) => defaultPartSize(bytes, PARTS_PER_FILE), ...own },
     {
       ...own,
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),

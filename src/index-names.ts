@@ -22,6 +22,7 @@ export type { AttemptEnding, ErrorSummary, UploadErrorCode } from './core/errors
 export { foldJournal, JOURNAL_VERSION } from './core/journal.ts'
 export type { FinalStatus, FlowName, FoldedJournal, JournalRecord } from './core/journal.ts'
 export type { Ledger, LedgerFile, LedgerPart } from './core/ledger.ts'
+export type { PartSize } from './core/plan.ts'
 export { defaultPartSize, formatBytes, ONE_PUT_LIMITS, parseByteSize, planFile, S3_LIMITS } from './core/plan.ts'
 export type * from './core/ports.ts'
 export type { TransferEvent, TransferJob } from './core/transfer-job.ts'

@@ -4,6 +4,7 @@ import { createServiceClient, type ServiceClient, type ServiceClientOptions } fr
 import { checkAddressPolicy, type AddressPolicy } from './core/address-policy.ts'
 import { createEngine, type EngineOptions } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
+import type { PartSize } from './core/plan.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import type { LimitRate } from './core/timetable.ts'
 import type { WholeBodies } from './core/whole-body.ts'
@@ -33,8 +34,11 @@ export interface UplinkOptions {
   readonly bearerHeader?: ServiceClientOptions['bearerHeader']
   /** Parts in flight over all uploads of this Uplink: 1 to 64, or `auto` (default). */
   readonly concurrency?: EngineOptions['concurrency']
-  /** Bytes of a video part. Default: a 128th of the file, at least 5 MiB, at most 16 MiB. */
-  readonly partSizeBytes?: number
+  /**
+   * Bytes of a video part, or a function of the file's bytes. Default: a 128th of the file, in browsers a 64th; at least 5 MiB, at
+   * most 16 MiB.
+   */
+  readonly partSizeBytes?: PartSize
   /**
    * Bytes a second over all uploads together, retries included: a number, `2MB`, `off`, or a timetable of local times such as
    * `08:00,512KB 23:00,off`. Default: no limit.

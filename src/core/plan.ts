@@ -41,11 +41,14 @@ export interface PlanFileOptions {
 
 /**
  * The part size when nobody asks for one: a 128th of the file, at least 5 MiB and at most 16 MiB. With 64 connections that
- * is two parts for each: with one, the end of a session is a wait for the slowest.
+ * is two parts for each: with one, the end of a session is a wait for the slowest. With few connections, fewer parts do.
  */
-export function defaultPartSize(sizeBytes: number): number {
-  return Math.min(Math.max(Math.ceil(sizeBytes / 128), 5 * MIB), 16 * MIB)
+export function defaultPartSize(sizeBytes: number, partCount = 128): number {
+  return Math.min(Math.max(Math.ceil(sizeBytes / partCount), 5 * MIB), 16 * MIB)
 }
+
+/** Bytes of a part, or how they follow from the bytes of a file; what a function says is moved into the limits. */
+export type PartSize = number | ((sizeBytes: number) => number)
 
 /**
  * Cuts a file. An empty file is one empty part; a file of one part may be shorter than the minimum. Throws

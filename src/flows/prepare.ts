@@ -1,7 +1,7 @@
 // Looks at the sources and fixes the plan. Every problem that can be known without a call is found here.
 
 import { invalid, isUploadError, UploadError } from '../core/errors.ts'
-import { planFile } from '../core/plan.ts'
+import { planFile, type PartSize } from '../core/plan.ts'
 import type { PlannedFile, UnitLimits } from '../core/ports.ts'
 import { checkFileName, checkFrameRate } from '../client/checks.ts'
 import type { UploadFile } from './upload.ts'
@@ -12,7 +12,7 @@ const LOOKS_AT_ONCE = 16
 export interface PrepareOptions {
   readonly limits: UnitLimits
   /** Default: by file size, see `defaultPartSize`. Ignored where a file is one unit. */
-  readonly partSizeBytes?: number | undefined
+  readonly partSizeBytes?: PartSize | undefined
   readonly signal: AbortSignal
 }
 
@@ -30,13 +30,20 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
   const { source, frameRate } = file
   const { sizeBytes, modifiedAtMs } = await look(file, options.signal)
   const { limits, partSizeBytes } = options
-  const asked = limits.maxCount === 1 || partSizeBytes === undefined ? {} : { partSizeBytes }
+  const asked =
+    limits.maxCount === 1 || partSizeBytes === undefined
+      ? {}
+      : { partSizeBytes: sizeOf(partSizeBytes, sizeBytes, limits) }
   const { partCount, partSizeBytes: planned } = planFile({ name: source.name, sizeBytes, limits, ...asked })
   return {
     ...{ fileIndex, name: source.name, sizeBytes, partCount, partSizeBytes: planned },
     ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
     ...(frameRate === undefined ? {} : { extra: { frameRate } }),
   }
+}
+
+function sizeOf(asked: PartSize, sizeBytes: number, { minBytes, maxBytes }: UnitLimits): number {
+  return typeof asked === 'number' ? asked : Math.min(Math.max(asked(sizeBytes), minBytes), maxBytes)
 }
 
 async function look({ source }: UploadFile, signal: AbortSignal) {

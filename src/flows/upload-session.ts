@@ -7,6 +7,7 @@ import type { Engine } from '../core/engine.ts'
 import { invariant, isUploadError, summarize } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { PartSize } from '../core/plan.ts'
 import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
 import type { DrainReason, UploadSessionEvent } from '../machines/session-data.ts'
 import type { TransferResult } from '../machines/rejection.ts'
@@ -38,7 +39,7 @@ export interface UploadDefinition extends AddressRules {
   readonly params: Readonly<Record<string, unknown>>
   readonly files: readonly UploadFile[]
   readonly protocol: Protocol
-  readonly partSizeBytes?: number | undefined
+  readonly partSizeBytes?: PartSize | undefined
   readonly renewAddresses?: RenewAddresses | undefined
   /** How much of what was sent in an earlier life is read again. Default `sample`. */
   readonly verifyDepth?: 'sample' | 'full' | undefined

@@ -5,6 +5,7 @@ import type { ServiceClient } from '../client/service-client.ts'
 import type { AddressPolicy } from '../core/address-policy.ts'
 import type { HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
+import type { PartSize } from '../core/plan.ts'
 import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
 import { videoSession } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
@@ -21,7 +22,7 @@ export interface VideosInput {
   readonly sessionTypeId: number
   /** Frames a second of every file that names none itself. Default: not sent. */
   readonly frameRate?: number
-  /** Bytes of a part. Default: a 128th of the file, at least 5 MiB, at most 16 MiB. */
+  /** Bytes of a part. Default: the Uplink's. */
   readonly partSizeBytes?: number
   /** What a part may be. Assumption, the interface shows no limits; default: what every S3-compatible store takes. */
   readonly unitLimits?: UnitLimits
@@ -39,7 +40,7 @@ export interface FlowContext extends FlowPorts {
   /** Which hosts a storage address may name. Default `any`. */
   readonly addressPolicy?: AddressPolicy | undefined
   /** Default for uploads that name none. */
-  readonly partSizeBytes: number | undefined
+  readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file of an earlier life again; absent where it cannot. */
   readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source) | undefined
   readonly verifyDepth?: 'sample' | 'full' | undefined

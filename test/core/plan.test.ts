@@ -172,6 +172,12 @@ describe('defaultPartSize', () => {
     expect(defaultPartSize(2048 * MIB)).toBe(16 * MIB)
     expect(defaultPartSize(100 * GIB)).toBe(16 * MIB)
   })
+
+  it('is larger where fewer parts are asked for, within the same bounds', () => {
+    expect(defaultPartSize(640 * MIB, 64)).toBe(10 * MIB)
+    expect(defaultPartSize(64 * MIB, 64)).toBe(5 * MIB)
+    expect(defaultPartSize(2048 * MIB, 64)).toBe(16 * MIB)
+  })
 })
 
 describe('parseByteSize', () => {

@@ -5,7 +5,7 @@ import type { Transport } from '../../core/ports.ts'
 import { hostOf } from '../web/target-host.ts'
 
 /** One of the six connections stays free for the calls of the page itself. */
-const PLACES_PER_HOST = 5
+export const PLACES_PER_HOST = 5
 
 /**
  * The same transport, with at most 5 requests under way to a host in all tabs of this origin. A place is a Web Lock, so
