@@ -4,6 +4,7 @@ import { createServiceClient, type ServiceClient, type ServiceClientOptions } fr
 import { checkAddressPolicy, type AddressPolicy } from './core/address-policy.ts'
 import { createEngine, type EngineOptions } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
+import { given } from './core/given.ts'
 import type { PartSize } from './core/plan.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import type { LimitRate } from './core/timetable.ts'
@@ -139,26 +140,27 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const shared = {
     ...{ transport, clock, random },
-    ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),
+    ...given({ giveUpAfterMs }),
   }
   const engine = createEngine({
     ...shared,
     transport: storageTransport,
     ...(verify === 'off' || hasher === undefined ? {} : { hasher }),
-    ...(retries === undefined ? {} : { retries }),
-    ...(limitRate === undefined ? {} : { limitRate }),
-    ...(options.isBackground === undefined ? {} : { isBackground: options.isBackground }),
-    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-    ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
-    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
-    ...(allocate === undefined ? {} : { allocate }),
-    ...(ports.wholeBodies === undefined ? {} : { wholeBodies: ports.wholeBodies }),
+    ...given({
+      retries,
+      limitRate,
+      isBackground: options.isBackground,
+      concurrency: options.concurrency,
+      memoryBytes: options.memoryBytes,
+      timeouts: options.timeouts,
+      allocate,
+      wholeBodies: ports.wholeBodies,
+    }),
   })
   const client = createServiceClient({
     ...shared,
     ...{ baseUrl: options.baseUrl, credentials: options.credentials, isHttpAllowed },
-    ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
-    ...(options.callTimeoutMs === undefined ? {} : { timeoutMs: options.callTimeoutMs }),
+    ...given({ bearerHeader: options.bearerHeader, timeoutMs: options.callTimeoutMs }),
   })
   const context: FlowContext = {
     ...{ engine, journal, clock, random, client, isHttpAllowed, addressPolicy, sourceAt: ports.sourceAt },

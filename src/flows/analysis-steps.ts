@@ -4,6 +4,7 @@ import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import { UploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis.ts'
 
@@ -17,7 +18,7 @@ export async function createSegments(
     if ('segmentId' in segment) return checkSegmentId(segment.segmentId, 'segmentId')
     const { movementTypeId, domHand, movementIds } = segment
     const made = await client.playerGroupSegments.create(
-      { movementTypeId, domHand, ...(movementIds === undefined ? {} : { orgMovementIds: movementIds }) },
+      { movementTypeId, domHand, ...given({ orgMovementIds: movementIds }) },
       { signal },
     )
     return made.analysisSegmentId
@@ -29,8 +30,7 @@ export async function createSegments(
   const population = segments.population && (await create(segments.population))
   return {
     primary,
-    ...(comparison === undefined ? {} : { comparison }),
-    ...(population === undefined ? {} : { population }),
+    ...given({ comparison, population }),
   }
 }
 
@@ -54,8 +54,7 @@ export async function createDraft(
         name,
         status: 'draft',
         primaryAnalysisSegmentId: primary,
-        ...(comparison === undefined ? {} : { comparisonAnalysisSegmentId: comparison }),
-        ...(population === undefined ? {} : { populationAnalysisSegmentId: population }),
+        ...given({ comparisonAnalysisSegmentId: comparison, populationAnalysisSegmentId: population }),
       },
       { signal },
     ))
@@ -67,7 +66,7 @@ export async function createDraft(
       `The analysis was made, but its id could not be read from the reply (fields: ${Object.keys(record).join(', ') || 'none'}). Name the field with the idOf option.`,
     )
   }
-  return { analysisId, ...(record.status === undefined ? {} : { serviceStatus: record.status }) }
+  return { analysisId, ...given({ serviceStatus: record.status }) }
 }
 
 /** The newest analysis of this name on these movements. */

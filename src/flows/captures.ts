@@ -3,6 +3,7 @@
 import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
 import { checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
 import { invalid } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureSession } from '../protocols/capture-session.ts'
 import { checkFiles } from './prepare.ts'
@@ -73,8 +74,7 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
     ...session,
     mocapTypeId,
     reprocess: input.reprocess ?? false,
-    ...(frameRate === undefined ? {} : { frameRate }),
-    ...(batchSize === undefined ? {} : { batchSize }),
+    ...given({ frameRate, batchSize }),
   }
   const { isHttpAllowed, addressPolicy } = context
   const protocol = captureProtocol(context, params)

@@ -1,6 +1,7 @@
 // The receipt of a session: what was delivered, part by part, with what the storage answered and what we computed, so
 // that someone can prove it later against the files. Made from the journal; it holds no address and no credential.
 
+import { given } from '../core/given.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { foldJournal, type FinalStatus, type FlowName, type JournalRecord } from '../core/journal.ts'
 import { isReceived, type LedgerFile } from '../core/ledger.ts'
@@ -90,16 +91,13 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
     const { etag, md5, isVerified } = receipt
     return {
       ...{ partNumber, start, end, isVerified },
-      ...(etag === undefined ? {} : { etag }),
-      ...(md5 === undefined ? {} : { md5 }),
+      ...given({ etag, md5 }),
       ...(receivedAt === undefined ? {} : { receivedAt: isoTime(receivedAt) }),
     }
   })
   return {
     ...{ name, bytes, parts, isVerified: parts.every((part) => part.isVerified) },
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(serverFileId === undefined ? {} : { serverFileId }),
-    ...(file.sha256 === undefined ? {} : { sha256: file.sha256 }),
+    ...given({ sessionId, serverFileId, sha256: file.sha256 }),
     status: file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished',
     ...(confirmedAt === undefined ? {} : { confirmedAt: isoTime(confirmedAt) }),
   }

@@ -3,6 +3,7 @@
 import { checkAddress } from '../core/address-policy.ts'
 import { invalid, isUploadError, summarize, UploadError } from '../core/errors.ts'
 import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import { foldJournal, sessionsOf, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
 import { countSettled, isReceived } from '../core/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
@@ -112,7 +113,7 @@ async function summarizeSession({ journal }: FlowContext, key: string): Promise<
       status: statusOf(folded),
       bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
       confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
-      ...(isServiceTold === undefined ? {} : { isServiceTold }),
+      ...given({ isServiceTold }),
     }
   } catch (error) {
     const nothing = { bytes: 0, confirmedBytes: 0, filesTotal: 0, filesConfirmed: 0, filesFailed: 0 }

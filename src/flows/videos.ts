@@ -5,6 +5,7 @@ import type { ServiceClient } from '../client/service-client.ts'
 import type { AddressPolicy } from '../core/address-policy.ts'
 import type { HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
+import { given } from '../core/given.ts'
 import type { PartSize } from '../core/plan.ts'
 import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
 import { videoSession } from '../protocols/video-session.ts'
@@ -61,10 +62,9 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
   const { frameRate, etagForm, isAlreadyConfirmed, renewAddresses, unitLimits } = input
   if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
   checkFiles(input.files)
-  const params = { ...fields, ...(etagForm === undefined ? {} : { etagForm }) }
+  const params = { ...fields, ...given({ etagForm }) }
   const protocol = videoProtocol(context, params, {
-    ...(isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }),
-    ...(unitLimits === undefined ? {} : { unitLimits }),
+    ...given({ isAlreadyConfirmed, unitLimits }),
   })
   return {
     ...{ flow: 'video', params, protocol, renewAddresses },

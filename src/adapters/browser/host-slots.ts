@@ -42,7 +42,6 @@ type Acquire = (host: string, signal: AbortSignal) => Promise<() => void>
 function placesOfAllTabs(locks: LockManager): Acquire {
   const givenBack = new Map<string, string[]>()
   return async (host, signal) => {
-    signal.throwIfAborted()
     const own = givenBack.get(host) ?? []
     givenBack.set(host, own)
     const last = own.pop()
@@ -79,10 +78,7 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
       others.abort()
       reject(signal.reason as Error)
     }
-    if (signal.aborted) {
-      leave()
-      return
-    }
+    signal.throwIfAborted()
     signal.addEventListener('abort', leave, { once: true })
     for (let index = 0; index < PLACES_PER_HOST; index += 1) {
       const name = `mocap-uplink place ${index} ${host}`
@@ -94,7 +90,7 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
         return held(name, resolve)
       }
       locks.request(name, { signal: others.signal }, take).catch((error: unknown) => {
-        if (!others.signal.aborted) reject(error instanceof Error ? error : new Error(String(error)))
+        if (!others.signal.aborted) reject(error)
       })
     }
   })

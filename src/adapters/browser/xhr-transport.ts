@@ -1,15 +1,17 @@
 // The Transport of pages: XMLHttpRequest, because only it tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
-import { TransportError, type AttemptEnding } from '../../core/errors.ts'
+import type { AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody, lengthOf } from '../web/collected-body.ts'
+import {
+  allowedHeaders,
+  closed,
+  DEFAULT_MAX_REPLY_BYTES,
+  networkFailure,
+  redirectRefused,
+} from '../web/platform-request.ts'
 import { hostOf } from '../web/target-host.ts'
-
-/** A TransportRequest's default bound. */
-const DEFAULT_MAX_REPLY_BYTES = 65_536
-/** The platform's own: pages may not set them. */
-const platformHeaders = new Set(['host', 'connection', 'content-length'])
 
 /**
  * Makes a transport on XMLHttpRequest, which pages and dedicated workers have. A Blob goes out without being read by us;
@@ -31,7 +33,7 @@ export function xhrTransport(): Transport {
       endings.set(request, 'neverWhole')
       signal.throwIfAborted()
       const host = hostOf(request.url)
-      if (isClosed) throw closedError(host, 'neverWhole')
+      if (isClosed) throw networkFailure(host, { ...closed, ending: 'neverWhole' })
       const body = (await collectBody(request.body, signal)) ?? null
       signal.throwIfAborted()
       endings.set(request, 'doubtful')
@@ -40,7 +42,7 @@ export function xhrTransport(): Transport {
         return await new Promise<TransportReply>((resolve, reject) => {
           const xhr = exchange(request, body, host, resolve, reject)
           end = () => {
-            reject(signal.aborted ? (signal.reason as Error) : closedError(host, 'doubtful'))
+            reject(signal.aborted ? (signal.reason as Error) : networkFailure(host, { ...closed, ending: 'doubtful' }))
             xhr.abort()
           }
           underWay.add(end)
@@ -78,7 +80,7 @@ function exchange(
   const xhr = new XMLHttpRequest()
   let answer: Answer | undefined
   const settle = (isWhole: boolean): void => {
-    if (answer === undefined) reject(noAnswer(host))
+    if (answer === undefined) reject(networkFailure(host, { ending: 'doubtful' }))
     else resolve(replyOf(answer, maxReplyBytes, isWhole, isOtherOrigin(request.url)))
   }
   const look = (): void => {
@@ -97,9 +99,7 @@ function exchange(
   xhr.open(request.method, request.url)
   // Every byte of the answer becomes one character, so that its beginning can be read while the rest still comes.
   xhr.overrideMimeType('text/plain; charset=x-user-defined')
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (!platformHeaders.has(name.toLowerCase())) xhr.setRequestHeader(name, value)
-  }
+  for (const [name, value] of allowedHeaders(request)) xhr.setRequestHeader(name, value)
   xhr.onreadystatechange = look
   xhr.onprogress = look
   xhr.onload = () => {
@@ -143,27 +143,4 @@ function isOtherOrigin(url: string): boolean {
 
 function withoutFragment(url: string): string {
   return new URL(url).href.split('#')[0] ?? ''
-}
-
-function redirectRefused(host: string): TransportError {
-  return new TransportError('ERR_UPLOAD_REDIRECT_REFUSED', `${host} answered with a redirect, which is not followed`, {
-    ...{ phase: 'answer', ending: 'doubtful', isRetryable: false },
-    details: { host },
-  })
-}
-
-/** The platform tells neither why, nor how far it came. */
-function noAnswer(host: string): TransportError {
-  return new TransportError('ERR_UPLOAD_NETWORK', `No answer came from ${host}`, {
-    ...{ phase: 'answer', ending: 'doubtful' },
-    details: { host },
-  })
-}
-
-function closedError(host: string, ending: AttemptEnding): TransportError {
-  const phase = ending === 'neverWhole' ? 'connect' : 'answer'
-  return new TransportError('ERR_UPLOAD_NETWORK', `No answer came from ${host} (the transport was closed)`, {
-    ...{ phase, ending, isRetryable: false },
-    details: { host },
-  })
 }

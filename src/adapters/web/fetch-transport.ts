@@ -4,6 +4,7 @@
 import { TransportError, type AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody, lengthOf } from './collected-body.ts'
+import { allowedHeaders, closed, DEFAULT_MAX_REPLY_BYTES, networkFailure, redirectRefused } from './platform-request.ts'
 import { hostOf } from './target-host.ts'
 
 /** What the transport uses. */
@@ -12,10 +13,6 @@ export interface FetchTransportOptions {
   readonly fetch?: typeof fetch
 }
 
-/** A TransportRequest's default bound. */
-const DEFAULT_MAX_REPLY_BYTES = 65_536
-/** The platform's own, or forbidden to pages: what the caller says of them is left out. */
-const platformHeaders = new Set(['host', 'connection', 'content-length'])
 /** How Node's fetch says that nothing was sent; browsers do not tell. */
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
@@ -38,7 +35,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     endings.set(request, 'doubtful')
     const response = await send(request.url, {
       method: request.method,
-      headers: Object.entries(request.headers).filter(([name]) => !platformHeaders.has(name.toLowerCase())),
+      headers: allowedHeaders(request),
       ...(body === undefined ? {} : { body }),
       redirect: 'manual',
       credentials: 'omit',
@@ -93,8 +90,6 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   }
 }
 
-const closed = { reason: 'the transport was closed', isRetryable: false }
-
 /** Reads the beginning of the body and leaves the rest; a body that breaks off counts as cut. */
 async function readReply(response: Response, maxReplyBytes: number): Promise<TransportReply> {
   const body = new Uint8Array(maxReplyBytes)
@@ -124,29 +119,6 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
     // What pages get from another origin.
     ...(response.type === 'cors' ? { hidesHeaders: true } : {}),
   }
-}
-
-function redirectRefused(host: string): TransportError {
-  return new TransportError('ERR_UPLOAD_REDIRECT_REFUSED', `${host} answered with a redirect, which is not followed`, {
-    phase: 'answer',
-    ending: 'doubtful',
-    isRetryable: false,
-    details: { host },
-  })
-}
-
-/** The platform's error is not kept: it may name the URL. */
-function networkFailure(
-  host: string,
-  failure: { readonly reason: string | undefined; readonly ending: AttemptEnding; readonly isRetryable: boolean },
-): TransportError {
-  const { reason, ending, isRetryable } = failure
-  return new TransportError('ERR_UPLOAD_NETWORK', `No answer came from ${host}${reason ? ` (${reason})` : ''}`, {
-    phase: ending === 'neverWhole' ? 'connect' : 'answer',
-    ending,
-    isRetryable,
-    details: { host },
-  })
 }
 
 function causeCode(error: unknown): string | undefined {

@@ -1,0 +1,9 @@
+// Optional fields of plain data: a field that is named and undefined is not the same as one that is left out.
+
+/** The fields that have a value; those that are undefined are left out, as if they had not been named. */
+export function given<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(known) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+}
