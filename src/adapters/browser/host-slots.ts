@@ -89,7 +89,7 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
         others.abort()
         return held(name, resolve)
       }
-      locks.request(name, { signal: others.signal }, take).catch((error: unknown) => {
+      locks.request(name, { signal: others.signal }, take).catch((error: Error) => {
         if (!others.signal.aborted) reject(error)
       })
     }
