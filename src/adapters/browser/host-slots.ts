@@ -89,9 +89,8 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
         others.abort()
         return held(name, resolve)
       }
-      locks.request(name, { signal: others.signal }, take).catch((error: Error) => {
-        if (!others.signal.aborted) reject(error)
-      })
+      // Those that are given up reject too, when all is settled already.
+      locks.request(name, { signal: others.signal }, take).catch(reject)
     }
   })
 }
