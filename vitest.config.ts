@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { serviceProjects } from './test/conformance/projects.ts'
 import { settleRunSeed } from './test/helpers/run-seed.ts'
 
 settleRunSeed()
 
 // One project per place where a test runs: `unit` in this process's workers; `system` with real servers, processes and
-// databases; `browser` in a real Chromium, skipped loudly where there is none; `package` on the packed package, as a host would install it.
+// databases; `service …` the interface on each engine; `browser` in a real Chromium, skipped loudly where there is none; `package` on the packed package, as a host would install it.
 export default defineConfig({
   test: {
     setupFiles: ['test/helpers/seed.ts'],
@@ -23,6 +24,7 @@ export default defineConfig({
             'test/end-to-end/**',
             'test/long/**',
             'test/browser/**',
+            'test/conformance/**',
           ],
         },
       },
@@ -36,6 +38,8 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      // The interface over plain HTTP, on what the service can stand on; the third, Ceph, is in the long run.
+      ...serviceProjects('pglite-disk', 'postgres-disk'),
       {
         extends: true,
         test: {

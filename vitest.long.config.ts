@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { serviceProjects } from './test/conformance/projects.ts'
 import { settleRunSeed } from './test/helpers/run-seed.ts'
 import { longSummary } from './test/long/long-summary.ts'
 
@@ -8,13 +9,22 @@ settleRunSeed()
 // need, take minutes, and skip loudly what the machine lacks.
 export default defineConfig({
   test: {
-    name: 'long',
     setupFiles: ['test/helpers/seed.ts'],
-    globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
-    include: ['test/long/**/*.test.ts'],
-    testTimeout: 600_000,
-    hookTimeout: 240_000,
     fileParallelism: false,
     reporters: ['default', longSummary()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
+          include: ['test/long/**/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 240_000,
+        },
+      },
+      // The interface over plain HTTP on every engine.
+      ...serviceProjects('pglite-disk', 'postgres-disk', 'postgres-ceph'),
+    ],
   },
 })

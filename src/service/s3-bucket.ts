@@ -53,6 +53,8 @@ const ABSENT = new Set(['NoSuchUpload', 'NoSuchKey', 'NotFound'])
 const PASSING = new Set(['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout', 'TimeoutError'])
 const REFUSED: Readonly<Record<string, Completion>> = {
   NoSuchUpload: 'no-upload',
+  // Ceph, of an upload that is being aborted at this moment.
+  NoSuchKey: 'no-upload',
   InvalidPart: 'wrong-part',
   InvalidPartOrder: 'wrong-part',
   EntityTooSmall: 'part-too-small',

@@ -78,7 +78,12 @@ async function assemble(bucket: Bucket, file: VideoObject, etags: readonly strin
     // A part was replaced while it was judged.
     if (completion === 'wrong-part') refuse(409, 'etag_mismatch', 'A part is stored with another ETag by now.')
   }
-  checkWhole(await bucket.head(key), file, etags)
+  const object = await bucket.head(key)
+  // Listed a moment ago, not completed, and still there: what the store said of it is not to be believed yet.
+  const isContradicted = object === undefined && parts !== undefined
+  if (isContradicted && (await bucket.listParts(key, file.uploadId)) !== undefined)
+    refuse(503, 'storage_unavailable', 'The object store contradicts itself about the upload. Try again.')
+  checkWhole(object, file, etags)
 }
 
 /** Two completions at once are no error: what failed may have been done by the other, which the object itself tells. */

@@ -36,42 +36,14 @@ afterAll(async () => {
   await rm(otherDataDir, { recursive: true })
 })
 
-const CALLS: [number, string, string][] = [
-  [401, 'POST', '/upload_videos'],
-  [401, 'PATCH', '/upload_videos'],
-  [401, 'DELETE', '/upload_videos/x'],
-  [403, 'POST', '/mocap_session'],
-  [403, 'POST', '/mocap_session_file'],
-  [403, 'POST', '/player_group_segments'],
-  [403, 'PATCH', '/player_group_segments/1'],
-  [403, 'GET', '/requested_analyses'],
-  [403, 'POST', '/requested_analyses'],
-  [403, 'GET', '/requested_analyses/1'],
-  [403, 'PATCH', '/requested_analyses/1'],
-  [403, 'PATCH', '/requested_analyses/1/submit'],
-  [403, 'GET', '/movement_types'],
-  [403, 'GET', '/stored'],
-]
-
 describe('credentials', () => {
-  it.each(CALLS)('answers %i to %s %s without any, and with improper ones', async (status, method, path) => {
-    const improper: Record<string, string>[] = [
-      {},
-      { 'x-api-key': '' },
+  it('are of one kind each: a key is no token, and none is the beginning of another', async () => {
+    for (const headers of [
       { 'x-api-key': TOKEN },
       { 'x-api-key': `${API_KEY}x` },
-      { authorization: TOKEN },
       { authorization: `Bearer ${API_KEY}` },
-      { authorization: `Basic ${TOKEN}` },
-      { authentication: 'Bearer' },
-    ]
-    for (const headers of improper) {
-      const answer = await service.call(method, path, method === 'GET' ? undefined : '{ not even JSON', headers)
-      expect(answer.status).toBe(status)
-      expect(answer.json).toEqual({
-        error: { code: 'credentials_refused', message: 'A valid API key or access token is needed.' },
-      })
-    }
+    ])
+      expect((await service.call('GET', '/players', undefined, headers)).status).toBe(403)
   })
 
   it.each([
@@ -122,18 +94,13 @@ describe('answers', () => {
     })
   })
 
-  it('to what does not exist or cannot be read are JSON, and quote nothing', async () => {
-    const unknown = await service.call('GET', '/nothing_here')
+  it('to what cannot be read are JSON, and quote nothing', async () => {
     const notJson = await service.call('POST', '/mocap_session', '{"org_id": "o')
     const notTyped = await service.call('POST', '/mocap_session', undefined, {
       'x-api-key': API_KEY,
       'content-type': 'text/plain',
     })
 
-    expect([unknown.status, unknown.json]).toEqual([
-      404,
-      { error: { code: 'not_found', message: 'The service has no such operation.' } },
-    ])
     expect([notJson.status, notJson.json]).toEqual([
       422,
       {
@@ -146,12 +113,6 @@ describe('answers', () => {
     ])
     expect(notTyped.status).toBe(422)
     expect(await rawStatus(service.url, 'PUT', '/objects/%zz?X-Amz-Signature=abc')).toBe(400)
-  })
-
-  it('to /healthz need no credential', async () => {
-    const answer = await service.call('GET', '/healthz', undefined, {})
-
-    expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }])
   })
 
   it('hold addresses under the public URL that the host gave', async () => {

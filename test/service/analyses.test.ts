@@ -1,6 +1,6 @@
-// Segments and requested analyses of the service, call by call, and the lists that are only referred to.
+// What becomes of a requested analysis when time passes: this service completes it after as long as its host says.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { startUnderTest, type ServiceUnderTest } from './service-under-test.ts'
 
@@ -10,199 +10,21 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const criteria = { movement_type_id: 1, dom_hand: 'RHA', org_movement_ids: ['m-1', 'm-2'] }
-
-async function segment(body: object = criteria): Promise<number> {
-  const { json } = await service.call('POST', '/player_group_segments', body)
-  return (json as { analysis_segment_id: number }).analysis_segment_id
-}
-
-async function analysis(body: object = {}): Promise<{ id: number; status: string }> {
-  const primary = await segment()
-  const all = { name: 'Report', primary_analysis_segment_id: primary, ...body }
-  return (await service.call('POST', '/requested_analyses', all)).json as { id: number; status: string }
-}
-
-describe('player group segments', () => {
-  it('answers the record with an integer analysis_segment_id', async () => {
-    const { status, json } = await service.call('POST', '/player_group_segments', criteria)
-
-    const id = (json as { analysis_segment_id: number }).analysis_segment_id
-    expect(Number.isInteger(id)).toBe(true)
-    expect(status).toBe(200)
-    expect(json).toMatchObject({ analysis_segment_id: id, ...criteria })
+it('goes from draft over requested to completed, and a submit of what is completed changes nothing', async () => {
+  const made = await service.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+  const { analysis_segment_id: segment } = made.json as { analysis_segment_id: number }
+  const draft = await service.call('POST', '/requested_analyses', {
+    ...{ name: 'Report', primary_analysis_segment_id: segment },
   })
+  const { id, status } = draft.json as { id: number; status: string }
+  const get = async () => ((await service.call('GET', `/requested_analyses/${id}`)).json as { status: string }).status
+  const submit = async () =>
+    ((await service.call('PATCH', `/requested_analyses/${id}/submit`)).json as { status: string }).status
 
-  it.each([
-    ['dom_hand', { movement_type_id: 1, domHand: 'RHA' }],
-    ['dom_hand', { movement_type_id: 1, dom_hand: 'right' }],
-    ['movement_type_id', { dom_hand: 'LHA' }],
-    ['org_movement_ids', { ...criteria, org_movement_ids: 'm-1' }],
-    ['', 'movement_type_id=1'],
-    ['', ''],
-  ])('answers a wrong %s with a body that lacks analysis_segment_id and names it', async (field, body) => {
-    const { status, json } = await service.call('POST', '/player_group_segments', body)
-
-    expect(status).toBe(200)
-    expect(Object.keys(json as object)).toEqual(['errors'])
-    expect((json as { errors: { field: string }[] }).errors.map((one) => one.field)).toEqual([field])
-  })
-
-  it('updates what is given and keeps the rest', async () => {
-    const id = await segment()
-
-    const updated = await service.call('PATCH', `/player_group_segments/${id}`, { org_movement_ids: ['m-3'] })
-    const again = await service.call('PATCH', `/player_group_segments/${id}`, { dom_hand: 'LHA' })
-
-    expect(updated.status).toBe(200)
-    expect(again.json).toMatchObject({
-      analysis_segment_id: id,
-      movement_type_id: 1,
-      dom_hand: 'LHA',
-      org_movement_ids: ['m-3'],
-    })
-  })
-
-  it('refuses a malformed update with 422 and an unknown segment with 404', async () => {
-    const id = await segment()
-
-    expect((await service.call('PATCH', `/player_group_segments/${id}`, { dom_hand: 'both' })).status).toBe(422)
-    expect((await service.call('PATCH', '/player_group_segments/999999999', {})).status).toBe(404)
-    expect((await service.call('PATCH', '/player_group_segments/x', {})).status).toBe(404)
-  })
-
-  it('keeps movement type and hand of a segment that an analysis uses', async () => {
-    const id = await segment()
-    await service.call('POST', '/requested_analyses', { name: 'uses it', primary_analysis_segment_id: id })
-
-    expect((await service.call('PATCH', `/player_group_segments/${id}`, { dom_hand: 'LHA' })).status).toBe(409)
-  })
-})
-
-describe('requested analyses', () => {
-  it('creates a draft by default and answers the record', async () => {
-    const [primary, population] = [await segment(), await segment()]
-
-    const { status, json } = await service.call('POST', '/requested_analyses', {
-      name: 'Hitting "November" é🏏',
-      primary_analysis_segment_id: primary,
-      population_analysis_segment_id: population,
-    })
-
-    expect(status).toBe(200)
-    expect(json).toEqual({
-      id: (json as { id: number }).id,
-      name: 'Hitting "November" é🏏',
-      primary_analysis_segment_id: primary,
-      comparison_analysis_segment_id: null,
-      population_analysis_segment_id: population,
-      status: 'draft',
-      requested_at: null,
-      created_at: '2026-11-20T12:00:00.000Z',
-      updated_at: '2026-11-20T12:00:00.000Z',
-    })
-  })
-
-  it('goes from draft over requested to completed, and a repeated submit changes nothing', async () => {
-    const { id, status } = await analysis()
-    const get = async () => ((await service.call('GET', `/requested_analyses/${id}`)).json as { status: string }).status
-    const submit = async () =>
-      ((await service.call('PATCH', `/requested_analyses/${id}/submit`)).json as { status: string }).status
-
-    expect([status, await get()]).toEqual(['draft', 'draft'])
-    expect([await submit(), await submit(), await get()]).toEqual(['requested', 'requested', 'requested'])
-    service.advance(59_999)
-    expect(await get()).toBe('requested')
-    service.advance(1)
-    expect([await get(), await submit()]).toEqual(['completed', 'completed'])
-  })
-
-  it('creates one that is requested at once', async () => {
-    expect((await analysis({ status: 'requested' })).status).toBe('requested')
-  })
-
-  it('lists the newest first', async () => {
-    const [older, newer] = [await analysis({ name: 'older' }), await analysis({ name: 'newer' })]
-
-    const { json } = await service.call('GET', '/requested_analyses')
-
-    const list = (json as { requested_analyses: { id: number; name: string }[] }).requested_analyses
-    expect(list.slice(0, 2).map(({ id, name }) => [id, name])).toEqual([
-      [newer.id, 'newer'],
-      [older.id, 'older'],
-    ])
-  })
-
-  it('renames at any time, and changes segments of a draft only', async () => {
-    const { id } = await analysis()
-    const comparison = await segment()
-    const update = (body: object) => service.call('PATCH', `/requested_analyses/${id}`, body)
-
-    const changed = await update({ name: 'new name', comparison_analysis_segment_id: comparison })
-    await update({ status: 'requested' })
-
-    expect(changed.json).toMatchObject({
-      name: 'new name',
-      comparison_analysis_segment_id: comparison,
-      status: 'draft',
-    })
-    expect((await update({ comparison_analysis_segment_id: await segment() })).status).toBe(409)
-    expect((await update({ status: 'draft' })).status).toBe(409)
-    expect((await update({ name: 'last name' })).json).toMatchObject({ name: 'last name', status: 'requested' })
-  })
-
-  it.each([
-    ['another hand', { movement_type_id: 1, dom_hand: 'LHA' }],
-    ['another movement type', { movement_type_id: 2, dom_hand: 'RHA' }],
-  ])('refuses segments of %s with 422', async (_what, other) => {
-    const body = {
-      name: 'Report',
-      primary_analysis_segment_id: await segment(),
-      comparison_analysis_segment_id: await segment(other),
-    }
-
-    const { status, json } = await service.call('POST', '/requested_analyses', body)
-
-    expect([status, (json as { error: { code: string } }).error.code]).toEqual([422, 'segments_disagree'])
-  })
-
-  it.each([
-    ['no name', { primary_analysis_segment_id: 1 }],
-    ['an empty name', { name: '', primary_analysis_segment_id: 1 }],
-    ['no primary segment', { name: 'Report' }],
-    ['a segment id as text', { name: 'Report', primary_analysis_segment_id: '1' }],
-    ['an unknown segment', { name: 'Report', primary_analysis_segment_id: 999_999 }],
-    ['a segment id beyond the database', { name: 'Report', primary_analysis_segment_id: 2 ** 53 - 1 }],
-    ['another status', { name: 'Report', primary_analysis_segment_id: 1, status: 'completed' }],
-  ])('refuses %s with 422', async (_what, body) => {
-    expect((await service.call('POST', '/requested_analyses', body)).status).toBe(422)
-  })
-
-  it('answers 404 for an unknown analysis, whatever is asked of it', async () => {
-    const answers = await Promise.all([
-      service.call('GET', '/requested_analyses/999999999'),
-      service.call('GET', '/requested_analyses/x'),
-      service.call('PATCH', '/requested_analyses/999999999', { name: 'x' }),
-      service.call('PATCH', '/requested_analyses/999999999/submit'),
-    ])
-
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404])
-  })
-})
-
-describe('the lists that the interface refers to', () => {
-  it.each([
-    ['/movement_types', 'movement_types'],
-    ['/players', 'players'],
-    ['/sessions', 'sessions'],
-    ['/mocap_types', 'mocap_types'],
-    ['/session_types', 'session_types'],
-  ])('%s answers records with an id', async (path, field) => {
-    const { status, json } = await service.call('GET', path)
-
-    const list = (json as Record<string, { id: unknown }[]>)[field]!
-    expect(status).toBe(200)
-    expect(list.length).toBeGreaterThan(0)
-    expect(list.every(({ id }) => typeof id === 'string' || typeof id === 'number')).toBe(true)
-  })
+  expect([status, await get()]).toEqual(['draft', 'draft'])
+  expect([await submit(), await submit(), await get()]).toEqual(['requested', 'requested', 'requested'])
+  service.advance(59_999)
+  expect(await get()).toBe('requested')
+  service.advance(1)
+  expect([await get(), await submit()]).toEqual(['completed', 'completed'])
 })

@@ -74,7 +74,7 @@ describe('request ids', () => {
 })
 
 describe('every answer', () => {
-  it.each(['/healthz', '/players', '/nothing', '/objects/captures/x/1', '/metrics'])(
+  it.each(['/objects/captures/x/1', '/metrics'])(
     'of %s gives a browser nothing to run, frame or guess',
     async (path) => {
       const { headers } = await open(path)

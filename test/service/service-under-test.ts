@@ -1,24 +1,16 @@
 // A real service on a free port, in memory, under a clock that only the test moves, and short ways to call it.
 
 import { openAsBlob } from 'node:fs'
-import { request } from 'node:http'
 
 import { inject } from 'vitest'
 
+import { answerTo, callAt, put, sendRaw, type Answer } from '../conformance/plain-http.ts'
 import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
 
 /** The moment at which every service under test starts. */
 export const START = Date.parse('2026-11-20T12:00:00.000Z')
 export const API_KEY = 'test-key-5b1c'
 export const TOKEN = 'test-token-9f27'
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** The body read as JSON; undefined when it is none. */
-  readonly json: unknown
-}
 
 export interface ServiceUnderTest extends RunningService {
   /** Moves the service's clock. */
@@ -27,6 +19,8 @@ export interface ServiceUnderTest extends RunningService {
   /** A call with the API key; `headers` replaces the credential. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
+
+export { answerTo, put, type Answer }
 
 export async function startUnderTest(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
   let now = START
@@ -43,47 +37,13 @@ export async function startUnderTest(options: ServiceOptions = {}): Promise<Serv
     advance: (ms) => {
       now += ms
     },
-    call: (method, path, body, headers = { 'x-api-key': API_KEY }) =>
-      answerTo(service.url + path, {
-        method,
-        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      }),
+    call: (method, path, body, headers = { 'x-api-key': API_KEY }) => callAt(service.url + path, method, headers, body),
   }
-}
-
-export async function answerTo(url: string, init: RequestInit): Promise<Answer> {
-  const reply = await fetch(url, init)
-  const text = await reply.text()
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    json = undefined
-  }
-  return { status: reply.status, headers: reply.headers, text, json }
-}
-
-/** PUTs bytes to an address. */
-export function put(
-  url: string,
-  bytes: string | Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  return answerTo(url, { method: 'PUT', body: bytes, headers })
 }
 
 /** The target of a request exactly as given, which fetch would first make proper. */
-export function rawStatus(base: string, method: string, target: string): Promise<number> {
-  const { hostname, port } = new URL(base)
-  return new Promise((resolve, reject) => {
-    const message = request({ hostname, port, method, path: target, headers: { 'content-length': '0' } }, (reply) => {
-      reply.resume()
-      reply.on('end', () => resolve(reply.statusCode ?? 0))
-    })
-    message.on('error', reject)
-    message.end()
-  })
+export async function rawStatus(base: string, method: string, path: string): Promise<number> {
+  return (await sendRaw(base, { method, path })).status
 }
 
 export interface VideoSession {

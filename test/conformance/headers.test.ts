@@ -1,0 +1,73 @@
+// What every answer carries, and the answers to what is no operation or cannot be read.
+
+import { describe, expect, it } from 'vitest'
+
+import { sendRaw } from './plain-http.ts'
+import { call, isAbsent, nextCopy, target } from './service-calls.ts'
+
+const open = (path: string) => call('GET', path, undefined, {})
+
+describe.skipIf(isAbsent)('every answer', () => {
+  it.each(['/healthz', '/readyz', '/players', '/nothing'])(
+    'of %s gives a browser nothing to run, frame or guess',
+    async (path) => {
+      for (const { headers } of [await open(path), await call('GET', path)]) {
+        expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+        expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+        expect(headers.get('x-content-type-options')).toBe('nosniff')
+        expect(headers.get('referrer-policy')).toBe('no-referrer')
+        expect(headers.get('access-control-allow-origin')).toBe('*')
+        expect(headers.get('access-control-allow-credentials')).toBeNull()
+        expect(headers.get('x-powered-by')).toBeNull()
+        expect(headers.get('set-cookie')).toBeNull()
+      }
+    },
+  )
+
+  it('has a request id: the caller’s own where it does no harm', async () => {
+    const given = await call('GET', '/players', undefined, { ...target().headers, 'x-request-id': 'conformance-1.2_3' })
+    const odd = await call('GET', '/players', undefined, { ...target().headers, 'x-request-id': '{"a":1}' })
+
+    expect(given.headers.get('x-request-id')).toBe('conformance-1.2_3')
+    expect(odd.headers.get('x-request-id')).toMatch(/^[\w-]{8,}$/)
+  })
+
+  it('to a preflight lets pages send credentials and read what they need', async () => {
+    const { status, headers } = await call('OPTIONS', '/upload_videos', undefined, {
+      ...{ origin: 'https://app.example', 'access-control-request-method': 'PATCH' },
+    })
+
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*'])
+    expect(headers.get('access-control-allow-methods')).toContain('PATCH')
+    expect(headers.get('access-control-allow-headers')).toContain('x-api-key')
+  })
+})
+
+describe.skipIf(isAbsent)('answers to what', () => {
+  it('is no operation are 404, in JSON', async () => {
+    const { status, json } = await call('GET', '/nothing_here')
+
+    expect([status, json]).toMatchObject([404, { error: { code: 'not_found' } }])
+  })
+
+  it('cannot be read are refusals that quote nothing', async () => {
+    const { headers } = target()
+    const notJson = await call('POST', '/mocap_session', '{"org_id": "conformance-')
+    const typed = await sendRaw(nextCopy(), {
+      ...{ method: 'POST', path: '/mocap_session', body: 'org_id=conformance' },
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    const path = await sendRaw(nextCopy(), { method: 'GET', path: '/%zz?X-Amz-Signature=abc', headers })
+
+    expect([notJson.status, notJson.json]).toMatchObject([422, { error: { code: 'invalid_request' } }])
+    expect([415, 422]).toContain(typed.status)
+    expect(path.status).toBe(400)
+    for (const { text } of [notJson, typed, path]) expect(text).not.toMatch(/conformance|X-Amz|abc/)
+  })
+
+  it('supervisors ask need no credential', async () => {
+    expect([(await open('/healthz')).status, (await open('/readyz')).status]).toEqual([200, 200])
+    const { status, json } = await open('/openapi.json')
+    expect([status, (json as { openapi: string }).openapi]).toEqual([200, '3.1.0'])
+  })
+})

@@ -1,0 +1,15 @@
+// The suite as projects of the test runner: one for each engine, or one for a deployment.
+
+/** `deployment` is the one that the environment names (MOCAP_BASE_URL). */
+export function serviceProjects(...names: readonly string[]) {
+  return names.map((name) => ({
+    extends: true as const,
+    test: {
+      name: `service ${name}`,
+      include: ['test/conformance/**/*.test.ts'],
+      globalSetup: ['test/conformance/target.ts'],
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
+    },
+  }))
+}
