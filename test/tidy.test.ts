@@ -19,7 +19,10 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
   'adapters/web': { rooms: ['adapters/web', 'core'], packages: [] },
   'adapters/browser': { rooms: ['adapters/browser', 'adapters/web', 'core'], packages: ['idb'] },
   element: { rooms: ['element', 'browser', 'flows', 'client', 'core'], packages: [] },
-  'adapters/node': { rooms: ['adapters/node', 'adapters/web', 'core'], packages: ['node:', 'undici'] },
+  'adapters/node': {
+    rooms: ['adapters/node', 'adapters/web', 'core'],
+    packages: ['node:', 'undici', 'undici/lib/dispatcher/client.js'],
+  },
   service: {
     rooms: ['service', 'client/contract'],
     packages: [

@@ -31,13 +31,15 @@ const MAX_SESSIONS = 64
 /** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for a proxy that is none, and Node's error for a broken PEM. */
 export function createConnector({ caPem, proxy, addressPolicy = 'any' }: ConnectorOptions): Connector {
   const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined
-  const secureContext = createContext(caPem)
+  // The system's roots take long to read, and plain HTTP needs none of them; what is given is checked at once.
+  let secureContext = caPem === undefined ? undefined : createContext(caPem)
   const proxyFor = createProxyChoice(proxy)
   const sessions = createSessionCache()
 
   const secure = (below: Socket, target: URL) => {
     const host = hostnameOf(target)
     const session = sessions.get(target.host)
+    secureContext ??= createContext(undefined)
     const socket = tls.connect({
       socket: below,
       host,
