@@ -37,8 +37,11 @@ export interface AttemptBody {
   readError(): unknown
 }
 
+const OVER = { value: undefined, done: true } as const
+const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array()
+
 export function createBody(options: BodyOptions): AttemptBody {
-  const { unit, reader, windows, startHash, slicer, pace, onHold, onReady } = options
+  const { reader, startHash } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
   let isOver = false
@@ -55,61 +58,25 @@ export function createBody(options: BodyOptions): AttemptBody {
   const idle = async (): Promise<void> => {
     while (busy.size > 0) await Promise.allSettled(busy)
   }
-  const fill = (window: Uint8Array, at: number): Promise<Uint8Array> => {
-    const piece = window.subarray(0, Math.min(window.byteLength, unit.end - at))
-    const filled = reader.read(piece, at).then(
-      () => piece,
-      (error: unknown) => {
-        readError ??= error
-        throw error
-      },
-    )
-    return watch(filled)
+  const failed = (error: unknown): never => {
+    readError ??= error
+    throw error
   }
-
-  async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
-    const [first, second = first] = windows
-    const sequence = ++newest
-    const isStale = (): boolean => isOver || sequence !== newest
-    // An empty file is sent as one empty part.
-    if (first === undefined || second === undefined || unit.end <= unit.start) return
-    let [current, other] = [first, second]
-    let at = unit.start
-    onHold()
-    if (busy.size > 0) await idle()
-    if (isStale()) return
+  const fill = (window: Uint8Array, at: number): Promise<void> | undefined => {
+    const reading = reader.read(window, at)
+    return reading === undefined ? undefined : watch(reading.catch(failed))
+  }
+  const begin = (): BodyHash | undefined => {
     hash?.dispose?.()
-    hash = startHash?.()
-    let filling = fill(current, at)
-    while (at < unit.end) {
-      const piece = await filling
-      if (isStale()) return
-      at += piece.byteLength
-      if (at < unit.end) filling = fill(other, at)
-      const hashing = hash?.update(piece)
-      const hashed = hashing === undefined ? undefined : watch(hashing)
-      for (let from = 0; from < piece.byteLength;) {
-        const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
-        const slice = piece.subarray(from, from + most)
-        from += slice.byteLength
-        const leave = pace.take(slice.byteLength)
-        if (leave !== undefined) await leave
-        if (isStale()) return
-        onReady()
-        slicer?.began()
-        yield slice
-        slicer?.ended()
-        onHold()
-      }
-      if (hashed !== undefined) await hashed
-      if (isStale()) return
-      ;[current, other] = [other, current]
-    }
-    onReady()
+    return (hash = startHash?.())
   }
 
   return {
-    windows: pieces,
+    windows() {
+      const sequence = ++newest
+      const isStale = (): boolean => isOver || sequence !== newest
+      return createSequence(options, { isStale, fill, begin, watch, idle: () => (busy.size > 0 ? idle() : undefined) })
+    },
     async digest() {
       if (busy.size > 0) await idle()
       // An empty body has no window, and its hash begins here.
@@ -123,4 +90,123 @@ export function createBody(options: BodyOptions): AttemptBody {
     },
     readError: () => readError,
   }
+}
+
+/** What the sequences of a body share. */
+interface Shared {
+  /** Over, or another sequence has begun since. */
+  isStale(): boolean
+  /** Undefined: it is filled. */
+  fill(window: Uint8Array, at: number): Promise<void> | undefined
+  /** Begins the hash of a sequence. */
+  begin(): BodyHash | undefined
+  watch<T>(work: Promise<T>): Promise<T>
+  /** Undefined: nothing touches the windows. */
+  idle(): Promise<void> | undefined
+}
+
+/**
+ * One sequence, in steps that wait for nothing where nothing is to be waited for: what each window costs limits how fast one
+ * thread can send. A window is read ahead only where reading takes waiting; else it would only lie and grow cold.
+ */
+function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIterator<Uint8Array, undefined> {
+  const { unit, windows, slicer, pace, onHold, onReady } = options
+  let [current = NOTHING, other = current] = windows
+  let hash: BodyHash | undefined
+  let isBegun = false
+  let isDone = windows.length === 0 || unit.end <= unit.start
+  /** What is in the present window, where that ends in the source, and how much of it was given out. */
+  let at = unit.start
+  let piece: Uint8Array = NOTHING
+  let givenBytes = 0
+  let hashing: Promise<void> | undefined
+  /** The other window holds what comes next, or will when `filling` has ended. */
+  let isAhead = false
+  let filling: Promise<void> | undefined
+  let isSlow = false
+  /** Has leave to go, or waits for it. */
+  let slice: Uint8Array | undefined
+  let isOut = false
+
+  const fillOther = (): void => {
+    isAhead = true
+    filling = shared.fill(other.subarray(0, Math.min(other.byteLength, unit.end - at)), at)
+  }
+  const turnWindows = (): void => {
+    ;[current, other] = [other, current]
+    piece = current.subarray(0, Math.min(current.byteLength, unit.end - at))
+    givenBytes = 0
+    at += piece.byteLength
+    isAhead = false
+    if (isSlow && at < unit.end) fillOther()
+    isSlow = false
+    const work = hash?.update(piece)
+    hashing = work === undefined ? undefined : shared.watch(work)
+  }
+  /** Makes what comes next the present window; or says what must be waited for before. */
+  const advance = (): Promise<void> | undefined => {
+    if (!isAhead) fillOther()
+    if (filling === undefined) {
+      turnWindows()
+      return undefined
+    }
+    const filled = filling
+    filling = undefined
+    isSlow = true
+    return filled
+  }
+  /** What is to be given out now, or what must be waited for before the same question is asked again. */
+  const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
+    if (isDone || shared.isStale()) return OVER
+    if (!isBegun) {
+      const idle = shared.idle()
+      if (idle !== undefined) return idle
+      isBegun = true
+      hash = shared.begin()
+    }
+    if (givenBytes === piece.byteLength) {
+      // What was sent may still be hashed.
+      const hashed = hashing
+      hashing = undefined
+      if (hashed !== undefined) return hashed
+      if (at === unit.end) {
+        isDone = true
+        onReady()
+        return OVER
+      }
+      const wait = advance()
+      if (wait !== undefined) return wait
+    }
+    if (slice === undefined) {
+      const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
+      slice = piece.subarray(givenBytes, givenBytes + most)
+      const leave = pace.take(slice.byteLength)
+      if (leave !== undefined) return leave
+    }
+    const value = slice
+    slice = undefined
+    givenBytes += value.byteLength
+    isOut = true
+    onReady()
+    slicer?.began()
+    return { value, done: false }
+  }
+  const sequence: AsyncIterableIterator<Uint8Array, undefined> = {
+    [Symbol.asyncIterator]: () => sequence,
+    async next() {
+      if (isOut) slicer?.ended()
+      isOut = false
+      if (!isDone && !shared.isStale()) onHold()
+      for (;;) {
+        const found = step()
+        if (!(found instanceof Promise)) return found
+        await found
+      }
+    },
+    return() {
+      isDone = true
+      return Promise.resolve(OVER)
+    },
+  }
+  return sequence
 }

@@ -31,13 +31,13 @@ export interface Source {
 export interface Reader {
   /**
    * Fills the whole of `into` with the bytes from `at` on. Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source ends
-   * earlier, ERR_UPLOAD_SOURCE_READ when it cannot be read.
+   * earlier, ERR_UPLOAD_SOURCE_READ when it cannot be read. Undefined: it is done.
    */
-  read(into: Uint8Array, at: number): Promise<void>
+  read(into: Uint8Array, at: number): Promise<void> | undefined
   /** Where bytes can go to the network unread: the slice [start, end), exactly that long. */
   blob?(start: number, end: number): Blob
-  /** Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source is no longer what it was at `open`. */
-  verify(): Promise<void>
+  /** Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source is no longer what it was at `open`. Undefined: it is the same. */
+  verify(): Promise<void> | undefined
   /** Idempotent. */
   close(): Promise<void>
 }

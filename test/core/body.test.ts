@@ -45,6 +45,46 @@ describe('the body of an attempt', () => {
     expect(second).toEqual(BYTES.slice(100, 200))
   })
 
+  it('reads a window only when it is asked for, from a source that answers at once', async () => {
+    const reads: number[] = []
+    const atOnce: Reader = {
+      ...reader(() => undefined),
+      read(into, at) {
+        reads.push(at)
+        into.set(BYTES.subarray(at, at + into.byteLength))
+        return undefined
+      },
+    }
+    const { body, log } = make({ unit: range(0, 250), reader: atOnce })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+
+    expect((await iterator.next()).value).toEqual(BYTES.slice(0, 100))
+    expect(reads).toEqual([0])
+    expect((await iterator.next()).value).toEqual(BYTES.slice(100, 200))
+    expect((await iterator.next()).value).toEqual(BYTES.slice(200, 250))
+    expect(reads).toEqual([0, 100, 200])
+    expect((await iterator.next()).done).toBe(true)
+    expect(log).toEqual(['hold', 'ready', 'hold', 'ready', 'hold', 'ready', 'hold', 'ready'])
+  })
+
+  it('does not fill a window that is still hashed, from a source that answers at once', async () => {
+    const atOnce: Reader = {
+      ...reader(() => undefined),
+      read(into, at) {
+        into.set(BYTES.subarray(at, at + into.byteLength))
+        return undefined
+      },
+    }
+    const { body, clock, hasher } = make({ unit: range(0, 350), reader: atOnce, hashMs: 7 })
+
+    const pieces = take(body)
+    await clock.advance(100)
+
+    expect(Buffer.concat(await pieces)).toEqual(Buffer.from(BYTES.subarray(0, 350)))
+    expect(await body.digest()).toBe(md5(BYTES.subarray(0, 350)))
+    expect(hasher.violations).toEqual([])
+  })
+
   it('holds while it waits for the disk, for leave or for the hash, and is ready when it waits for the line', async () => {
     const gate = gates()
     const { body, log } = make({ unit: range(0, 200), reader: reader(() => gate.wait()), leave: () => gate.wait() })

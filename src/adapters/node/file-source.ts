@@ -3,7 +3,7 @@
 import type { BigIntStats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
-import { invalid } from '../../core/errors.ts'
+import { invalid, isUploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { createReadGate } from '../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../web/source-identity.ts'
@@ -57,47 +57,71 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
 
 function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
   const gate = createReadGate(`the reader of "${location}"`)
+  /** What the disk answers at once goes on at once; whatever goes wrong is a rejection. */
+  const atOnceOrLater = <T>(
+    ask: () => T | Promise<T>,
+    check: (answer: T) => void,
+    problem: (error: unknown) => unknown,
+  ): Promise<void> | undefined => {
+    try {
+      gate.requireOpen()
+      const answer = asked(ask, problem)
+      if (answer instanceof Promise) return gate.run(() => answer.then(check))
+      check(answer)
+      return undefined
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
 
   return {
     read: (into, at) =>
-      gate.run(async () => {
-        requirePosition(at)
-        const filled = await readFrom(file, into, at, location)
-        if (filled < into.byteLength) throw endedEarly(location, at, into.byteLength, filled)
-      }),
-    verify: () => gate.run(() => verifyPath(disk, location, file.facts)),
+      atOnceOrLater(
+        () => {
+          requirePosition(at)
+          return file.read(into, at)
+        },
+        (filled) => {
+          if (filled < into.byteLength) throw endedEarly(location, at, into.byteLength, filled)
+        },
+        (error) => fileProblem(error, location, `read at byte ${at}`),
+      ),
+    verify: () =>
+      atOnceOrLater(
+        () => lookAt(disk, location),
+        (found) => verifyPath(location, file.facts, found),
+        (error) =>
+          errorCode(error) === 'ENOENT'
+            ? sourceChanged(location, 'it was moved or deleted', error)
+            : fileProblem(error, location, 'looked at'),
+      ),
     close: () => gate.close(async () => file.close()),
   }
 }
 
-async function readFrom(file: OpenFile, into: Uint8Array, at: number, location: string): Promise<number> {
+/** The answer, or the rejection or throw of `problem`. */
+function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknown): T | Promise<T> {
   try {
-    return await file.read(into, at)
+    const answer = ask()
+    if (!(answer instanceof Promise)) return answer
+    return answer.catch((error: unknown) => {
+      throw problem(error)
+    })
   } catch (error) {
-    throw fileProblem(error, location, `read at byte ${at}`)
+    throw isUploadError(error) ? error : problem(error)
   }
 }
 
 /**
- * Looks at the path, not at the handle: a file moved over this one leaves the handle on the old bytes, and a resume
- * would read the new ones. An open file keeps its number also on drives that give out numbers as they go.
+ * Judges the path, not the handle: a file moved over this one leaves the handle on the old bytes, and a resume would read the
+ * new ones. An open file keeps its number also on drives that give out numbers as they go.
  */
-async function verifyPath(disk: QuickDisk, location: string, opened: BigIntStats): Promise<void> {
-  const found = await look(disk, location)
+function verifyPath(location: string, opened: BigIntStats, found: BigIntStats): void {
   requireSame(location, identityOf(opened), identityOf(found))
   if (found.ino !== opened.ino || found.dev !== opened.dev) {
     throw sourceChanged(location, 'another file was put in its place')
   }
   if (found.mtimeNs !== opened.mtimeNs) throw sourceChanged(location, 'it was written to')
-}
-
-async function look(disk: QuickDisk, location: string): Promise<BigIntStats> {
-  try {
-    return await lookAt(disk, location)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw sourceChanged(location, 'it was moved or deleted', error)
-    throw fileProblem(error, location, 'looked at')
-  }
 }
 
 function identityOf(facts: BigIntStats): SourceIdentity {

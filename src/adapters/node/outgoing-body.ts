@@ -54,37 +54,32 @@ export function createOutgoingBody(
     if (flushed === undefined) reportGone()
     else void flushed.then(reportGone)
   }
-  const pull = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
-    const flushed = wire.whenFlushed()
-    if (flushed !== undefined) await flushed
-    if (isStopped) return over
-    report()
-    source ??= windowsOf(body)[Symbol.asyncIterator]()
-    if (givenBytes === lengthBytes) {
-      // The source is run to its end, where it may check itself, but the request is complete without that.
-      tail = expectEnd(source, lengthBytes)
-      tail.catch(onFailure)
-      return over
-    }
-    const step = await source.next()
-    if (step.done) throw lengthError(givenBytes, lengthBytes)
-    if (givenBytes + step.value.byteLength > lengthBytes) {
-      throw lengthError(givenBytes + step.value.byteLength, lengthBytes)
-    }
-    givenBytes += step.value.byteLength
-    return { value: step.value, done: false }
-  }
-  const pieces: AsyncIterableIterator<Uint8Array> = {
-    [Symbol.asyncIterator]: () => pieces,
-    next: async () => {
-      try {
-        return await pull()
-      } catch (error) {
-        onFailure(error)
+  // One function, without another promise for each layer: it runs for every piece.
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    try {
+      const flushed = wire.whenFlushed()
+      if (flushed !== undefined) await flushed
+      if (isStopped) return over
+      report()
+      source ??= windowsOf(body)[Symbol.asyncIterator]()
+      if (givenBytes === lengthBytes) {
+        // The source is run to its end, where it may check itself, but the request is complete without that.
+        tail = expectEnd(source, lengthBytes)
+        tail.catch(onFailure)
         return over
       }
-    },
+      const step = await source.next()
+      if (step.done) throw lengthError(givenBytes, lengthBytes)
+      const endBytes = givenBytes + step.value.byteLength
+      if (endBytes > lengthBytes) throw lengthError(endBytes, lengthBytes)
+      givenBytes = endBytes
+      return step
+    } catch (error) {
+      onFailure(error)
+      return over
+    }
   }
+  const pieces: AsyncIterableIterator<Uint8Array> = { [Symbol.asyncIterator]: () => pieces, next }
 
   return {
     lengthBytes,
