@@ -70,7 +70,8 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
       check(answer)
       return undefined
     } catch (error) {
-      return Promise.reject(error)
+      if (error instanceof Error) return Promise.reject(error)
+      throw error
     }
   }
 
