@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { isInstalled, RIVALS, versionsOf } from './contestants/field.ts'
+import { INSTALLED, isInstalled, versionsOf } from './contestants/field.ts'
 import { CompilerMissing } from './measure/compiled.ts'
 import type { BenchPart } from './part.ts'
 import { allParts } from './parts/all.ts'
@@ -96,7 +96,7 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
 
 /** The rivals are no dependency of the product: they are installed into bench/ when the benchmark first runs. */
 function installRivals(): void {
-  if (RIVALS.every((rival) => isInstalled(root, rival))) return
+  if (INSTALLED.every((name) => isInstalled(root, name))) return
   if (!existsSync(join(root, 'bench', 'package-lock.json'))) throw new Error('Run this in the root of the project.')
   for (const folder of ['bench', join('bench', 'uppy-5')]) {
     say(`Installing the other uploaders into ${folder}/node_modules …`)

@@ -69,6 +69,10 @@ const folderOf = (root: string, rival: string): string =>
   join(root, 'bench', FOLDERS[rival] ?? join('node_modules', rival))
 
 export const RIVALS = [TUS, LIB_STORAGE, UPPY, UPPY_5] as const
+/** Calls the service, many at once. */
+export const LOAD_GENERATOR = 'autocannon'
+/** All that is installed in bench/ on the first run. */
+export const INSTALLED = [...RIVALS, LOAD_GENERATOR] as const
 
 /** Contestant → its program. */
 const PROGRAMS = { [OURS]: 'uplink', [TUS]: 'tus', [LIB_STORAGE]: 'lib-storage' }
@@ -146,7 +150,7 @@ export function versionsOf(root: string): Record<string, string> {
     const path = join(folder, 'package.json')
     return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version] : []
   }
-  const rivals = RIVALS.map((name) => [name, versionIn(folderOf(root, name))] as const)
+  const rivals = INSTALLED.map((name) => [name, versionIn(folderOf(root, name))] as const)
   const curl = firstLine('curl', '--version').split(' ')[1]
   const pairs = [
     [OURS, versionIn(root)] as const,

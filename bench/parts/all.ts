@@ -2,6 +2,8 @@
 
 import { linePart } from '../line/part.ts'
 import type { BenchPart } from '../part.ts'
+import { servicePart } from '../service/part.ts'
+import { tablesPart } from '../service/tables-part.ts'
 import { browserPart } from './browser.ts'
 import { memoryPart } from './memory.ts'
 import { smallPart } from './small.ts'
@@ -20,4 +22,6 @@ export const allParts: readonly BenchPart[] = [
   memoryPart,
   linePart,
   browserPart,
+  servicePart,
+  tablesPart,
 ]

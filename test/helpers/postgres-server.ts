@@ -18,6 +18,8 @@ import { freePort } from './free-port.ts'
 export interface PostgresServer {
   /** Of the server's own database, as its superuser. */
   readonly url: string
+  /** Of the process that starts all others of the server. */
+  readonly pid: number
   /** Ends the server and removes its folder. */
   stop(): Promise<void>
 }
@@ -28,8 +30,11 @@ const UP_WITHIN_MS = 60_000
 /** Where the programs of the newest installed version are; undefined where there is none. */
 export const postgresPrograms = findPrograms()
 
-/** Starts a server. Rejects with the end of its log, and with nothing left running. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server. Rejects with the end of its log, and with nothing left running. `isDurable`: it waits for the disk, as
+ * one in earnest does; default false, since what tests keep is thrown away.
+ */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed (apt-get install postgresql).')
   const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-postgres-'))
   let server: ChildProcess | undefined
@@ -50,14 +55,18 @@ export async function startPostgres(): Promise<PostgresServer> {
     const user = await unprivileged()
     if (user !== undefined) await chown(folder, user.uid, user.gid)
     await initialize(folder, password, user)
-    server = spawn(join(postgresPrograms, 'postgres'), ['-D', join(folder, 'data'), ...settings(folder, port)], {
-      ...user,
-      cwd: folder,
-      stdio: 'ignore',
-    })
+    server = spawn(
+      join(postgresPrograms, 'postgres'),
+      ['-D', join(folder, 'data'), ...settings(folder, port, isDurable)],
+      {
+        ...user,
+        cwd: folder,
+        stdio: 'ignore',
+      },
+    )
     const url = `postgres://uplink:${password}@127.0.0.1:${String(port)}/postgres`
     await answers(url, server)
-    return { url, stop }
+    return { url, pid: Number(server.pid), stop }
   } catch (error) {
     const log = await readFile(join(folder, 'log'), 'utf8').catch(() => '')
     await stop()
@@ -110,14 +119,13 @@ async function initialize(folder: string, password: string, user: User | undefin
   })
 }
 
-function settings(folder: string, port: number): string[] {
+function settings(folder: string, port: number, isDurable: boolean): string[] {
   const values = {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
     max_connections: 100,
-    // What it holds is thrown away: no need to wait for the disk.
-    fsync: 'off',
+    fsync: isDurable ? 'on' : 'off',
     logging_collector: 'on',
     log_directory: folder,
     log_filename: 'log',
