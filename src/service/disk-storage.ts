@@ -36,6 +36,7 @@ export function diskStorage(context: Pick<ServiceContext, 'db' | 'store' | 'sign
       }))
       checkParts(stored, etags, file.sizeBytes)
     },
+    checkReachable: () => store.checkReachable(),
     async release(files: readonly VideoObject[]) {
       for (let start = 0; start < files.length; start += BATCH) {
         const keys = files.slice(start, start + BATCH).map(({ key }) => keyOf(key))

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
 import type { ServiceContext } from './context.ts'
+import { storageOf } from './object-storage.ts'
 
 /** A database or store that has not answered by then does not answer, ms. */
 const CHECK_WITHIN_MS = 5_000
@@ -30,10 +31,10 @@ interface Readiness {
   readonly store: boolean
 }
 
-async function readinessOf({ db, store }: ServiceContext): Promise<Readiness> {
+async function readinessOf(context: ServiceContext): Promise<Readiness> {
   const [database, objects] = await Promise.all([
-    answersInTime(sql`select 1`.execute(db)),
-    answersInTime(store.checkReachable()),
+    answersInTime(sql`select 1`.execute(context.db)),
+    answersInTime(storageOf(context).checkReachable()),
   ])
   return { database, store: objects }
 }

@@ -36,6 +36,8 @@ export interface ObjectStorage {
   readonly assemble?: (file: VideoObject, etags: readonly string[]) => Promise<void>
   /** Judges the parts inside the confirming transaction. Throws a Refusal when they are not these. */
   check(trx: Transaction<Tables>, file: VideoObject, etags: readonly string[]): Promise<void>
+  /** Rejects when the store is away. */
+  checkReachable(): Promise<void>
   /** Removes the files and all parts of theirs; what is gone already is no error. */
   release(files: readonly VideoObject[]): Promise<void>
 }

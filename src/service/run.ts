@@ -139,7 +139,7 @@ async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: ((
     return Promise.resolve()
   })
   const { addressLifeSeconds: lifeSeconds, now } = settings
-  return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }))
+  return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }), now)
 }
 
 /** Sweeps now and every hour; what it gives back stops it, when the session at hand is done. */

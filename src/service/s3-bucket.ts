@@ -6,6 +6,7 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListPartsCommand,
@@ -31,15 +32,17 @@ export type Completion = 'done' | 'no-upload' | 'wrong-part' | 'part-too-small'
 
 export interface Bucket {
   create(key: string): Promise<string>
-  /** All parts in order; undefined when the upload is not there. */
-  listParts(key: string, uploadId: string): Promise<StoredPart[] | undefined>
+  /** All parts in order; undefined when the upload is not there, `unknown` where the store has no such call. */
+  listParts(key: string, uploadId: string): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
   /** Asks once for the end of an upload; one that is not there is no error. */
   abort(key: string, uploadId: string): Promise<void>
-  /** Uploads of exactly this key. */
+  /** Uploads of exactly this key; none where the store has no such call. */
   listUploads(key: string): Promise<string[]>
   head(key: string): Promise<StoredObject | undefined>
   remove(key: string): Promise<void>
+  /** Asks once whether the bucket is there and ours. Rejects when it is not, or does not answer until the signal. */
+  probe(signal: AbortSignal): Promise<void>
   /** Lets pages of these origins send to addresses and read the ETags. */
   allowOrigins(origins: readonly string[]): Promise<void>
   /** The keys to sign with at this moment. */
@@ -79,8 +82,10 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       let marker: string | undefined
       do {
         const at = { Bucket, Key, UploadId, PartNumberMarker: marker }
-        const page = await absentOr('list the parts', () => client.send(new ListPartsCommand(at)))
-        if (page === undefined) return undefined
+        const page = await knownOr('unknown' as const, () =>
+          absentOr('list the parts', () => client.send(new ListPartsCommand(at))),
+        )
+        if (page === undefined || page === 'unknown') return page
         for (const { PartNumber = 0, ETag = '', Size = 0 } of page.Parts ?? [])
           parts.push({ partNumber: PartNumber, etag: bare(ETag), sizeBytes: Size })
         marker = page.IsTruncated === true ? page.NextPartNumberMarker : undefined
@@ -100,8 +105,9 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       await absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })))
     },
     async listUploads(Key) {
-      const page = await named('list the uploads', () =>
-        client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key })),
+      const asked = { Bucket, Prefix: Key }
+      const page = await knownOr({ Uploads: [] }, () =>
+        named('list the uploads', () => client.send(new ListMultipartUploadsCommand(asked))),
       )
       return (page.Uploads ?? []).flatMap((upload) =>
         upload.Key === Key && upload.UploadId !== undefined ? [upload.UploadId] : [],
@@ -116,6 +122,11 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     },
     async remove(Key) {
       await absentOr('remove an object', () => client.send(new DeleteObjectCommand({ Bucket, Key })))
+    },
+    async probe(abortSignal) {
+      await knownOr({}, () =>
+        named('show its bucket', () => client.send(new HeadBucketCommand({ Bucket }), { abortSignal })),
+      )
     },
     async allowOrigins(AllowedOrigins) {
       const rule = {
@@ -146,10 +157,24 @@ async function absentOr<T>(what: string, call: () => Promise<T>): Promise<T | un
   }
 }
 
+/** Stores have more or less of what S3 has: what one does not have is told apart from what fails. */
+class NotThere extends Error {}
+
+async function knownOr<T, U>(otherwise: U, call: () => Promise<T>): Promise<T | U> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof NotThere) return otherwise
+    throw error
+  }
+}
+
 /** The SDK's errors hold the request, and with it what was signed: only the code goes on. */
 function fail(what: string, error: unknown): never {
   const code = codeOf(error)
   const status = statusOf(error)
+  if (status === 501 || status === 405 || code === 'NotImplemented')
+    throw new NotThere(`The object store cannot ${what}: ${code} (${status}).`)
   if (status === undefined || status >= 500 || status === 429 || PASSING.has(code)) {
     refuse(503, 'storage_unavailable', 'The object store does not answer. Try again.')
   }
@@ -172,5 +197,5 @@ function statusOf(error: unknown): number | undefined {
 }
 
 function bare(etag: string): string {
-  return etag.replace(/^"(.*)"$/, '$1')
+  return etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
 }

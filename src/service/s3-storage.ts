@@ -18,8 +18,18 @@ const MAX_PART_BYTES = 5 * 1024 * MIB
 /** A part that is on its way may come after an abort, so that it must be asked for again. */
 const ABORTS = 10
 const CALLS_AT_ONCE = 16
+/** A store that has answered is not asked again for so long: every balancer asks every copy every few seconds, ms. */
+const TRUSTED_MS = 5_000
+/** Before whoever asked gives up. */
+const PROBE_WITHIN_MS = 4_000
 
-export function s3Storage(bucket: Bucket, sign: ReturnType<typeof createAddressSigner>): ObjectStorage {
+/** `now` is wall time, ms. */
+export function s3Storage(
+  bucket: Bucket,
+  sign: ReturnType<typeof createAddressSigner>,
+  now: () => number,
+): ObjectStorage {
+  let reachedAt = -Infinity
   const addressesOf = async (method: string, keys: readonly ObjectKey[]): Promise<string[]> => {
     const secrets = await bucket.keys()
     return keys.map((key) => sign(secrets, method, keyOf(key)))
@@ -53,6 +63,12 @@ export function s3Storage(bucket: Bucket, sign: ReturnType<typeof createAddressS
     assemble: (file, etags) => assemble(bucket, file, etags),
     // All of it is judged when the store has put the parts together.
     check: () => Promise.resolve(),
+    async checkReachable() {
+      const at = now()
+      if (at >= reachedAt && at < reachedAt + TRUSTED_MS) return
+      await bucket.probe(AbortSignal.timeout(PROBE_WITHIN_MS))
+      reachedAt = at
+    },
     async release(files) {
       await inParallel(CALLS_AT_ONCE, files, (file) => release(bucket, file))
     },
@@ -72,7 +88,7 @@ async function assemble(bucket: Bucket, file: VideoObject, etags: readonly strin
   // Before anything that cannot be taken back: a completed upload takes no part any more.
   const parts = await bucket.listParts(key, file.uploadId)
   if (parts !== undefined) {
-    checkParts(parts, etags, file.sizeBytes)
+    if (parts !== 'unknown') checkParts(parts, etags, file.sizeBytes)
     const completion = await completeOrSee(bucket, file, etags)
     if (completion === 'part-too-small') refuse(409, 'part_too_small', 'A part but the last is below 5 MiB.')
     // A part was replaced while it was judged.
@@ -80,7 +96,7 @@ async function assemble(bucket: Bucket, file: VideoObject, etags: readonly strin
   }
   const object = await bucket.head(key)
   // Listed a moment ago, not completed, and still there: what the store said of it is not to be believed yet.
-  const isContradicted = object === undefined && parts !== undefined
+  const isContradicted = object === undefined && parts !== undefined && parts !== 'unknown'
   if (isContradicted && (await bucket.listParts(key, file.uploadId)) !== undefined)
     refuse(503, 'storage_unavailable', 'The object store contradicts itself about the upload. Try again.')
   checkWhole(object, file, etags)
@@ -137,7 +153,7 @@ async function abort(bucket: Bucket, key: string, uploadId: string): Promise<voi
   for (let count = 0; count < ABORTS; count++) {
     await bucket.abort(key, uploadId)
     const left = await bucket.listParts(key, uploadId)
-    if (left === undefined || left.length === 0) return
+    if (left === undefined || left === 'unknown' || left.length === 0) return
   }
   refuse(503, 'storage_unavailable', 'Parts are still arriving at the object store. Try again.')
 }

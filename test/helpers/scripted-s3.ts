@@ -39,7 +39,7 @@ export interface ScriptedS3Options {
   readonly hasOpaqueEtags?: boolean
 }
 
-interface Upload {
+export interface Upload {
   readonly key: string
   readonly parts: Map<number, { readonly bytes: Buffer; readonly etag: string }>
 }
@@ -120,7 +120,7 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
   }
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly body?: string
   readonly headers?: Record<string, string>
@@ -128,7 +128,8 @@ interface Answer {
 
 const METHODS = { create: 'POST', part: 'PUT', list: 'GET', complete: 'POST', abort: 'DELETE', head: 'HEAD' }
 
-function createStore(options: ScriptedS3Options, uploads: Map<string, Upload>, objects: ScriptedS3['objects']) {
+/** What the store does for each operation; `keep` puts a part without a request. */
+export function createStore(options: ScriptedS3Options, uploads: Map<string, Upload>, objects: ScriptedS3['objects']) {
   const { pageSize = 1_000, minPartBytes = 0, hasOpaqueEtags = false } = options
   const gone = failure(404, 'NoSuchUpload', 'The upload does not exist.')
   const etagOf = (bytes: Buffer): string =>
@@ -167,10 +168,11 @@ function createStore(options: ScriptedS3Options, uploads: Map<string, Upload>, o
     complete({ uploadId = '' }: SignedFor, body: Buffer): Answer {
       const upload = uploads.get(uploadId)
       if (upload === undefined) return gone
-      const asked = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>/g)]
-      const parts = asked.map(([, partNumber, etag]) => {
-        const part = upload.parts.get(Number(partNumber))
-        return part?.etag === (etag ?? '').replaceAll('&quot;', '"') ? part : undefined
+      const asked = body.toString().match(/<Part>.*?<\/Part>/gs) ?? []
+      const parts = asked.map((one) => {
+        const part = upload.parts.get(Number(/<PartNumber>(\d+)</.exec(one)?.[1]))
+        const etag = /<ETag>([^<]*)</.exec(one)?.[1] ?? ''
+        return part?.etag === etag.replaceAll('&quot;', '"') ? part : undefined
       })
       const found = parts.filter((part) => part !== undefined)
       if (found.length < parts.length || parts.length === 0) return failure(400, 'InvalidPart', 'A part is not there.')
@@ -200,12 +202,12 @@ function send(response: ServerResponse, { status, body = '', headers = {} }: Ans
   response.writeHead(status, headers).end(body)
 }
 
-function xml(root: string, inside: string): Answer {
+export function xml(root: string, inside: string): Answer {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inside}</${root}>`
   return { status: 200, headers: { 'content-type': 'application/xml' }, body }
 }
 
-function failure(status: number, code: string, message: string): Answer {
+export function failure(status: number, code: string, message: string): Answer {
   const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`
   return { status, headers: { 'content-type': 'application/xml' }, body }
 }

@@ -1,0 +1,103 @@
+// `serve` on a PostgreSQL server that a file names, and `serve cors` for the bucket that the environment names.
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+
+import { newDatabase, queryOnce } from '../helpers/postgres-server.ts'
+import { startScriptedBucket } from '../helpers/scripted-bucket.ts'
+import { failure } from '../helpers/scripted-s3.ts'
+import { buildCli, jsonLines } from './cli-under-test.ts'
+import type { CliUnderTest } from './cli-under-test.ts'
+
+let cli: CliUnderTest
+beforeAll(async () => {
+  cli = await buildCli()
+})
+afterAll(() => cli.remove())
+
+const server = inject('postgres')
+describe.skipIf(server === undefined)('--database-url-file', () => {
+  it('keeps records and keys in the server that it names, and says its password nowhere', async () => {
+    const url = await newDatabase(server!)
+    const { password, host } = new URL(url)
+    const file = join(cli.folder, 'database-url')
+    await writeFile(file, `${url}\n`, { mode: 0o600 })
+    const place = ['--database-url-file', file]
+    const made = await cli.run(['serve', 'keys', 'create', ...place, '--org', 'org-4', '--name', 'room', '--json'])
+    const [{ key }] = jsonLines(made.stdout) as unknown as [{ key: string }]
+
+    const serve = cli.start(['serve', '--port', '0', ...place, '--data', join(cli.folder, 'objects'), '--managed-keys'])
+    let text = ''
+    serve.process.stdout!.on('data', (chunk: string) => (text += chunk))
+    await serve.seen(/in PostgreSQL at/)
+    const baseUrl = /listens on (\S+)/.exec(text)?.[1] ?? ''
+    const called = await cli.run(['segment', 'create', '--movement-type', '1', '--dom-hand', 'RHA'], {
+      ...{ MOCAP_BASE_URL: baseUrl, MOCAP_API_KEY: key },
+    })
+    serve.process.kill('SIGTERM')
+    const { code, stdout, stderr } = await serve.ended
+
+    expect([made.code, called.code, code]).toEqual([0, 0, 0])
+    expect(stdout).toContain(`It keeps its records in PostgreSQL at ${host}`)
+    expect(await queryOnce(url, 'select owner from player_group_segments')).toEqual([{ owner: 'org-4' }])
+    expect(made.stdout + made.stderr + stdout + stderr).not.toContain(password)
+  })
+
+  it('is refused when it is not there or holds no such URL, without quoting it', async () => {
+    const file = join(cli.folder, 'another-url')
+    await writeFile(file, 'mysql://user:pass-word@host/name')
+    const wrong = await cli.run(['serve', '--database-url-file', file, '--data', 'd'])
+    const missing = await cli.run(['serve', '--database-url-file', `${file}-not`, '--data', 'd'])
+    await writeFile(file, 'postgres://user:pass-word@host/name')
+    const homeless = await cli.run(['serve', '--database-url-file', file])
+
+    expect([wrong.code, missing.code, homeless.code]).toEqual([2, 2, 2])
+    expect(wrong.stderr).toContain('does not hold a URL that begins with postgres://')
+    expect(missing.stderr).toContain('--database-url-file')
+    expect(homeless.stderr).toContain('name a folder for the objects with --data')
+    for (const { stderr } of [wrong, missing, homeless]) expect(stderr).not.toContain('pass-word')
+  })
+})
+
+describe('serve cors', () => {
+  const cors = (env: Record<string, string>, ...origins: readonly string[]) =>
+    cli.run(['serve', 'cors', ...origins.flatMap((origin) => ['--origin', origin])], env)
+
+  it('lets pages of the origins send to the bucket and read ETags, once and for all of them', async () => {
+    const bucket = await startScriptedBucket()
+    onTestFinished(() => bucket.close())
+    const env = { S3_BUCKET: 'recordings', S3_ENDPOINT: bucket.origin, S3_ACCESS_KEY: 'ID', S3_SECRET_KEY: 'se-cret' }
+
+    const { code, stdout, stderr } = await cors(env, 'https://app.example', 'https://other.example')
+
+    expect(code).toBe(0)
+    expect(stdout + stderr).not.toContain('se-cret')
+    expect(stdout).toContain('Pages of https://app.example, https://other.example may send to the bucket recordings')
+    const [asked, ...others] = bucket.requests.filter(({ operation }) => operation === 'cors')
+    expect(others).toEqual([])
+    expect(asked!.url.pathname.replace(/\/$/, '')).toBe('/recordings')
+    const rules = asked!.body.toString()
+    const listOf = (name: string) => [...rules.matchAll(new RegExp(`<${name}>([^<]*)<`, 'g'))].map(([, text]) => text)
+    expect([listOf('AllowedOrigin'), listOf('AllowedMethod'), listOf('AllowedHeader'), listOf('ExposeHeader')]).toEqual(
+      [['https://app.example', 'https://other.example'], ['GET', 'PUT'], ['*'], ['ETag', 'Date']],
+    )
+
+    bucket.script({ operation: 'cors', nth: 'every', answer: failure(403, 'AccessDenied', '') })
+    const refused = await cors(env, '*')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('AccessDenied')])
+    expect(refused.stderr).not.toContain('se-cret')
+  })
+
+  it.each([
+    [{}, 'https://app.example', 'S3_BUCKET is not set'],
+    [{ S3_BUCKET: 'recordings' }, 'app.example', 'must be * or an origin'],
+    [{ S3_BUCKET: 'recordings' }, 'https://app.example/page', 'must be * or an origin'],
+    [{ S3_BUCKET: 'recordings', S3_ACCESS_KEY: 'ID' }, '*', 'Set both S3_ACCESS_KEY and S3_SECRET_KEY'],
+  ])('refuses %j with the origin %s', async (env, origin, words) => {
+    const { code, stderr } = await cors(env, origin)
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
+  })
+})
