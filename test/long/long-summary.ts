@@ -29,5 +29,5 @@ function lineOf(module: TestModule): string {
   const told = Object.entries(counts).flatMap(([state, count]) => (count > 0 ? [`${String(count)} ${state}`] : []))
   const seconds = Math.round(module.diagnostic().duration / 1_000)
   const why = [...notes].map((note) => `\n         ${note}`).join('')
-  return `${word.padEnd(8)} ${basename(module.moduleId)}: ${told.join(', ') || 'no test ran'}, ${String(seconds)} s${why}`
+  return `${word.padEnd(8)} ${module.project.name}, ${basename(module.moduleId)}: ${told.join(', ') || 'no test ran'}, ${String(seconds)} s${why}`
 }
