@@ -5,6 +5,8 @@
 // A queue that stays although we hold back is somebody else's: then half, and half again, down to an eighth of what the
 // line has carried. All rates are bytes a second.
 
+import { createLeast } from './least.ts'
+
 export interface BackgroundSample {
   /** On a clock that does not jump back, ms. */
   readonly atMs: number
@@ -91,22 +93,6 @@ export function createBackground(): Background {
       const wentRate = (bytesSince / sinceMs) * 1000
       if (queueMs >= FALL_FROM_MS) fall(queueMs, wentRate, atMs)
       else if (queueMs < GROW_BELOW_MS) grow(wentRate, sinceMs)
-    },
-  }
-}
-
-/** The least of what was added within a time, by tenths of it. */
-function createLeast(withinMs: number): { add(value: number, atMs: number): void; least(atMs: number): number } {
-  const slots: { readonly fromMs: number; least: number }[] = []
-  return {
-    add(value, atMs) {
-      const newest = slots.at(-1)
-      if (newest !== undefined && atMs < newest.fromMs + withinMs / 10) newest.least = Math.min(newest.least, value)
-      else slots.push({ fromMs: atMs, least: value })
-    },
-    least(atMs) {
-      while (slots.length > 1 && (slots[0]?.fromMs ?? 0) < atMs - withinMs) slots.shift()
-      return slots.reduce((least, slot) => Math.min(least, slot.least), Infinity)
     },
   }
 }

@@ -1,6 +1,8 @@
 // Whether the line has a queue that stays, from round trips: what one takes longer than the least one is waiting. Pure. A
 // queue that stays says that the line carries all it can, whoever fills it; more connections would only take from others.
 
+import { createLeast } from './least.ts'
+
 /** `empty`: most of the newest round trips did not wait, as happens all the time on a line that could carry more. */
 export type QueueState = 'empty' | 'standing' | 'unknown'
 
@@ -21,26 +23,32 @@ const RECENT = 3
 const QUICK = 2
 /** Older ones say nothing about now. */
 const FRESH_MS = 5_000
-/** The least one is that of so many: routes change. */
-const KEPT = 64
+/**
+ * The least one is that of so long, ms: routes change. A shorter memory would take a queue that stays for the line itself as
+ * soon as nothing else is remembered.
+ */
+const LEAST_MS = 600_000
 
 export function createQueueing(): Queueing {
-  const known: { readonly roundTripMs: number; readonly atMs: number }[] = []
-  const least = (ones: typeof known): number => Math.min(...ones.map((one) => one.roundTripMs))
+  const recent: { readonly roundTripMs: number; readonly atMs: number }[] = []
+  const least = createLeast(LEAST_MS)
+  let newestMs: number | undefined
 
   return {
     add(roundTripMs, atMs) {
-      known.push({ roundTripMs, atMs })
-      if (known.length > KEPT) known.shift()
+      newestMs = atMs
+      least.add(roundTripMs, atMs)
+      recent.push({ roundTripMs, atMs })
+      if (recent.length > RECENT) recent.shift()
     },
     state(nowMs) {
-      const recent = known.slice(-RECENT).filter((one) => one.atMs > nowMs - FRESH_MS)
-      if (recent.length < 2) return 'unknown'
-      const leastMs = least(known)
+      const fresh = recent.filter((one) => one.atMs > nowMs - FRESH_MS)
+      if (fresh.length < 2) return 'unknown'
+      const leastMs = least.least(nowMs)
       const harmlessMs = leastMs + Math.max(HARMLESS_MS, leastMs * HARMLESS_SHARE)
-      if (recent.filter((one) => one.roundTripMs <= harmlessMs).length >= QUICK) return 'empty'
-      return recent.length < RECENT ? 'unknown' : 'standing'
+      if (fresh.filter((one) => one.roundTripMs <= harmlessMs).length >= QUICK) return 'empty'
+      return fresh.length < RECENT ? 'unknown' : 'standing'
     },
-    leastMs: () => (known.length === 0 ? undefined : least(known)),
+    leastMs: () => (newestMs === undefined ? undefined : least.least(newestMs)),
   }
 }

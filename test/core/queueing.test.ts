@@ -34,14 +34,21 @@ describe('the queue of the line', () => {
     expect(heard(139, 147, 97, 98).state(3)).toBe('empty')
   })
 
-  it('follows a route that became longer, once the shorter one is long past', () => {
+  it('does not take a queue that stays for the line itself', () => {
+    const queueing = createQueueing()
+    queueing.add(30, 0)
+    for (let ms = 250; ms < 540_000; ms += 250) queueing.add(250, ms)
+    expect(queueing.state(540_000)).toBe('standing')
+    expect(queueing.leastMs()).toBe(30)
+  })
+
+  it('follows a route that became longer, once the shorter one is ten minutes past', () => {
     const queueing = createQueueing()
     queueing.add(10, 0)
-    for (let at = 0; at < 63; at += 1) queueing.add(200, at)
-    expect(queueing.state(63)).toBe('standing')
-    expect(queueing.leastMs()).toBe(10)
-    queueing.add(200, 64)
-    expect(queueing.state(64)).toBe('empty')
+    for (let ms = 1_000; ms < 60_000; ms += 1_000) queueing.add(200, ms)
+    expect(queueing.state(60_000)).toBe('standing')
+    for (let ms = 60_000; ms <= 661_000; ms += 1_000) queueing.add(200, ms)
+    expect(queueing.state(661_000)).toBe('empty')
     expect(queueing.leastMs()).toBe(200)
   })
 })

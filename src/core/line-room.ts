@@ -1,0 +1,51 @@
+// Whether the line has room, from bare round trips: for whom a queue would be, and whether anybody else keeps one. Pure.
+
+import { createQueueing, type QueueState } from './queueing.ts'
+
+export interface LineRoom {
+  /** Takes in what a sample brought: the round trip measured since the last one, if any. */
+  add(roundTripMs: number | undefined, nowMs: number): void
+  queue(): QueueState
+  /** The least round trip of late, ms; undefined before the first. */
+  leastMs(): number | undefined
+  /** No round trip was ever measured: queues cannot be seen. */
+  isDeaf(): boolean
+  /** There was no queue a moment ago: the line could carry more. */
+  hasRoom(): boolean
+  /** There has been no queue for a while: the line is nobody else's, and more takes from no one. */
+  isAlone(): boolean
+  /** When there was no queue last, ms. */
+  emptyAtMs(): number
+}
+
+/** A line that had no queue so lately has room. */
+const ROOM_MS = 1_500
+/**
+ * One that had none for so long is nobody else's. Queues of others shrink when they have lost packets, and stay low for one or
+ * two seconds; where they were there before us, that is the least that we know.
+ */
+const ALONE_MS = 2_500
+
+export function createLineRoom(): LineRoom {
+  const queueing = createQueueing()
+  let atMs = 0
+  let queue: QueueState = 'unknown'
+  let emptyAtMs = -Infinity
+  let emptySinceMs: number | undefined
+
+  return {
+    add(roundTripMs, nowMs) {
+      atMs = nowMs
+      if (roundTripMs !== undefined) queueing.add(roundTripMs, nowMs)
+      queue = queueing.state(nowMs)
+      if (queue === 'empty') emptyAtMs = nowMs
+      emptySinceMs = queue === 'empty' ? (emptySinceMs ?? nowMs) : undefined
+    },
+    queue: () => queue,
+    leastMs: () => queueing.leastMs(),
+    isDeaf: () => queueing.leastMs() === undefined,
+    hasRoom: () => queue !== 'unknown' && atMs - emptyAtMs < ROOM_MS,
+    isAlone: () => emptySinceMs !== undefined && atMs - emptySinceMs >= ALONE_MS,
+    emptyAtMs: () => emptyAtMs,
+  }
+}
