@@ -1,5 +1,6 @@
 // The far end of a line: a server that takes bodies and throws them away, and speaks as much of the service, of S3's
-// multipart upload and of tus as their clients need to finish. It counts what it took: GET /count tells and begins anew.
+// multipart upload and of tus as their clients need to finish. It counts what it took: GET /count tells and begins anew. It
+// prints `listening` when it does, and `body` when the first body of the contestant begins to arrive.
 // Runs as a process of its own: far-end ADDRESS PORT
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,6 +10,10 @@ interface Count {
   puts: number
   /** From the first connection to the last answer to a body, ms. */
   ms: number
+  /** The first connection, ms since 1970. */
+  beganAtMs: number
+  /** From the first connection to the first body of the contestant, ms. */
+  bodyAfterMs: number | null
   /** Most bodies under way at once. */
   mostAtOnce: number
   /** Bytes of each tenth of a second since the first connection; what goes to /other is counted apart. */
@@ -24,7 +29,7 @@ let underWay = 0
 let lastId = 0
 
 function newCount(): Count {
-  return { bytes: 0, puts: 0, ms: 0, mostAtOnce: 0, tenths: [], otherTenths: [] }
+  return { bytes: 0, puts: 0, ms: 0, beganAtMs: 0, bodyAfterMs: null, mostAtOnce: 0, tenths: [], otherTenths: [] }
 }
 
 /** Takes a body, counted; resolves with its length, also when it broke off. */
@@ -33,6 +38,10 @@ async function swallow(request: IncomingMessage): Promise<number> {
   const isOther = request.url?.startsWith('/other') ?? false
   const tenths = isOther ? count.otherTenths : count.tenths
   underWay += Number(!isOther)
+  if (!isOther && count.bodyAfterMs === null) {
+    count.bodyAfterMs = performance.now() - (firstMs ?? 0)
+    process.stdout.write('body\n')
+  }
   count.mostAtOnce = Math.max(count.mostAtOnce, underWay)
   try {
     for await (const piece of request as AsyncIterable<Buffer>) {
@@ -130,7 +139,9 @@ const server = createServer((request, response) => {
 })
 server.on('connection', (socket) => {
   // The one who asks for the count is not a contestant.
-  if (socket.remoteAddress !== socket.localAddress) firstMs ??= performance.now()
+  if (socket.remoteAddress === socket.localAddress || firstMs !== undefined) return
+  firstMs = performance.now()
+  count.beganAtMs = performance.timeOrigin + firstMs
 })
 server.keepAliveTimeout = 60_000
 server.requestTimeout = 0

@@ -1,5 +1,6 @@
 // Our contestant on a line: one process that uploads as a host would, with default settings but for what is named, and
-// prints one JSON object: how long it took and, ten times a second, how much was sent and how many parts were in flight.
+// prints one JSON object: when it began, how long it took and, ten times a second, how much was sent and how many parts were in
+// flight.
 // Stopped by SIGTERM it prints what it has and ends with 3.
 // our-upload FACE BASE_URL video|capture auto|background|CONCURRENCY FILE…
 
@@ -47,7 +48,16 @@ const sampler = setInterval(() => {
 const tell = (status: string): void => {
   const { user, system } = process.cpuUsage()
   const ms = performance.now() - startedMs
-  writeSync(1, JSON.stringify({ status, ms, cpuMs: (user + system) / 1000, samples }) + '\n')
+  writeSync(
+    1,
+    JSON.stringify({
+      status,
+      beganAtMs: performance.timeOrigin + startedMs,
+      ms,
+      cpuMs: (user + system) / 1000,
+      samples,
+    }) + '\n',
+  )
 }
 process.once('SIGTERM', () => {
   tell('stopped')

@@ -4,6 +4,7 @@
 import type { FarCount } from './site.ts'
 
 interface Change {
+  /** Since the first connection, as the far end counts. */
   readonly atMs: number
   readonly megabitsPerSecond: number
 }
@@ -33,15 +34,28 @@ export function settledSeconds(tenths: readonly (number | null)[], changes: read
   return Math.max(...waits)
 }
 
-/** What one of our connections got for each byte of one of the two others, from the tenth second until one side ended. */
+/** Both sides run, and have had ten seconds to find their rates. */
+const WARM_TENTHS = 100
+
+/**
+ * What one of our connections got for each byte of one of the two others, while both ran: from ten seconds after the later of
+ * them began until one side ended. NaN when that was no time at all.
+ */
 export function fairness(
   count: Pick<FarCount, 'tenths' | 'otherTenths'>,
   samples: readonly (readonly [number, number, number, number])[],
 ): number {
-  const until = Math.min(count.tenths.length, count.otherTenths.length)
-  const inFlight = samples.filter(([ms]) => ms >= 10_000 && ms < until * 100).map(([, , parts]) => parts)
-  const perOurs = sum(count.tenths.slice(100, until)) / (sum(inFlight) / inFlight.length)
-  return perOurs / (sum(count.otherTenths.slice(100, until)) / 2)
+  const { tenths, otherTenths } = count
+  const from = Math.max(beginning(tenths), beginning(otherTenths)) + WARM_TENTHS
+  const until = Math.min(tenths.length, otherTenths.length)
+  const inFlight = samples.filter(([ms]) => ms >= from * 100 && ms < until * 100).map(([, , parts]) => parts)
+  const perOurs = sum(tenths.slice(from, until)) / (sum(inFlight) / inFlight.length)
+  return perOurs / (sum(otherTenths.slice(from, until)) / 2)
+}
+
+function beginning(tenths: readonly (number | null)[]): number {
+  const first = tenths.findIndex((bytes) => (bytes ?? 0) > 0)
+  return first < 0 ? tenths.length : first
 }
 
 function sum(values: readonly (number | null)[]): number {

@@ -12,13 +12,21 @@ export interface LineContestant {
   command(site: { origin: string; setting: BenchSetting; files: readonly string[] }): readonly string[]
 }
 
+export interface LineSite {
+  readonly line: Line
+  readonly origin: string
+  readonly files: readonly string[]
+}
+
 /** What is set up for every run of a case. */
 export interface LineCase {
   readonly name: string
   readonly about: string
   readonly line: LineSettings
-  /** What happens on the line meanwhile; ends by itself or with the line. */
-  readonly meanwhile?: (line: Line, origin: string, files: readonly string[]) => void
+  /** What happens on the line before the contestant starts; ends by itself or with the line. */
+  readonly before?: (site: LineSite) => void
+  /** The same, from when the first body of the contestant begins to arrive. */
+  readonly meanwhile?: (site: LineSite) => void
   /** A contestant that takes longer is stopped and judged by what had arrived, ms. */
   readonly longestMs: number
 }
@@ -28,6 +36,8 @@ export interface FarCount {
   readonly bytes: number
   readonly puts: number
   readonly ms: number
+  readonly beganAtMs: number
+  readonly bodyAfterMs: number | null
   readonly mostAtOnce: number
   readonly tenths: readonly (number | null)[]
   readonly otherTenths: readonly (number | null)[]
@@ -39,7 +49,7 @@ export interface LineRun {
   /** Payload a second, of all that the line carries, percent. */
   readonly linePercent: number
   readonly pingMs: number
-  /** Ours only: [ms, sent bytes, parts in flight, limit], ten times a second. */
+  /** Ours only: [ms on the far end's clock, sent bytes, parts in flight, limit], ten times a second. */
   readonly samples: readonly (readonly [number, number, number, number])[]
   readonly cpuMs: number | undefined
 }
@@ -61,10 +71,12 @@ export async function runOnLine(
     const origin = `http://${line.farAddress}:${String(PORT)}`
     const farEnd = join(setting.programs, 'line', 'far-end.js')
     const server = line.start('far', process.execPath, [farEnd, line.farAddress, String(PORT)], quiet)
-    await new Promise((resolve) => server.stdout?.once('data', resolve))
+    const heard = listenTo(server)
+    await heard('listening')
     const ping = line.start('near', 'ping', ['-i', '0.2', line.farAddress], quiet)
     const pings = collect(ping)
-    lineCase.meanwhile?.(line, origin, files)
+    lineCase.before?.({ line, origin, files })
+    void heard('body').then(() => lineCase.meanwhile?.({ line, origin, files }))
     const [program = '', ...words] = contestant.command({ origin, setting, files })
     const child = line.start('near', program, words, quiet)
     const said = collect(child)
@@ -76,19 +88,44 @@ export async function runOnLine(
     const count = JSON.parse(
       (await collect(line.start('far', 'curl', ['-s', `${origin}/count`], quiet))).text,
     ) as FarCount
-    const own = ended.text.startsWith('{') ? (JSON.parse(ended.text) as Partial<LineRun>) : {}
+    const own = ended.text.startsWith('{') ? (JSON.parse(ended.text) as OwnWords) : undefined
     if (ended.code !== 0 && ended.code !== STOPPED && ended.code !== null)
       throw new Error(`${contestant.name} ended with ${String(ended.code)}`)
     const isWhole = ended.code === 0
     const ms = isWhole ? count.ms : lineCase.longestMs
     const linePercent = ((count.bytes * 8) / ms / 1000 / lineCase.line.megabitsPerSecond) * 100
-    return { count, isWhole, linePercent, pingMs: median(times), samples: own.samples ?? [], cpuMs: own.cpuMs }
+    const shiftMs = (own?.beganAtMs ?? 0) - count.beganAtMs
+    const samples = (own?.samples ?? []).map(([ms, ...rest]) => [ms + shiftMs, ...rest] as const)
+    return { count, isWhole, linePercent, pingMs: median(times), samples, cpuMs: own?.cpuMs }
   } finally {
     await line.close()
   }
 }
 
+/** What our own process says. */
+interface OwnWords {
+  /** When it began, ms since 1970; samples count from then. */
+  readonly beganAtMs: number
+  readonly cpuMs: number
+  readonly samples: LineRun['samples']
+}
+
 const quiet: SpawnOptions = { stdio: ['ignore', 'pipe', 'inherit'] }
+
+/** Settles when a process has said a word, which may have been before it was asked for. */
+function listenTo(child: ChildProcess): (word: string) => Promise<void> {
+  let text = ''
+  const waiting = new Map<string, () => void>()
+  child.stdout?.on('data', (piece: Buffer) => {
+    text += piece.toString()
+    for (const [word, resolve] of waiting) if (text.includes(word)) resolve()
+  })
+  return (word) =>
+    new Promise((resolve) => {
+      waiting.set(word, resolve)
+      if (text.includes(word)) resolve()
+    })
+}
 
 /** What a process said until it ended; the code is null when it was killed. */
 function collect(child: ChildProcess): Promise<{ text: string; code: number | null }> {

@@ -49,12 +49,23 @@ export function ratiosByRound(
   under: string,
   setting: Readonly<Record<string, number | string>> = {},
 ): number[] {
+  return ratiosToBestByRound(runs, measure, over, [under], setting)
+}
+
+/** The same against the best of several: in every round the largest of those that ran. */
+export function ratiosToBestByRound(
+  runs: readonly Run[],
+  measure: string,
+  over: string,
+  others: readonly string[],
+  setting: Readonly<Record<string, number | string>> = {},
+): number[] {
   const rounds = [...new Set(runs.map((run) => run.round))].toSorted((one, other) => one - other)
   return rounds.flatMap((round) => {
     const ofRound = runs.filter((run) => run.round === round)
     const [above] = valuesOf(ofRound, over, measure, setting)
-    const [below] = valuesOf(ofRound, under, measure, setting)
-    return above === undefined || below === undefined ? [] : [above / below]
+    const below = others.flatMap((other) => valuesOf(ofRound, other, measure, setting))
+    return above === undefined || below.length === 0 ? [] : [above / Math.max(...below)]
   })
 }
 

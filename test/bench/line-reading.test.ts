@@ -33,8 +33,24 @@ describe('settling after a change', () => {
 })
 
 describe('a fair share', () => {
-  it('compares one of our connections with one of the two others, after ten seconds', () => {
-    const samples = Array.from({ length: 200 }, (_, at) => [at * 100, 0, at < 100 ? 9 : 4, 4] as const)
-    expect(fairness({ tenths: tenths([20, 40]), otherTenths: tenths([10, 0], [10, 20]) }, samples)).toBeCloseTo(1)
+  const samples = Array.from({ length: 400 }, (_, at) => [at * 100, 0, at < 150 ? 9 : 4, 4] as const)
+
+  it('compares one of our connections with one of the two others, from ten seconds after both have begun', () => {
+    const count = { tenths: tenths([5, 90], [25, 40]), otherTenths: tenths([5, 0], [10, 50], [10, 20]) }
+    expect(fairness(count, samples)).toBeCloseTo(1)
+  })
+
+  it('ends with the first of the two sides', () => {
+    const count = { tenths: tenths([15, 40], [5, 40]), otherTenths: tenths([15, 40], [5, 20], [10, 90]) }
+    expect(
+      fairness(
+        count,
+        samples.map(([ms]) => [ms, 0, 4, 4] as const),
+      ),
+    ).toBeCloseTo(2 / 3, 1)
+  })
+
+  it('is no number where the two did not run together', () => {
+    expect(fairness({ tenths: tenths([20, 40]), otherTenths: [] }, samples)).toBeNaN()
   })
 })
