@@ -1,5 +1,7 @@
 // The face for Node: the engine with files, streams, undici and a memory journal wired in.
 
+import { createEngine as createPortableEngine, type Engine, type EngineOptions } from './core/engine.ts'
+import { lineHearing } from './core/hearing.ts'
 import { wholeBodies } from './core/whole-body.ts'
 import { sha256Hasher } from './adapters/node/md5-hasher.ts'
 import { fileSource } from './adapters/node/file-source.ts'
@@ -31,6 +33,11 @@ export interface NodeUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
   readonly proxy?: UndiciTransportOptions['proxy'] | null
 }
 
+/** The engine alone, listening to the line by default. Throws ERR_UPLOAD_INVALID_ARGUMENT for an option that cannot be. */
+export function createEngine(options: EngineOptions): Engine {
+  return createPortableEngine({ hearing: lineHearing(), ...options })
+}
+
 /** Slots of the engine and, beside them, room for calls to a service on the same host. */
 const CONNECTIONS_PER_HOST = 72
 
@@ -47,7 +54,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hasher,
     ...own
   } = options
-  const { sourceAt, allocate, contentHasher, wholeBodies: bodies, ...uplinkOptions } = own
+  const { sourceAt, allocate, contentHasher, wholeBodies: bodies, hearing, ...uplinkOptions } = own
   const transportOptions: UndiciTransportOptions = {
     maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
@@ -71,6 +78,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     // Windows that threads can read where they are; a host's own transport may not take shared memory.
     ...(allocate === undefined ? {} : { allocate }),
     wholeBodies: bodies ?? wholeBodies(),
+    hearing: hearing ?? lineHearing(),
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
       ? { allocate: sharedWindow }
       : {}),

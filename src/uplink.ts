@@ -3,6 +3,7 @@
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
 import { checkAddressPolicy, type AddressPolicy } from './core/address-policy.ts'
 import { createEngine, type EngineOptions } from './core/engine.ts'
+import type { Hearing } from './core/hearing.ts'
 import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import type { PartSize } from './core/plan.ts'
@@ -93,6 +94,8 @@ export interface UplinkPorts {
   readonly allocate?: (bytes: number) => Uint8Array
   /** Sends short parts in one piece instead of through windows. Absent: through windows. */
   readonly wholeBodies?: WholeBodies
+  /** Listens to the line where the storage's transport has round trips. Absent: the number of parts goes by rates alone. */
+  readonly hearing?: Hearing
 }
 
 export interface Uplink {
@@ -155,6 +158,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
       timeouts: options.timeouts,
       allocate,
       wholeBodies: ports.wholeBodies,
+      hearing: ports.hearing,
     }),
   })
   const client = createServiceClient({

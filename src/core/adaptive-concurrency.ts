@@ -8,9 +8,10 @@
 // nothing yet: nobody waits for it, and going back would cost what the older ones are about to lose.
 
 import type { Concurrency, ConcurrencySample } from './concurrency.ts'
-import { createEarlyGrowth, type EarlyGrowth } from './early-growth.ts'
+import type { EarlyGrowth } from './early-growth.ts'
 import { createGoodput } from './goodput.ts'
-import { createLineRoom } from './line-room.ts'
+import type { Hearing } from './hearing.ts'
+import { UNHEARD } from './line-room.ts'
 import { createThrottleCeiling } from './throttle-ceiling.ts'
 import { judgeTrial, type Trial } from './trial.ts'
 import { createTrialRest } from './trial-rest.ts'
@@ -32,15 +33,16 @@ const PATIENCE_MS = 3_000
 /** A longer gap between samples is a machine asleep. */
 const GAP_MS = 5_000
 
-export function createAdaptiveConcurrency({
-  min,
-  start,
-  max,
-}: {
+export interface Bounds {
   readonly min: number
   readonly start: number
   readonly max: number
-}): Concurrency {
+}
+
+export function createAdaptiveConcurrency(
+  { min, start, max }: Bounds,
+  hearing?: Pick<Hearing, 'room' | 'earlyGrowth'>,
+): Concurrency {
   let limit = start
   let trial: Trial | undefined
   let growth = FAST_GROWTH
@@ -52,9 +54,9 @@ export function createAdaptiveConcurrency({
   let lastMs: number | undefined
   let isEarly = true
   /** Doubling without measuring, while that is possible. */
-  let early: EarlyGrowth | undefined = createEarlyGrowth()
+  let early: EarlyGrowth | undefined = hearing?.earlyGrowth()
   const goodput = createGoodput()
-  const room = createLineRoom()
+  const room = hearing?.room() ?? UNHEARD
   const usual = createUsualRate()
   const rest = createTrialRest()
   const ceiling = createThrottleCeiling(min, max)

@@ -5,7 +5,6 @@ import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import type { EngineOptions } from './engine.ts'
 import { createLineDelay } from './line-delay.ts'
 import { createPace } from './pace.ts'
-import { createRoundTrips } from './round-trips.ts'
 import type { LimitRate } from './timetable.ts'
 import { checkConcurrency, MAX_CONCURRENCY, type Tuning } from './tuning.ts'
 
@@ -21,27 +20,27 @@ const SAMPLE_MS = { curious: 100, calm: 500 }
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for a number of parts or a limit that is none. */
 export function createAdaptiveTuning(options: EngineOptions): AdaptiveTuning {
   const { clock } = options
-  const controller = createConcurrency(concurrencyOptions(options))
+  // A number that is given has nothing to learn: no bare connection is opened for it.
+  const hearing = (options.concurrency ?? 'auto') === 'auto' ? options.hearing : undefined
+  const controller = createConcurrency(concurrencyOptions(options), hearing)
   const pace = createPace(clock, options.limitRate)
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
   const transport = line?.transport ?? options.transport
-  const roundTrips = createRoundTrips({ transport, clock })
-  const isFixed = (options.concurrency ?? 'auto') !== 'auto'
+  const roundTrips = hearing?.roundTrips({ transport, clock })
 
   return {
     limit: () => controller.limit(),
     pace,
-    // A number that is given has nothing to learn: no bare connection is opened for it.
-    transport: isFixed ? transport : roundTrips.transport,
+    transport: roundTrips?.transport ?? transport,
     sampleEveryMs: () => (controller.isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
     onSample(sample) {
-      controller.onSample({ ...sample, roundTripMs: roundTrips.takeNewest() })
-      if (sample.inFlight > 0 && controller.isCurious()) roundTrips.measure()
+      controller.onSample({ ...sample, roundTripMs: roundTrips?.takeNewest() })
+      if (sample.inFlight > 0 && controller.isCurious()) roundTrips?.measure()
     },
     addBytes: (bytes) => line?.addBytes(bytes),
     setActive(isActive) {
       line?.setActive(isActive)
-      if (!isActive) roundTrips.stop()
+      if (!isActive) roundTrips?.stop()
     },
     limitRate: (limit) => pace.setLimit(limit),
   }

@@ -3,6 +3,7 @@
 
 import { createAdaptiveConcurrency } from './adaptive-concurrency.ts'
 import { invalid } from './errors.ts'
+import type { Hearing } from './hearing.ts'
 
 export type ConcurrencyOptions =
   | {
@@ -41,10 +42,14 @@ export interface Concurrency {
 }
 
 /**
- * Makes a controller: `fixed` keeps one number, the other form finds its own between `min` and `max`. Throws
+ * Makes a controller: `fixed` keeps one number, the other form finds its own between `min` and `max`. Without `hearing` it
+ * goes by rates alone. Throws
  * ERR_UPLOAD_INVALID_ARGUMENT unless 1 ≤ min ≤ start ≤ max, all whole.
  */
-export function createConcurrency(options: ConcurrencyOptions = {}): Concurrency {
+export function createConcurrency(
+  options: ConcurrencyOptions = {},
+  hearing?: Pick<Hearing, 'room' | 'earlyGrowth'>,
+): Concurrency {
   if ('fixed' in options) {
     check([1, options.fixed])
     return { limit: () => options.fixed, onSample: () => undefined, isCurious: () => false }
@@ -53,7 +58,7 @@ export function createConcurrency(options: ConcurrencyOptions = {}): Concurrency
   const min = options.min ?? Math.min(1, max)
   const start = options.start ?? Math.min(Math.max(4, min), max)
   check([1, min, start, max])
-  return createAdaptiveConcurrency({ min, start, max })
+  return createAdaptiveConcurrency({ min, start, max }, hearing)
 }
 
 function check(ascending: readonly number[]): void {

@@ -7,6 +7,7 @@ import { createAdaptiveTuning } from './adaptive-tuning.ts'
 import { createAlarm } from './alarm.ts'
 import type { RetryAccount } from './attempt-end.ts'
 import { invalid } from './errors.ts'
+import type { Hearing } from './hearing.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createRetryBudget, refillRetryBudget, spendRetry } from './retry.ts'
 import type { LimitRate } from './timetable.ts'
@@ -54,6 +55,8 @@ export interface EngineOptions extends Omit<FixedEngineOptions, 'concurrency'> {
   readonly isBackground?: boolean
   /** Bytes a second over all parts, retries included; absent: no limit. */
   readonly limitRate?: LimitRate
+  /** Listens to the line where the transport has round trips; absent: `auto` goes by rates alone, which takes it longer. */
+  readonly hearing?: Hearing
 }
 
 /** An engine without a limit of its rate. */

@@ -26,6 +26,17 @@ const ROOM_MS = 1_500
  */
 const ALONE_MS = 2_500
 
+/** Of a line that nobody listens to. */
+export const UNHEARD: LineRoom = {
+  add: () => undefined,
+  queue: () => 'unknown',
+  leastMs: () => undefined,
+  isDeaf: () => true,
+  hasRoom: () => false,
+  isAlone: () => false,
+  emptyAtMs: () => -Infinity,
+}
+
 export function createLineRoom(): LineRoom {
   const queueing = createQueueing()
   let atMs = 0

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createConcurrency, type Concurrency, type ConcurrencyOptions } from '../../src/core/concurrency.ts'
+import { lineHearing } from '../../src/core/hearing.ts'
 
 interface Line {
   /** What all connections together carry, bytes a second. */
@@ -122,14 +123,17 @@ describe('what it hears', () => {
   }
 
   it('does not come down in the first half minute because of a queue: it may be that of young connections', () => {
-    const limits = hear(createConcurrency(), 60, (ms) => ({ rate: 2.5e6, roundTripMs: ms < 300 ? 30 : 250 }))
+    const limits = hear(createConcurrency({}, lineHearing()), 60, (ms) => ({
+      rate: 2.5e6,
+      roundTripMs: ms < 300 ? 30 : 250,
+    }))
 
     expect(Math.min(...limits.slice(0, 290))).toBe(4)
     expect(limits.at(-1)).toBeLessThan(4)
   })
 
   it('tries more as soon as the rate falls without a queue, so that the line stays three quarters full', () => {
-    const controller = createConcurrency()
+    const controller = createConcurrency({}, lineHearing())
     const rates: number[] = []
     // Four fill the line as long as they are young. From the tenth second on losses take a twentieth of what each carries
     // every second, down to a half.
@@ -146,7 +150,7 @@ describe('what it hears', () => {
   })
 
   it('takes nothing from others whose queue is low for a second now and then', () => {
-    const limits = hear(createConcurrency(), 120, (ms) => {
+    const limits = hear(createConcurrency({}, lineHearing()), 120, (ms) => {
       const phase = (ms % 6_000) / 6_000
       return { rate: 4e6 * (1 - phase / 3), roundTripMs: 105 + 60 * Math.sqrt(phase) }
     })
@@ -226,10 +230,11 @@ describe('arguments', () => {
       partsDone: fc.integer({ min: 0, max: 1_000 }),
       throttles: fc.constantFrom(0, 0, 0, 1),
       failures: fc.constantFrom(0, 0, 0, 5),
+      roundTripMs: fc.option(fc.integer({ min: 1, max: 3_000 }), { nil: undefined }),
     })
     fc.assert(
-      fc.property(fc.array(sample, { maxLength: 200 }), (samples) => {
-        const controller = createConcurrency({ min: 2, start: 3, max: 11 })
+      fc.property(fc.array(sample, { maxLength: 200 }), fc.boolean(), (samples, hears) => {
+        const controller = createConcurrency({ min: 2, start: 3, max: 11 }, hears ? lineHearing() : undefined)
         for (const one of [...samples].sort((a, b) => a.atMs - b.atMs)) {
           controller.onSample(one)
           expect(Number.isInteger(controller.limit())).toBe(true)

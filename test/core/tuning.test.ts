@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createAdaptiveTuning } from '../../src/core/adaptive-tuning.ts'
+import { lineHearing } from '../../src/core/hearing.ts'
 import type { Transport, TransportRequest } from '../../src/core/ports.ts'
 import { fixedTuning } from '../../src/core/tuning.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
@@ -34,7 +35,8 @@ describe('the transport that an engine sends with', () => {
   ])('keeps what it says of itself: %o', async ({ isBackground, isOn }) => {
     const traits = { isProgressLive: isOn, hasQueue: isOn, isResetByAbort: isOn }
     const clock = createSimulatedClock()
-    const tuning = createAdaptiveTuning({ transport: aTransport(traits), clock, random: () => 0.5, isBackground })
+    const options = { transport: aTransport(traits), clock, random: () => 0.5, isBackground, hearing: lineHearing() }
+    const tuning = createAdaptiveTuning(options)
 
     expect(tuning.transport).toMatchObject(traits)
     expect(tuning.transport.endingOf(request)).toBe('doubtful')

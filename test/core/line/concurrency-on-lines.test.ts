@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createConcurrency, type ConcurrencyOptions } from '../../../src/core/concurrency.ts'
+import { lineHearing } from '../../../src/core/hearing.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 import { createSimulatedLine, type LineSetting } from './simulated-line.ts'
 import { upload, type UploadRun, type UploadSetting } from './simulated-upload.ts'
@@ -19,7 +20,11 @@ const endless = { partBytes: 5 * MIB, parts: Infinity, untilMs: 60_000 }
 const SEEDS = [1, 2, 3, 4, 5]
 
 function run(line: LineSetting, setting: UploadSetting, seed: number, options: ConcurrencyOptions = {}): UploadRun {
-  return upload(createSimulatedLine(line, seededRandom(seed)), createConcurrency(options), setting)
+  return upload(
+    createSimulatedLine(line, seededRandom(seed)),
+    createConcurrency(options, setting.isProbing === false ? undefined : lineHearing()),
+    setting,
+  )
 }
 
 /** Payload of the whole run, share of what the line carries. */
