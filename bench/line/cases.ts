@@ -8,17 +8,17 @@ export const lossy: LineCase = {
   name: '80 ms, 200 Mbit/s, 0.05 % loss',
   about: '512 MiB over a far line with a little loss; the queue holds 80 ms.',
   line: { roundTripMs: 80, megabitsPerSecond: 200, lossPercent: 0.05, queueMs: 80 },
-  longestMs: 40_000,
+  longestMs: 35_000,
 }
 export const veryLossy: LineCase = {
   name: '80 ms, 200 Mbit/s, 0.5 % loss',
   about: '512 MiB over a far line with much loss; the queue holds 80 ms.',
   line: { roundTripMs: 80, megabitsPerSecond: 200, lossPercent: 0.5, queueMs: 80 },
-  longestMs: 80_000,
+  longestMs: 60_000,
 }
 export const narrow: LineCase = {
   name: '30 ms, 20 Mbit/s, no loss',
-  about: '64 MiB over a near, narrow line whose queue holds 250 ms, with a ping beside it.',
+  about: '56 MiB over a near, narrow line whose queue holds 250 ms, with a ping beside it.',
   line: { roundTripMs: 30, megabitsPerSecond: 20, lossPercent: 0, queueMs: 250 },
   longestMs: 120_000,
 }
@@ -58,7 +58,7 @@ export const shared: LineCase = {
   about:
     'A line of 40 ms shared with two other uploads, each one connection of curl, that begin when our first byte arrives.',
   line: hundred,
-  longestMs: 50_000,
+  longestMs: 55_000,
   meanwhile: startTwoCurls,
 }
 export const sharedLate: LineCase = {
@@ -66,7 +66,7 @@ export const sharedLate: LineCase = {
   about:
     'The same, but the curls begin first and have filled the queue: the loss of our first packets and the slow growth of young connections on a full queue are counted in.',
   line: hundred,
-  longestMs: 60_000,
+  longestMs: 45_000,
   before: startTwoCurls,
 }
 

@@ -34,11 +34,11 @@ export function settledSeconds(tenths: readonly (number | null)[], changes: read
   return Math.max(...waits)
 }
 
-/** Both sides run, and have had ten seconds to find their rates. */
-const WARM_TENTHS = 100
+/** How long both sides may take to find their rates: as long as an upload may take to settle after a change. */
+const WARM_TENTHS = 200
 
 /**
- * What one of our connections got for each byte of one of the two others, while both ran: from ten seconds after the later of
+ * What one of our connections got for each byte of one of the two others, while both ran: from twenty seconds after the later of
  * them began until one side ended. NaN when that was no time at all.
  */
 export function fairness(

@@ -50,7 +50,9 @@ export function createLineRoom(): LineRoom {
       if (roundTripMs !== undefined) queueing.add(roundTripMs, nowMs)
       queue = queueing.state(nowMs)
       if (queue === 'empty') emptyAtMs = nowMs
-      emptySinceMs = queue === 'empty' ? (emptySinceMs ?? nowMs) : undefined
+      // A round trip that waited, or two, may have waited for a processor; a queue would hold up the third as well.
+      const isStill = emptySinceMs !== undefined && queueing.isEmptyAtTimes(nowMs)
+      emptySinceMs = queue === 'empty' || isStill ? (emptySinceMs ?? nowMs) : undefined
     },
     queue: () => queue,
     leastMs: () => queueing.leastMs(),

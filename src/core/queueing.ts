@@ -10,6 +10,8 @@ export interface Queueing {
   add(roundTripMs: number, atMs: number): void
   /** `unknown` when there are too few round trips, or none of late. */
   state(nowMs: number): QueueState
+  /** Whether one of the newest round trips, at least, did not wait. False when there are too few, or none of late. */
+  isEmptyAtTimes(nowMs: number): boolean
   /** The least round trip of late, ms; undefined before the first. */
   leastMs(): number | undefined
 }
@@ -33,6 +35,12 @@ export function createQueueing(): Queueing {
   const recent: { readonly roundTripMs: number; readonly atMs: number }[] = []
   const least = createLeast(LEAST_MS)
   let newestMs: number | undefined
+  const count = (nowMs: number): { quick: number; known: number } => {
+    const fresh = recent.filter((one) => one.atMs > nowMs - FRESH_MS)
+    const leastMs = least.least(nowMs)
+    const harmlessMs = leastMs + Math.max(HARMLESS_MS, leastMs * HARMLESS_SHARE)
+    return { quick: fresh.filter((one) => one.roundTripMs <= harmlessMs).length, known: fresh.length }
+  }
 
   return {
     add(roundTripMs, atMs) {
@@ -42,12 +50,14 @@ export function createQueueing(): Queueing {
       if (recent.length > RECENT) recent.shift()
     },
     state(nowMs) {
-      const fresh = recent.filter((one) => one.atMs > nowMs - FRESH_MS)
-      if (fresh.length < 2) return 'unknown'
-      const leastMs = least.least(nowMs)
-      const harmlessMs = leastMs + Math.max(HARMLESS_MS, leastMs * HARMLESS_SHARE)
-      if (fresh.filter((one) => one.roundTripMs <= harmlessMs).length >= QUICK) return 'empty'
-      return fresh.length < RECENT ? 'unknown' : 'standing'
+      const { quick, known } = count(nowMs)
+      if (known < QUICK) return 'unknown'
+      if (quick >= QUICK) return 'empty'
+      return known < RECENT ? 'unknown' : 'standing'
+    },
+    isEmptyAtTimes(nowMs) {
+      const { quick, known } = count(nowMs)
+      return known >= QUICK && quick > 0
     },
     leastMs: () => (newestMs === undefined ? undefined : least.least(newestMs)),
   }

@@ -33,15 +33,15 @@ describe('settling after a change', () => {
 })
 
 describe('a fair share', () => {
-  const samples = Array.from({ length: 400 }, (_, at) => [at * 100, 0, at < 150 ? 9 : 4, 4] as const)
+  const samples = Array.from({ length: 400 }, (_, at) => [at * 100, 0, at < 250 ? 9 : 4, 4] as const)
 
-  it('compares one of our connections with one of the two others, from ten seconds after both have begun', () => {
-    const count = { tenths: tenths([5, 90], [25, 40]), otherTenths: tenths([5, 0], [10, 50], [10, 20]) }
+  it('compares one of our connections with one of the two others, from twenty seconds after both have begun', () => {
+    const count = { tenths: tenths([5, 90], [35, 40]), otherTenths: tenths([5, 0], [20, 50], [10, 20]) }
     expect(fairness(count, samples)).toBeCloseTo(1)
   })
 
   it('ends with the first of the two sides', () => {
-    const count = { tenths: tenths([15, 40], [5, 40]), otherTenths: tenths([15, 40], [5, 20], [10, 90]) }
+    const count = { tenths: tenths([25, 40], [5, 40]), otherTenths: tenths([25, 40], [5, 20], [10, 90]) }
     expect(
       fairness(
         count,

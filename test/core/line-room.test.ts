@@ -28,7 +28,12 @@ describe('room on the line', () => {
     const flat = (tenths: number) => heard(...Array.from({ length: tenths }, () => 40))
     expect(flat(26).isAlone()).toBe(false)
     expect(flat(27).isAlone()).toBe(true)
-    expect(heard(...Array.from({ length: 27 }, () => 40), 90, 90).isAlone()).toBe(false)
+    expect(heard(...Array.from({ length: 27 }, () => 40), 90, 90).isAlone()).toBe(true)
+    expect(heard(...Array.from({ length: 27 }, () => 40), 90, 90, 90).isAlone()).toBe(false)
+  })
+
+  it('is nobody else’s also where single round trips wait for a busy machine', () => {
+    expect(heard(...Array.from({ length: 30 }, (_, at) => (at % 3 === 2 ? 75 : 40))).isAlone()).toBe(true)
   })
 
   it('is somebody else’s where a queue that was always there is low for a second now and then', () => {
