@@ -72,16 +72,6 @@ describe.skipIf(isAbsent)('POST /mocap_session_file', () => {
       expect(new URL(address).searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('registers ten thousand names in one call, or refuses them whole', async () => {
-    const session_id = await openCapture()
-    const filenames = Array.from({ length: 10_000 }, (_, index) => `conformance-${index}.action`)
-
-    const { status, json } = await call('POST', '/mocap_session_file', { session_id, filenames })
-
-    if (status === 422) expect(json).toMatchObject({ error: { code: 'too_many_names' } })
-    else expect(Object.keys(json as object)).toEqual(filenames)
-  })
-
   it('takes the bytes that are PUT there, and shows what was put alone', async () => {
     const sessionId = await openCapture()
     const addresses = await register(sessionId, ['conformance-1.action', 'conformance-2.action'])
@@ -177,5 +167,18 @@ describe.skipIf(isAbsent)('POST /mocap_session_file', () => {
 
     expect((await call('POST', '/mocap_session_file', unknown)).status).toBe(404)
     expect((await call('POST', '/mocap_session_file', empty)).status).toBe(422)
+  })
+
+  // Last, since the lists of the tests before would ask the store for each of them.
+  it('registers ten thousand names in one call, or refuses them whole', async () => {
+    const session_id = await openCapture()
+    // Names stay: in a deployment a hundred are enough.
+    const length = target().isThrownAway ? 10_000 : 100
+    const filenames = Array.from({ length }, (_, index) => `conformance-${index}.action`)
+
+    const { status, json } = await call('POST', '/mocap_session_file', { session_id, filenames })
+
+    if (status === 422) expect(json).toMatchObject({ error: { code: 'too_many_names' } })
+    else expect(Object.keys(json as object)).toEqual(filenames)
   })
 })

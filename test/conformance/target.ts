@@ -17,6 +17,8 @@ export interface Target {
   readonly other: { readonly headers: Readonly<Record<string, string>>; readonly orgId: string } | undefined
   /** Of an organisation that nobody else uses, so that its records can be counted. */
   readonly fuzzed: { readonly headers: Readonly<Record<string, string>>; readonly orgId: string }
+  /** What is left behind goes with the engine. A deployment keeps it. */
+  readonly isThrownAway: boolean
   /** A bearer token, where one is known. Secret. */
   readonly accessToken: string | undefined
   /** The database behind it, where the suite may look. Secret. */
@@ -47,7 +49,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const { baseUrls, keys, accessToken, databaseUrl, stop } = await startEngine(name as EngineName)
   const of = (orgId: keyof typeof keys) => ({ headers: { 'x-api-key': keys[orgId] }, orgId })
   project.provide('target', {
-    ...{ baseUrls, accessToken, databaseUrl, ...of('org-conformance') },
+    ...{ baseUrls, accessToken, databaseUrl, isThrownAway: true, ...of('org-conformance') },
     ...{ other: of('org-other'), fuzzed: of('org-fuzzed') },
   })
   return stop
@@ -67,7 +69,13 @@ function deployment(env: NodeJS.ProcessEnv): Target {
     orgId: MOCAP_ORG_ID || 'conformance',
   }
   return {
-    ...{ baseUrls: [MOCAP_BASE_URL.replace(/\/+$/, '')], ...own, fuzzed: own, databaseUrl: undefined },
+    ...{
+      baseUrls: [MOCAP_BASE_URL.replace(/\/+$/, '')],
+      ...own,
+      fuzzed: own,
+      databaseUrl: undefined,
+      isThrownAway: false,
+    },
     accessToken: MOCAP_ACCESS_TOKEN || undefined,
     other:
       MOCAP_OTHER_API_KEY && MOCAP_OTHER_ORG_ID
