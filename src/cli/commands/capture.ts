@@ -4,11 +4,11 @@ import { type Command, Option } from 'commander'
 import type { CaptureKind } from '../../client/capture-kind.ts'
 import { checkDate, checkId, checkText } from '../../client/checks.ts'
 import type { CapturesInput } from '../../flows/captures.ts'
-import { fileSource } from '../../node.ts'
 import { given, interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { parseInteger } from '../option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options.ts'
+import { plannedSource } from '../planned-source.ts'
 import { runUploadCommand } from './upload-command.ts'
 import { frameRateOf } from './video.ts'
 
@@ -47,7 +47,7 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
     const output = context.begin('capture', options)
     const fields = captureFields(options)
     const found = await interruptible(findFiles(paths, output), context.interruption)
-    const input: CapturesInput = { ...fields, files: found.map(({ path }) => ({ source: fileSource(path) })) }
+    const input: CapturesInput = { ...fields, files: found.map(({ path }) => ({ source: plannedSource(path) })) }
     const code = await runUploadCommand(context, output, options, {
       flow: 'capture',
       plan: (uplink) => uplink.planCaptures(input),

@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander'
 import { checkDate, checkFrameRate, checkText } from '../../client/checks.ts'
-import { fileSource } from '../../node.ts'
 import { given, interruptible, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { parseDecimal, parseInteger } from '../option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options.ts'
+import { plannedSource } from '../planned-source.ts'
 import { runUploadCommand } from './upload-command.ts'
 
 interface VideoOptions extends SharedOptions {
@@ -37,7 +37,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
       ...given('frameRate', frameRateOf(options.frameRate)),
     }
     const found = await interruptible(findFiles(paths, output), context.interruption)
-    const input = { ...fields, files: found.map(({ path }) => ({ source: fileSource(path) })) }
+    const input = { ...fields, files: found.map(({ path }) => ({ source: plannedSource(path) })) }
     const code = await runUploadCommand(context, output, options, {
       flow: 'video',
       plan: (uplink) => uplink.planVideos(input),
