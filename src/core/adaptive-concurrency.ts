@@ -176,7 +176,7 @@ export function createAdaptiveConcurrency(
       const sinceMs = nowMs - (lastMs ?? nowMs)
       firstMs ??= nowMs
       lastMs = nowMs
-      room.add(sample.roundTripMs, nowMs)
+      room.add(sample.roundTripMs, nowMs, sample.lateMs)
       if (sample.throttles > 0 || sample.failures > Math.max(1, limit / 4)) {
         halve(nowMs)
         return

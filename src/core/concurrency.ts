@@ -29,6 +29,8 @@ export interface ConcurrencySample {
   readonly throttles: number
   /** Attempts that got no answer. */
   readonly failures: number
+  /** How late the sample came, ms: a round trip waited for the processor as long. Default 0. */
+  readonly lateMs?: number
   /** A bare round trip measured since the last sample, ms; undefined when none was. */
   readonly roundTripMs?: number | undefined
 }

@@ -136,8 +136,11 @@ function driveSlots(
     }
   }
   const alarm = createAlarm(clock, pump)
+  let sampleDueMs = 0
   const sampler = createAlarm(clock, () => {
-    tuning.onSample({ atMs: clock.monotonicNow(), inFlight: queue.pending, ...gauge.sampleNow() })
+    const atMs = clock.monotonicNow()
+    const lateMs = Math.max(0, atMs - sampleDueMs)
+    tuning.onSample({ atMs, lateMs, inFlight: queue.pending, ...gauge.sampleNow() })
     queue.concurrency = tuning.limit()
     keepSampling()
     pump()
@@ -146,7 +149,8 @@ function driveSlots(
   })
   const keepSampling = (): void => {
     const waitMs = queue.pending === 0 ? IDLE_SAMPLE_MS : tuning.sampleEveryMs()
-    sampler.set(transfers.length > 0 ? clock.monotonicNow() + waitMs : undefined)
+    sampleDueMs = clock.monotonicNow() + waitMs
+    sampler.set(transfers.length > 0 ? sampleDueMs : undefined)
   }
   const listen = (): void => {
     keepSampling()

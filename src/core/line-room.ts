@@ -3,8 +3,11 @@
 import { createQueueing, type QueueState } from './queueing.ts'
 
 export interface LineRoom {
-  /** Takes in what a sample brought: the round trip measured since the last one, if any. */
-  add(roundTripMs: number | undefined, nowMs: number): void
+  /**
+   * Takes in what a sample brought: the round trip measured since the last one, if any. `lateMs`: how late the sample came;
+   * default 0.
+   */
+  add(roundTripMs: number | undefined, nowMs: number, lateMs?: number): void
   queue(): QueueState
   /** The least round trip of late, ms; undefined before the first. */
   leastMs(): number | undefined
@@ -37,6 +40,11 @@ export const UNHEARD: LineRoom = {
   emptyAtMs: () => -Infinity,
 }
 
+/** A round trip waits for the processor when it begins and when it ends. */
+const WAITS = 2
+/** Of what was waited for the processor so much is believed, ms: a long queue is seen however busy the machine is. */
+const MOST_WAITED_MS = 60
+
 export function createLineRoom(): LineRoom {
   const queueing = createQueueing()
   let atMs = 0
@@ -45,9 +53,12 @@ export function createLineRoom(): LineRoom {
   let emptySinceMs: number | undefined
 
   return {
-    add(roundTripMs, nowMs) {
+    add(roundTripMs, nowMs, lateMs = 0) {
       atMs = nowMs
-      if (roundTripMs !== undefined) queueing.add(roundTripMs, nowMs)
+      if (roundTripMs !== undefined) {
+        const lineMs = roundTripMs - Math.min(MOST_WAITED_MS, lateMs * WAITS)
+        queueing.add(Math.max(lineMs, Math.min(roundTripMs, queueing.leastMs() ?? roundTripMs)), nowMs)
+      }
       queue = queueing.state(nowMs)
       if (queue === 'empty') emptyAtMs = nowMs
       // A round trip that waited, or two, may have waited for a processor; a queue would hold up the third as well.

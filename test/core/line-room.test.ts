@@ -36,6 +36,19 @@ describe('room on the line', () => {
     expect(heard(...Array.from({ length: 30 }, (_, at) => (at % 3 === 2 ? 75 : 40))).isAlone()).toBe(true)
   })
 
+  it('is not hidden by a busy machine, which keeps round trips waiting as long as it does samples', () => {
+    const busy = (roundTripMs: number, lateMs: number) => {
+      const room = createLineRoom()
+      for (let ms = 0; ms <= 4_000; ms += 100) room.add(ms === 0 ? 80 : roundTripMs, ms, lateMs)
+      return room
+    }
+    expect(busy(110, 0).isAlone()).toBe(false)
+    expect(busy(110, 15).isAlone()).toBe(true)
+    expect(busy(110, 15).leastMs()).toBe(80)
+    // However late everything is, a long queue shows.
+    expect(busy(160, 200).hasRoom()).toBe(false)
+  })
+
   it('is somebody else’s where a queue that was always there is low for a second now and then', () => {
     const room = createLineRoom()
     for (let ms = 0; ms < 60_000; ms += 200) {
