@@ -107,6 +107,8 @@ async function measure(
     `  ${lineCase.name}, ${contestant.name}: ${linePercent.toFixed(1)} % of the line, ping ${pingMs.toFixed(0)} ms, ` +
       `at most ${String(count.mostAtOnce)} at once${run.isWhole ? '' : ' (stopped before its end)'}`,
   )
+  const isShared = lineCase === cases.shared || lineCase === cases.sharedLate
+  const share = fairness(count, samples)
   return {
     contestant: contestant.name,
     round,
@@ -115,7 +117,8 @@ async function measure(
       ...{ linePercent, pingMs, mostAtOnce: count.mostAtOnce },
       ...(cpuMs === undefined ? {} : { cpuMs }),
       ...(lineCase === cases.changing ? { settledSeconds: settledSeconds(count.tenths, changesOf(count)) } : {}),
-      ...(lineCase === cases.shared || lineCase === cases.sharedLate ? { fairness: fairness(count, samples) } : {}),
+      // Where the two hardly ran together nothing was measured.
+      ...(isShared && Number.isFinite(share) ? { fairness: share } : {}),
     },
   }
 }
