@@ -66,7 +66,11 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
     const { unit, controller } = underway
     underway.isSending = true
     const result = await sendPart(ports, {
-      ...{ unit, isFreshConnection, reader, controller, protocol: job.protocol },
+      unit,
+      isFreshConnection,
+      reader,
+      controller,
+      protocol: job.protocol,
       address: addressOf(fileAt(job.ledger, unit.fileIndex), unit),
       onSent(sentBytes) {
         onBytes(sentBytes - underway.sentBytes)

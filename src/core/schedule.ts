@@ -226,8 +226,18 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
 }
 
 function newFile(place: number): Queued {
-  const nothing = { units: [], cursor: 0, isBusy: false, epoch: 0, leftBytes: 0, stamp: 0 }
-  return { ...nothing, place, deadlineMs: Infinity, out: new Map() }
+  // One shape for all of them, see ledgerFile.
+  return {
+    units: [],
+    cursor: 0,
+    isBusy: false,
+    epoch: 0,
+    leftBytes: 0,
+    stamp: 0,
+    place,
+    deadlineMs: Infinity,
+    out: new Map(),
+  }
 }
 
 function bytesOf(units: readonly Unit[]): number {

@@ -97,11 +97,14 @@ async function attemptOnce(
   const progress = createProgress(lengthBytes, watchdog, options.onSent)
   let request: TransportRequest | undefined
   try {
+    const { method, headers } = protocol.request(unit, address)
     request = {
-      ...protocol.request(unit, address),
+      method,
+      headers,
       url: address,
       body: await body.make(),
-      ...{ signal, isFreshConnection },
+      signal,
+      isFreshConnection,
       onSent: (bytes) => progress.onSent(bytes),
       onStarted: () => watchdog.started(),
     }

@@ -36,7 +36,11 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
       : { partSizeBytes: sizeOf(partSizeBytes, sizeBytes, limits) }
   const { partCount, partSizeBytes: planned } = planFile({ name: source.name, sizeBytes, limits, ...asked })
   return {
-    ...{ fileIndex, name: source.name, sizeBytes, partCount, partSizeBytes: planned },
+    fileIndex,
+    name: source.name,
+    sizeBytes,
+    partCount,
+    partSizeBytes: planned,
     ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
     ...(frameRate === undefined ? {} : { extra: { frameRate } }),
   }

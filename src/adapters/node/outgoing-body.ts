@@ -79,11 +79,9 @@ export function createOutgoingBody(
       return over
     }
   }
-  const pieces: AsyncIterableIterator<Uint8Array> = { [Symbol.asyncIterator]: () => pieces, next }
-
   return {
     lengthBytes,
-    content: lengthBytes === 0 ? null : (whole ?? pieces),
+    content: lengthBytes === 0 ? null : (whole ?? sequenceOf(next)),
     started: () => {
       if (whole === undefined || lengthBytes === 0) return
       // undici writes all of it before anything else runs.
@@ -100,6 +98,11 @@ export function createOutgoingBody(
       void source?.return?.().catch(() => undefined)
     },
   }
+}
+
+function sequenceOf(next: () => Promise<IteratorResult<Uint8Array, undefined>>): AsyncIterableIterator<Uint8Array> {
+  const sequence: AsyncIterableIterator<Uint8Array> = { [Symbol.asyncIterator]: () => sequence, next }
+  return sequence
 }
 
 const over = { value: undefined, done: true } as const

@@ -28,18 +28,31 @@ const ALLOWED_MS_PER_BYTE = 1_000 / 2 ** 30
 /** So many ms beyond what was allowed, less what was saved meanwhile, and the disk is left to the threads for a while. */
 const PATIENCE_MS = 20
 const REST_MS = 1_000
+/** What takes so long is left to the threads, whatever it was that took the time. */
+const HUNG_MS = 50
 /** Folders remembered; beyond that all are forgotten, and asked for anew. */
 const MAX_FOLDERS = 10_000
 
-/** `now`: a monotonic time in ms; `typeOf`: the type of the file system that holds a folder. For tests. */
+/**
+ * For tests: `now`, a monotonic time in ms; `typeOf`, the type of the file system that holds a folder; `countDiskReads`, how
+ * often this process had something read from a disk so far.
+ */
 export function createQuickDisk(
   now: () => number = () => performance.now(),
   typeOf: ((folder: string) => Promise<number>) | undefined = PLATFORM_SAYS_TYPE ? typeOfFolder : undefined,
+  countDiskReads: () => number = () => process.resourceUsage().fsRead,
 ): QuickDisk {
   const folders = new Map<string, boolean>()
   let overdrawnMs = 0
   let restsUntilMs = Number.NEGATIVE_INFINITY
+  let knownReads: number | undefined
 
+  /** Since this was asked last. What was late without one waited for the processor: a thread would wait as long. */
+  const hasReadFromDisk = (): boolean => {
+    const before = knownReads
+    knownReads = countDiskReads()
+    return knownReads !== before
+  }
   const learn = async (folder: string): Promise<void> => {
     if (folders.size >= MAX_FOLDERS) folders.clear()
     folders.set(folder, false)
@@ -56,6 +69,7 @@ export function createQuickDisk(
       return isLocal === true && now() >= restsUntilMs
     },
     askNow(work, bytes = 0) {
+      knownReads ??= countDiskReads()
       const beganAtMs = now()
       try {
         return work()
@@ -65,7 +79,7 @@ export function createQuickDisk(
         overdrawnMs = Math.max(0, overdrawnMs + lateMs)
         if (overdrawnMs > PATIENCE_MS) {
           overdrawnMs = 0
-          restsUntilMs = endedAtMs + REST_MS
+          if (lateMs > HUNG_MS || hasReadFromDisk()) restsUntilMs = endedAtMs + REST_MS
         }
       }
     },

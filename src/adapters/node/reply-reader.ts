@@ -37,7 +37,7 @@ export function createReplyReader(maxReplyBytes: number): ReplyReader {
     reply: (isWhole) => {
       if (head === undefined) return undefined
       const body = keptBytes === 0 ? new Uint8Array() : new Uint8Array(Buffer.concat(kept))
-      return { ...head, body, isBodyCut: !isWhole || drainedBytes > 0 }
+      return { status: head.status, headers: head.headers, body, isBodyCut: !isWhole || drainedBytes > 0 }
     },
   }
 }

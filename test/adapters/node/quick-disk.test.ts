@@ -13,12 +13,20 @@ const NFS = 0x6969
 
 function diskOf(typeOf: ((folder: string) => Promise<number>) | undefined) {
   let nowMs = 0
-  const disk = createQuickDisk(() => nowMs, typeOf)
+  let diskReads = 0
+  let isCached = false
+  const disk = createQuickDisk(
+    () => nowMs,
+    typeOf,
+    () => (isCached ? diskReads : ++diskReads),
+  )
   return {
     disk,
     wait: (ms: number) => (nowMs += ms),
     /** One operation that takes so long. */
     ask: (ms: number, bytes?: number) => disk.askNow(() => (nowMs += ms), bytes),
+    /** From now on everything is in memory. */
+    cache: () => (isCached = true),
     /** Asks about a folder and lets the answer come. */
     async know(path: string) {
       disk.mayAskNow(path)
@@ -84,6 +92,27 @@ describe('createQuickDisk', () => {
     for (let index = 0; index < 100; index += 1) ask(1, 1024 * 1024)
     expect(disk.mayAskNow('/a/b')).toBe(true)
     for (let index = 0; index < 100; index += 1) ask(1, 1024)
+    expect(disk.mayAskNow('/a/b')).toBe(false)
+  })
+
+  it('does not blame the disk for what other programs took of the processor', async () => {
+    const { disk, know, ask, cache } = diskOf(() => Promise.resolve(EXT4))
+    await know('/a/b')
+    ask(1)
+    cache()
+
+    for (let round = 0; round < 100; round += 1) ask(15)
+
+    expect(disk.mayAskNow('/a/b')).toBe(true)
+  })
+
+  it('rests after an operation that hung, whatever the disk did', async () => {
+    const { disk, know, ask, cache } = diskOf(() => Promise.resolve(EXT4))
+    await know('/a/b')
+    cache()
+
+    ask(60)
+
     expect(disk.mayAskNow('/a/b')).toBe(false)
   })
 
