@@ -64,18 +64,24 @@ export function createBody(options: BodyOptions): AttemptBody {
   }
   const fill = (window: Uint8Array, at: number): Promise<void> | undefined => {
     const reading = reader.read(window, at)
-    return reading === undefined ? undefined : watch(reading.catch(failed))
+    return reading === undefined ? undefined : watch(Promise.resolve(reading).catch(failed))
   }
-  const begin = (): BodyHash | undefined => {
+  const begin = (): Promise<void> | undefined => {
+    if (busy.size > 0) return idle()
     hash?.dispose?.()
-    return (hash = startHash?.())
+    hash = startHash?.()
+    return undefined
+  }
+  const update = (piece: Uint8Array): Promise<void> | undefined => {
+    const work = hash?.update(piece)
+    return work === undefined ? undefined : watch(Promise.resolve(work))
   }
 
   return {
     windows() {
       const sequence = ++newest
       const isStale = (): boolean => isOver || sequence !== newest
-      return createSequence(options, { isStale, fill, begin, watch, idle: () => (busy.size > 0 ? idle() : undefined) })
+      return createSequence(options, { isStale, fill, begin, update })
     },
     async digest() {
       if (busy.size > 0) await idle()
@@ -98,11 +104,10 @@ interface Shared {
   isStale(): boolean
   /** Undefined: it is filled. */
   fill(window: Uint8Array, at: number): Promise<void> | undefined
-  /** Begins the hash of a sequence. */
-  begin(): BodyHash | undefined
-  watch<T>(work: Promise<T>): Promise<T>
-  /** Undefined: nothing touches the windows. */
-  idle(): Promise<void> | undefined
+  /** Begins the hash of a sequence, once nothing touches the windows; until then what is to be waited for. */
+  begin(): Promise<void> | undefined
+  /** Hashes a window; undefined: it is done, or nothing is hashed. */
+  update(piece: Uint8Array): Promise<void> | undefined
 }
 
 /**
@@ -112,7 +117,6 @@ interface Shared {
 function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIterator<Uint8Array, undefined> {
   const { unit, windows, slicer, pace, onHold, onReady } = options
   let [current = NOTHING, other = current] = windows
-  let hash: BodyHash | undefined
   let isBegun = false
   let isDone = windows.length === 0 || unit.end <= unit.start
   /** What is in the present window, where that ends in the source, and how much of it was given out. */
@@ -140,29 +144,15 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
     isAhead = false
     if (isSlow && at < unit.end) fillOther()
     isSlow = false
-    const work = hash?.update(piece)
-    hashing = work === undefined ? undefined : shared.watch(work)
-  }
-  /** Makes what comes next the present window; or says what must be waited for before. */
-  const advance = (): Promise<void> | undefined => {
-    if (!isAhead) fillOther()
-    if (filling === undefined) {
-      turnWindows()
-      return undefined
-    }
-    const filled = filling
-    filling = undefined
-    isSlow = true
-    return filled
+    hashing = shared.update(piece)
   }
   /** What is to be given out now, or what must be waited for before the same question is asked again. */
   const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
     if (isDone || shared.isStale()) return OVER
     if (!isBegun) {
-      const idle = shared.idle()
-      if (idle !== undefined) return idle
+      const wait = shared.begin()
+      if (wait !== undefined) return wait
       isBegun = true
-      hash = shared.begin()
     }
     if (givenBytes === piece.byteLength) {
       // What was sent may still be hashed.
@@ -174,8 +164,14 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
         onReady()
         return OVER
       }
-      const wait = advance()
-      if (wait !== undefined) return wait
+      if (!isAhead) fillOther()
+      if (filling !== undefined) {
+        const filled = filling
+        filling = undefined
+        isSlow = true
+        return filled
+      }
+      turnWindows()
     }
     if (slice === undefined) {
       const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
@@ -196,16 +192,12 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
     async next() {
       if (isOut) slicer?.ended()
       isOut = false
-      if (!isDone && !shared.isStale()) onHold()
+      if (!isDone) onHold()
       for (;;) {
         const found = step()
         if (!(found instanceof Promise)) return found
         await found
       }
-    },
-    return() {
-      isDone = true
-      return Promise.resolve(OVER)
     },
   }
   return sequence

@@ -3,7 +3,7 @@
 import type { BigIntStats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
-import { invalid, isUploadError } from '../../core/errors.ts'
+import { invalid, invariant, isUploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { createReadGate } from '../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../web/source-identity.ts'
@@ -56,7 +56,9 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
 }
 
 function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
-  const gate = createReadGate(`the reader of "${location}"`)
+  const what = `the reader of "${location}"`
+  const gate = createReadGate(what)
+  let isClosed = false
   /** What the disk answers at once goes on at once; whatever goes wrong is a rejection. */
   const atOnceOrLater = <T>(
     ask: () => T | Promise<T>,
@@ -64,7 +66,7 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
     problem: (error: unknown) => unknown,
   ): Promise<void> | undefined => {
     try {
-      gate.requireOpen()
+      invariant(!isClosed, `${what} was used after it was closed`)
       const answer = asked(ask, problem)
       if (answer instanceof Promise) return gate.run(() => answer.then(check))
       check(answer)
@@ -96,7 +98,10 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
             ? sourceChanged(location, 'it was moved or deleted', error)
             : fileProblem(error, location, 'looked at'),
       ),
-    close: () => gate.close(async () => file.close()),
+    close() {
+      isClosed = true
+      return gate.close(async () => file.close())
+    },
   }
 }
 

@@ -3,8 +3,6 @@
 import { invariant } from '../../core/errors.ts'
 
 export interface ReadGate {
-  /** Throws ERR_UPLOAD_INTERNAL once closing has begun: for work that is done before anything else runs. */
-  requireOpen(): void
   /** Runs the work; rejects with ERR_UPLOAD_INTERNAL once closing has begun, because only a mistake gets there. */
   run<T>(work: () => Promise<T>): Promise<T>
   /** Refuses new work, waits for the work under way, then runs `finish` once. Idempotent: later calls share the first. */
@@ -15,12 +13,10 @@ export interface ReadGate {
 export function createReadGate(what: string): ReadGate {
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
-  const requireOpen = (): void => invariant(closing === undefined, `${what} was used after it was closed`)
 
   return {
-    requireOpen,
     async run(work) {
-      requireOpen()
+      invariant(closing === undefined, `${what} was used after it was closed`)
       const running = work()
       underWay.add(running)
       try {
