@@ -33,6 +33,7 @@ declare global {
 
 /** What browsers open to one HTTP/1 host. */
 const CONNECTIONS = 6
+const SLICE_BYTES = 16 << 20
 
 const contests: Readonly<Record<string, Contest>> = {
   async uplink(files, { serviceOrigin }) {
@@ -54,16 +55,11 @@ const contests: Readonly<Record<string, Contest>> = {
     if (status !== 'confirmed') throw new Error(`The upload ended ${status}.`)
   },
   xhr: (files, { storageOrigin }) =>
-    someAtOnce(files, CONNECTIONS, (file, index) => {
-      const xhr = new XMLHttpRequest()
-      xhr.open('PUT', `${storageOrigin}/bare/${index}`)
-      xhr.upload.onprogress = () => undefined
-      return new Promise((resolve, reject) => {
-        xhr.onload = () => (xhr.status === 200 ? resolve() : reject(new Error(`status ${xhr.status}`)))
-        xhr.onerror = () => reject(new Error('no answer'))
-        xhr.send(file)
-      })
-    }),
+    someAtOnce(files, CONNECTIONS, (file, index) => put(`${storageOrigin}/bare/${index}`, file)),
+  slices: (files, { storageOrigin }) =>
+    someAtOnce(files.flatMap(slicesOf), CONNECTIONS - 1, (slice, index) =>
+      put(`${storageOrigin}/bare/${index}`, slice),
+    ),
   tus: (files, { storageOrigin }) =>
     someAtOnce(files, CONNECTIONS, (file) => {
       const { Upload } = globalThis.rival as TusRival
@@ -105,10 +101,26 @@ async function throughUppy(files: readonly File[], options: Readonly<Record<stri
   if (failed.length > 0) throw new Error(`${failed.length} files failed.`)
 }
 
-async function someAtOnce(
-  files: readonly File[],
+function put(url: string, body: Blob): Promise<void> {
+  const xhr = new XMLHttpRequest()
+  xhr.open('PUT', url)
+  xhr.upload.onprogress = () => undefined
+  return new Promise((resolve, reject) => {
+    xhr.onload = () => (xhr.status === 200 ? resolve() : reject(new Error(`status ${xhr.status}`)))
+    xhr.onerror = () => reject(new Error('no answer'))
+    xhr.send(body)
+  })
+}
+
+function slicesOf(file: File): Blob[] {
+  const count = Math.ceil(file.size / SLICE_BYTES)
+  return Array.from({ length: count }, (_, at) => file.slice(at * SLICE_BYTES, (at + 1) * SLICE_BYTES))
+}
+
+async function someAtOnce<Item>(
+  files: readonly Item[],
   atOnce: number,
-  send: (file: File, index: number) => Promise<void>,
+  send: (file: Item, index: number) => Promise<void>,
 ): Promise<void> {
   const waiting = files.entries()
   await Promise.all(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export type PageScripts = ReadonlyMap<string, string>
 
-/** Library of each contestant; the bare loop has none. */
+/** Library of each contestant; the bare loops have none. */
 const LIBRARIES: Readonly<Record<string, { readonly from: string; readonly code: string }>> = {
   tus: { from: 'bench', code: "import { Upload } from 'tus-js-client'; globalThis.rival = { Upload }" },
   uppy: { from: 'bench', code: uppyCode() },
@@ -26,6 +26,7 @@ export async function bundlePages(root: string, dist: string): Promise<PageScrip
     ['page', await bundle(join(root, 'bench', 'browser'), "import './in-page.ts'", 'ts')],
     ['uplink', await bundle(dist, "import * as rival from './browser.js'; globalThis.rival = rival")],
     ['xhr', ''],
+    ['slices', ''],
   ])
   for (const [name, { from, code }] of Object.entries(LIBRARIES)) {
     const script = await bundle(join(root, from), code).catch(() => undefined)

@@ -24,6 +24,8 @@ export async function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<st
     },
     ...{ bundle: true, format: 'esm', target: 'es2023', platform: 'browser', sourcemap: 'inline' },
     ...{ write: false, outdir: root, logLevel: 'error' },
+    // Suites of test/contracts in a page; nothing else there knows of a test runner.
+    alias: { vitest: join(root, 'test/browser/rig/vitest-in-page.ts') },
   })
   return new Map(outputFiles.map((file) => [file.path.slice(root.length + 1), file.contents]))
 }
