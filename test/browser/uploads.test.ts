@@ -168,6 +168,70 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     await expectStored()
   })
 
+  test('fails a file alone that is written to while it goes out whole', async () => {
+    const page = await openTab(await openContext(browser), pages.url)
+    for (const name of ['one.action', 'two.action']) await writeFile(join(folder, name), pattern(2000))
+    await page.setInputFiles(
+      '#files',
+      ['one.action', 'two.action'].map((name) => join(folder, name)),
+    )
+    // After it was looked at and before it is sent.
+    await page.route('**/mocap_session_file', async (route) => {
+      if (route.request().method() === 'POST') await writeFile(join(folder, 'two.action'), pattern(2001))
+      await route.continue()
+    })
+    const files = await page.evaluate(
+      async ({ baseUrl, apiKey }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        const picked = [...document.querySelector<HTMLInputElement>('#files')!.files!]
+        const report = await uplink
+          .uploadCaptures({
+            files: picked.map((file) => ({ source: rig.blobSource(file) })),
+            ...{ orgId: 'org-1', mocapTypeId: 2, sessionTypeId: 1, sessionDate: '2026-11-19' },
+          })
+          .done()
+        return report.files.map(({ name, status, error }) => [name, status, error?.code])
+      },
+      { baseUrl: service.url, apiKey: API_KEY },
+    )
+
+    expect(files).toEqual([
+      ['one.action', 'confirmed', undefined],
+      ['two.action', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
+    ])
+  })
+
+  test('cancels when a file is confirmed already: the service is told, and nothing is left to resume', async () => {
+    const page = await openTab(await openContext(browser), pages.url)
+    await pick(page)
+    // The small file's parts leave; the second part of the other is kept.
+    await page.route(
+      (url) => Number(url.searchParams.get('partNumber') ?? 1) > 2,
+      () => undefined,
+    )
+    await begin(page)
+    await page.waitForFunction(() => globalThis.upload.progress().filesConfirmed === 1)
+    const told = page.waitForRequest((request) => request.method() === 'DELETE')
+
+    const report = await page.evaluate(async () => {
+      const { status, isServiceTold, files } = await globalThis.upload.cancel()
+      return { status, isServiceTold, files: files.map((file) => file.status) }
+    })
+
+    await told
+    expect(report).toMatchObject({ status: 'cancelled', isServiceTold: true })
+    expect(report.files).toContain('confirmed')
+    expect(await outcome(page)).toMatchObject({ status: 'ERR_UPLOAD_CANCELLED' })
+    const sessions = await page.evaluate(
+      async ({ baseUrl, apiKey }) => {
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+        return (await uplink.sessions()).map(({ status }) => status)
+      },
+      { baseUrl: service.url, apiKey: API_KEY },
+    )
+    expect(sessions).toEqual(['cancelled'])
+  })
+
   test('lets no second tab drive a session', async () => {
     const context = await openContext(browser)
     const page = await openTab(context, pages.url)

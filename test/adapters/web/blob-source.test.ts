@@ -68,6 +68,39 @@ describe('blobSource', () => {
     await rm(folder, { recursive: true })
   })
 
+  it('gives each part its own bytes in any order, more than once, and of other lengths in between', async () => {
+    const bytes = counting(100)
+    const source = blobSource('take-7.mp4', new Blob([bytes]))
+    const reader = await source.open(await source.describe())
+    for (const [start, end] of [
+      ...[
+        [20, 30],
+        [0, 10],
+        [90, 100],
+        [0, 10],
+        [30, 37],
+        [30, 40],
+        [10, 20],
+        [10, 20],
+        [95, 100],
+        [50, 50],
+      ],
+    ] as [number, number][]) {
+      const slice = new Uint8Array(await reader.blob!(start, end).arrayBuffer())
+      expect(slice, `${String(start)} to ${String(end)}`).toEqual(bytes.slice(start, end))
+    }
+    expect(reader.blob!(0, 100).size).toBe(100)
+  })
+
+  it('sends a File whole as it is, and without the type that would become a header', async () => {
+    for (const type of ['', 'video/mp4']) {
+      const file = new File(['abc'], 'a.mp4', { type })
+      const source = blobSource(file)
+      const whole = (await source.open(await source.describe())).blob!(0, 3)
+      expect([whole === file, whole.type]).toEqual([type === '', ''])
+    }
+  })
+
   it('calls any other failure to read what it is', async () => {
     const blob = new Blob([counting(10)])
     const failing = Object.assign(new Blob([counting(10)]), {
