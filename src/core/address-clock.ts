@@ -64,6 +64,6 @@ export interface Expired {
 }
 
 export function expired({ partNumber }: Unit): Expired {
-  const message = `The address of part ${String(partNumber)} has expired.`
+  const message = `The address of part ${partNumber} has expired.`
   return { kind: 'expired', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }
 }

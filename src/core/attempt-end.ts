@@ -58,7 +58,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { fileIndex, partNumber } = unit
     const { acceptedEnd, isVerified } = receipt
     if (acceptedEnd < partAt(file, partNumber).start) {
-      const message = `The storage has lost what it had accepted before part ${String(partNumber)}.`
+      const message = `The storage has lost what it had accepted before part ${partNumber}.`
       const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
       job.report({ type: 'attemptEnded', unit })
       await retry(file, turn, { error, isCounted: true })
@@ -80,7 +80,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return
     }
     // It answered well and took nothing: without a wait and a count this would go on for ever.
-    const message = `The storage accepted nothing of part ${String(partNumber)}.`
+    const message = `The storage accepted nothing of part ${partNumber}.`
     const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
     await retry(file, rest, { error, isCounted: true })
   }

@@ -126,7 +126,7 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
       const sending = [...running].filter(({ isSending }) => isSending)
       const straggler = stragglers.look(sending, nowMs, isTail)
       if (straggler === undefined) return
-      const key = `${String(straggler.unit.fileIndex)}/${String(straggler.unit.partNumber)}`
+      const key = `${straggler.unit.fileIndex}/${straggler.unit.partNumber}`
       const count = (resets.get(key) ?? 0) + 1
       if (count > MAX_RESETS) return
       resets.set(key, count)

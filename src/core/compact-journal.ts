@@ -37,7 +37,7 @@ function newestOf(records: readonly JournalRecord[], { ledger }: FoldedJournal):
 }
 
 function placeName(type: RecordType, fileIndex: number | undefined, partNumber: number | undefined): string {
-  return `${type} ${String(fileIndex)} ${String(partNumber)}`
+  return `${type} ${fileIndex} ${partNumber}`
 }
 
 function write(folded: FoldedJournal, newest: Newest): JournalRecord[] {

@@ -262,7 +262,7 @@ function windowOptions(
   const budgetBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES
   const share = budgetBytes / (2 * cap)
   if (share < MIN_WINDOW_BYTES) {
-    invalid(`memoryBytes must be at least ${String(2 * cap * MIN_WINDOW_BYTES)} for ${String(cap)} parts in flight.`)
+    invalid(`memoryBytes must be at least ${2 * cap * MIN_WINDOW_BYTES} for ${cap} parts in flight.`)
   }
   const windowBytes = 2 ** Math.floor(Math.log2(Math.min(MAX_WINDOW_BYTES, share)))
   return { budgetBytes, windowBytes, ...(options.allocate === undefined ? {} : { allocate: options.allocate }) }

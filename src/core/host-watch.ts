@@ -76,7 +76,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     },
     openSlots(inFlight, nowMs) {
       const { kind } = circuit.state(nowMs)
-      if (kind === 'closed') return Number.POSITIVE_INFINITY
+      if (kind === 'closed') return Infinity
       return kind === 'probing' && inFlight === 0 ? 1 : 0
     },
     dueMs(nowMs) {

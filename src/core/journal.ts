@@ -202,6 +202,6 @@ function checkVersion(version: number): void {
   if (version === JOURNAL_VERSION) return
   throw new UploadError(
     'ERR_UPLOAD_JOURNAL',
-    `The journal of this session has version ${String(version)}; this program reads version ${String(JOURNAL_VERSION)}. Finish it with the program that began it.`,
+    `The journal of this session has version ${version}; this program reads version ${JOURNAL_VERSION}. Finish it with the program that began it.`,
   )
 }

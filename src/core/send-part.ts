@@ -84,15 +84,10 @@ async function attemptOnce(
   const { signal } = controller
   const lengthBytes = unit.end - unit.start
   const expiry: { error?: TransportError } = {}
-  const watchdog = createWatchdog(
-    ports.clock,
-    timeoutsFor(ports, lengthBytes),
-    `Part ${String(unit.partNumber)}`,
-    (error) => {
-      expiry.error = error
-      controller.abort(error)
-    },
-  )
+  const watchdog = createWatchdog(ports.clock, timeoutsFor(ports, lengthBytes), `Part ${unit.partNumber}`, (error) => {
+    expiry.error = error
+    controller.abort(error)
+  })
   const body = createContent(ports, options, windows, watchdog)
   const progress = createProgress(lengthBytes, watchdog, options.onSent)
   let request: TransportRequest | undefined
@@ -238,14 +233,11 @@ async function judge(
   if (acceptedEnd > unit.end) {
     return refusedAs(
       'ERR_UPLOAD_SERVICE_REPLY',
-      `The storage says that it has more of part ${String(unit.partNumber)} than there is.`,
+      `The storage says that it has more of part ${unit.partNumber} than there is.`,
     )
   }
   if (unit.start + sentBytes < acceptedEnd) {
-    return refusedAs(
-      'ERR_UPLOAD_NETWORK',
-      `The storage accepted part ${String(unit.partNumber)} before all of it was sent.`,
-    )
+    return refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`)
   }
   // Bytes that changed while they were on their way are stored, but they are not the file.
   await verifySource(reader)
@@ -257,7 +249,7 @@ async function judge(
   if (theirs !== undefined && theirs !== md5 && isComparable) {
     return refusedAs(
       'ERR_UPLOAD_DIGEST_MISMATCH',
-      `The storage's ETag of part ${String(unit.partNumber)} is not the MD5 of what was sent. The bytes were damaged on their way, ` +
+      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent. The bytes were damaged on their way, ` +
         'or the bucket encrypts so that an ETag is no MD5; if it does, use verify: off (--verify off).',
     )
   }

@@ -45,7 +45,5 @@ export function fixedTuning(transport: Transport, concurrency: number): Tuning {
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no number of parts. */
 export function checkConcurrency(concurrency: number): number {
   if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_CONCURRENCY) return concurrency
-  return invalid(
-    `concurrency must be 'auto' or a whole number from 1 to ${String(MAX_CONCURRENCY)}, not ${String(concurrency)}.`,
-  )
+  return invalid(`concurrency must be 'auto' or a whole number from 1 to ${MAX_CONCURRENCY}, not ${concurrency}.`)
 }

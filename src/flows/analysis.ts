@@ -182,7 +182,7 @@ function checkSegments(segments: AnalysisSegments): void {
     else {
       checkInteger(segment.movementTypeId, `${role}.movementTypeId`)
       checkDomHand(segment.domHand, `${role}.domHand`)
-      segment.movementIds?.forEach((id, index) => checkText(id, `${role}.movementIds[${String(index)}]`))
+      segment.movementIds?.forEach((id, index) => checkText(id, `${role}.movementIds[${index}]`))
       criteria[role] = segment
     }
   }

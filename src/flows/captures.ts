@@ -62,7 +62,7 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
       : { sessionId: checkId(input.sessionId, 'sessionId') }
   const mocapTypeId = checkInteger(input.mocapTypeId, 'mocapTypeId')
   const batchSize = input.batchSize === undefined ? undefined : checkInteger(input.batchSize, 'batchSize', 1)
-  if ((batchSize ?? 1) > MAX_BATCH_SIZE) invalid(`batchSize must be at most ${String(MAX_BATCH_SIZE)}.`)
+  if ((batchSize ?? 1) > MAX_BATCH_SIZE) invalid(`batchSize must be at most ${MAX_BATCH_SIZE}.`)
   checkFiles(input.files)
   const files = distinctNames(input.files, input.rename ?? false)
   const kind = resolveCaptureKind(

@@ -65,7 +65,7 @@ async function look({ source }: UploadFile, signal: AbortSignal) {
 export function checkFiles(files: readonly UploadFile[]): void {
   if (files.length === 0) invalid('There is no file to upload. Name at least one.')
   files.forEach(({ source, frameRate }, index) => {
-    checkFileName(source.name, `files[${String(index)}].name`)
-    if (frameRate !== undefined) checkFrameRate(frameRate, `files[${String(index)}].frameRate`)
+    checkFileName(source.name, `files[${index}].name`)
+    if (frameRate !== undefined) checkFrameRate(frameRate, `files[${index}].frameRate`)
   })
 }

@@ -104,5 +104,5 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
 }
 
 function placeOf(fileIndex: number, partNumber: number): string {
-  return `${String(fileIndex)}:${String(partNumber)}`
+  return `${fileIndex}:${partNumber}`
 }

@@ -102,7 +102,7 @@ async function askHost(options: RenewalOptions, renewAddresses: RenewAddresses, 
   if (given.length !== missing.length) {
     throw new UploadError(
       'ERR_UPLOAD_SERVICE_REPLY',
-      `renewAddresses gave ${String(given.length)} addresses for the ${String(missing.length)} parts asked for.`,
+      `renewAddresses gave ${given.length} addresses for the ${missing.length} parts asked for.`,
     )
   }
   for (const address of given) checkAddress(address, options)
@@ -146,7 +146,7 @@ function checkLife(
   if (moves === 0) return
   const [address = ''] = file.addresses
   const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
-  const lifeMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - signedAtMs
+  const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
   // Dead by the storage's time, though they came a moment ago: those of one more session would be dead, too.
   if (isDead && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
     throw new UploadError(
@@ -161,7 +161,7 @@ function checkLife(
   if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
     throw new UploadError(
       'ERR_UPLOAD_ADDRESS_EXPIRED',
-      `After ${String(moves)} new sessions the file is still not sent: ` +
+      `After ${moves} new sessions the file is still not sent: ` +
         (Number.isFinite(lifeMs)
           ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
           : 'the storage took none of their addresses for long enough, and these do not say how long they live.'),

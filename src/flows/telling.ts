@@ -35,8 +35,8 @@ export function createTelling(options: {
 }): Telling {
   const { emitter, clock, record } = options
   let progress: Progress | undefined
-  let toldAtMs = Number.NEGATIVE_INFINITY
-  let deadlineMs = Number.POSITIVE_INFINITY
+  let toldAtMs = -Infinity
+  let deadlineMs = Infinity
   let deadlineOf: string | number | undefined
   let shortfallOf: string | number | undefined
 
@@ -142,7 +142,7 @@ export function createTelling(options: {
       const message =
         sessionId === undefined
           ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
-          : `The service could not be told that session ${String(sessionId)} was replaced: it may hold it unused. A resume tells it again.`
+          : `The service could not be told that session ${sessionId} was replaced: it may hold it unused. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {
@@ -164,7 +164,7 @@ function earliestDeadline(files: readonly LedgerFile[]): number {
   const deadlines = files.map((file) =>
     file.state === 'ready' && file.serverFileId !== undefined ? addressDeadlineMs(file.addresses[0] ?? '') : undefined,
   )
-  return Math.min(Number.POSITIVE_INFINITY, ...deadlines.filter((deadline) => deadline !== undefined))
+  return Math.min(Infinity, ...deadlines.filter((deadline) => deadline !== undefined))
 }
 
 function unitsOf({ plan: { fileIndex }, parts }: LedgerFile): Unit[] {

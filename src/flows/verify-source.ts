@@ -93,6 +93,6 @@ async function readThrough(
 function changed(partNumber: number, name: string): UploadError {
   return new UploadError(
     'ERR_UPLOAD_SOURCE_CHANGED',
-    `Part ${String(partNumber)} of ${name} is no longer what was sent. Upload the file again as it is now.`,
+    `Part ${partNumber} of ${name} is no longer what was sent. Upload the file again as it is now.`,
   )
 }

@@ -18,7 +18,7 @@ export function fileIdOf(file: PlannedFile): number {
 export function matchAddresses(files: readonly PlannedFile[], upload: VideoUpload): AddressedFile[] {
   const entries = upload.sessionFiles
   if (entries.length !== files.length) {
-    wrong(`The service answered with ${String(entries.length)} files for the ${String(files.length)} that were sent.`)
+    wrong(`The service answered with ${entries.length} files for the ${files.length} that were sent.`)
   }
   const entryOf = byEcho(files, entries) ?? byName(files, entries) ?? byPosition(files, entries)
   const seen = new Set<string>()
@@ -79,7 +79,7 @@ function wholeNumber(value: unknown): number | undefined {
 function addressesOf(file: PlannedFile, entry: VideoUploadFile): string[] {
   const parts = entry.partAddresses
   if (parts.length !== file.partCount) {
-    wrong(`The service gave ${String(parts.length)} addresses for the ${String(file.partCount)} parts of ${file.name}.`)
+    wrong(`The service gave ${parts.length} addresses for the ${file.partCount} parts of ${file.name}.`)
   }
   // Where every address carries its number, the number decides and not the place.
   const numberOf = (part: VideoUploadPart): number | undefined => part.partNumber ?? wholeNumber(part['part_number'])
@@ -88,7 +88,7 @@ function addressesOf(file: PlannedFile, entry: VideoUploadFile): string[] {
   ordered.forEach((part, index) => {
     const said = [numberOf(part), numberInQuery(part.address)]
     if (said.some((partNumber) => partNumber !== undefined && partNumber !== index + 1)) {
-      wrong(`The addresses for ${file.name} do not carry the part numbers 1 to ${String(file.partCount)}, once each.`)
+      wrong(`The addresses for ${file.name} do not carry the part numbers 1 to ${file.partCount}, once each.`)
     }
   })
   return ordered.map((part) => part.address)

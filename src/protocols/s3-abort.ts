@@ -25,7 +25,7 @@ export async function abortS3Upload(ports: S3CallPorts, upload: S3Upload, signal
   }
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REFUSED',
-    `The storage still lists parts of the upload of ${key} after ${String(MAX_ABORTS)} aborts. Cancel again later.`,
+    `The storage still lists parts of the upload of ${key} after ${MAX_ABORTS} aborts. Cancel again later.`,
     { isRetryable: true },
   )
 }

@@ -167,7 +167,7 @@ function createDeadline(ports: S3CallPorts, { operation, key }: S3Call, signal: 
   const { callTimeoutMs = 30_000 } = ports
   const limitMs = operation === 'complete' ? 10 * callTimeoutMs : callTimeoutMs
   const timer = ports.clock.setTimeout(() => {
-    const message = `The storage did not answer in ${String(limitMs / 1000)} s when asked to ${operation} the upload of ${key}.`
+    const message = `The storage did not answer in ${limitMs / 1000} s when asked to ${operation} the upload of ${key}.`
     controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message, { isRetryable: true }))
   }, limitMs)
   return {

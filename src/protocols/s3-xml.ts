@@ -4,8 +4,7 @@
 /** `quoted` ETags by part number. Text is escaped; the order is the caller's. */
 export function completeRequestXml(parts: readonly { readonly partNumber: number; readonly etag: string }[]): string {
   const entries = parts.map(
-    ({ partNumber, etag }) =>
-      `<Part><PartNumber>${String(partNumber)}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+    ({ partNumber, etag }) => `<Part><PartNumber>${partNumber}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
   )
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${entries.join('')}</CompleteMultipartUpload>`
 }

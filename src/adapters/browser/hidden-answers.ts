@@ -3,7 +3,7 @@
 import { isUploadError, TransportError } from '../../core/errors.ts'
 import type { Transport, TransportRequest } from '../../core/ports.ts'
 import { lengthOf } from '../web/collected-body.ts'
-import { hostOf } from '../web/target-host.ts'
+import { hostOf, isSameOrigin } from '../web/target-host.ts'
 
 /**
  * The same transport, with ERR_UPLOAD_ANSWER_HIDDEN in place of ERR_UPLOAD_NETWORK where the host answers an anonymous
@@ -53,10 +53,6 @@ async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-function isSameOrigin(url: string): boolean {
-  return new URL(url).origin === globalThis.location.origin
 }
 
 function hidden(url: string, ending: 'neverWhole' | 'doubtful'): TransportError {

@@ -9,10 +9,12 @@ export const PLACES_PER_HOST = 5
 
 /**
  * The same transport, with at most 5 requests under way to a host in all tabs of this origin. A place is a Web Lock, so
- * that of a tab that dies is free again. Without Web Locks (a page that is not secure) it is 5 in each tab.
+ * that of a tab that dies is free again. Without Web Locks (a page that is not secure) it is the transport as it is: only the
+ * Uplink's `concurrency` counts then.
  */
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
-  const acquire = locks === undefined ? placesOfTab() : placesOfAllTabs(locks)
+  if (locks === undefined) return transport
+  const acquire = placesOfAllTabs(locks)
   return {
     ...transport,
     hasQueue: true,
@@ -61,12 +63,9 @@ interface Place {
 
 function placeIfFree(locks: LockManager, name: string): Promise<Place | undefined> {
   return new Promise((resolve, reject) => {
-    const take = (lock: Lock | null): Promise<void> | undefined => {
-      if (lock !== null) return held(name, resolve)
-      resolve(undefined)
-      return undefined
-    }
-    locks.request(name, { ifAvailable: true }, take).catch(reject)
+    locks
+      .request(name, { ifAvailable: true }, (lock) => (lock === null ? resolve(undefined) : held(name, resolve)))
+      .catch(reject)
   })
 }
 
@@ -74,11 +73,8 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
   return new Promise((resolve, reject) => {
     let isTaken = false
     const others = new AbortController()
-    const leave = (): void => {
-      others.abort()
-      reject(signal.reason as Error)
-    }
     signal.throwIfAborted()
+    const leave = (): void => others.abort(signal.reason)
     signal.addEventListener('abort', leave, { once: true })
     for (let index = 0; index < PLACES_PER_HOST; index += 1) {
       const name = `mocap-uplink place ${index} ${host}`
@@ -89,7 +85,7 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
         others.abort()
         return held(name, resolve)
       }
-      // Those that are given up reject too, when all is settled already.
+      // Aborted, they reject with the reason; those that are given up do so when all is settled already.
       locks.request(name, { signal: others.signal }, take).catch(reject)
     }
   })
@@ -97,43 +93,5 @@ function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promis
 
 /** Settles when the place is given back. */
 function held(name: string, give: (place: Place) => void): Promise<void> {
-  return new Promise((release) => give({ name, release: () => release() }))
-}
-
-interface Waiting {
-  readonly give: () => void
-}
-
-function placesOfTab(): Acquire {
-  const hosts = new Map<string, { free: number; readonly waiting: Set<Waiting> }>()
-  return async (host, signal) => {
-    signal.throwIfAborted()
-    const state = hosts.get(host) ?? { free: PLACES_PER_HOST, waiting: new Set<Waiting>() }
-    hosts.set(host, state)
-    if (state.free > 0) state.free -= 1
-    else {
-      await new Promise<void>((resolve, reject) => {
-        const leave = (): void => {
-          state.waiting.delete(entry)
-          reject(signal.reason as Error)
-        }
-        const entry: Waiting = {
-          give() {
-            signal.removeEventListener('abort', leave)
-            resolve()
-          },
-        }
-        state.waiting.add(entry)
-        signal.addEventListener('abort', leave, { once: true })
-      })
-    }
-    return () => {
-      const [next] = state.waiting
-      if (next === undefined) state.free += 1
-      else {
-        state.waiting.delete(next)
-        next.give()
-      }
-    }
-  }
+  return new Promise((release) => give({ name, release }))
 }

@@ -10,7 +10,7 @@ const LAG_MS = 61_000
 export function pageClock(): Clock {
   const clock = systemClock()
   if (typeof document === 'undefined') return clock
-  let shownAtMs = Number.NEGATIVE_INFINITY
+  let shownAtMs = -Infinity
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') shownAtMs = clock.monotonicNow()
   })

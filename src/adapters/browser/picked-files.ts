@@ -140,7 +140,7 @@ function missingFile(
 
 function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {
   const names = missing.slice(0, 3).map((file) => file.name)
-  const more = missing.length > names.length ? ` and ${String(missing.length - names.length)} more` : ''
+  const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : ''
   const isAllowing = missing.every((file) => file.how === 'allow')
   const advice = isAllowing
     ? 'Allow the page to read them (allowFiles, in a click).'

@@ -11,7 +11,7 @@ import {
   networkFailure,
   redirectRefused,
 } from '../web/platform-request.ts'
-import { hostOf } from '../web/target-host.ts'
+import { hostOf, isSameOrigin } from '../web/target-host.ts'
 
 /**
  * Makes a transport on XMLHttpRequest, which pages and dedicated workers have. A Blob goes out without being read by us;
@@ -81,7 +81,7 @@ function exchange(
   let answer: Answer | undefined
   const settle = (isWhole: boolean): void => {
     if (answer === undefined) reject(networkFailure(host, { ending: 'doubtful' }))
-    else resolve(replyOf(answer, maxReplyBytes, isWhole, isOtherOrigin(request.url)))
+    else resolve(replyOf(answer, maxReplyBytes, isWhole, !isSameOrigin(request.url)))
   }
   const look = (): void => {
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
@@ -135,10 +135,6 @@ function headersOf(xhr: XMLHttpRequest): Record<string, string> {
     if (colon > 0) headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
   }
   return headers
-}
-
-function isOtherOrigin(url: string): boolean {
-  return new URL(url).origin !== globalThis.location.origin
 }
 
 function withoutFragment(url: string): string {

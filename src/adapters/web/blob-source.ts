@@ -1,6 +1,6 @@
 // Source over a Blob or File: its slices go to the network unread, and it is read only where bytes must pass through us.
 
-import { UploadError } from '../../core/errors.ts'
+import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
@@ -14,13 +14,10 @@ export function blobSource(file: File): Source
 export function blobSource(name: string, blob: Blob): Source
 export function blobSource(nameOrFile: string | File, given?: Blob): Source {
   const blob = typeof nameOrFile === 'string' ? given : nameOrFile
-  if (blob === undefined)
-    throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'blobSource: pass a File, or a name and a Blob.')
+  if (blob === undefined) return invalid('blobSource: pass a File, or a name and a Blob.')
   const name = typeof nameOrFile === 'string' ? nameOrFile : nameOrFile.name
   const probe = createProbe(name, blob)
   let wasLookedAt = false
-  let identity: SourceIdentity | undefined
-  const identify = (): SourceIdentity => (identity ??= identityOf(blob))
 
   return {
     name,
@@ -28,10 +25,10 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
       signal?.throwIfAborted()
       await probe()
       wasLookedAt = true
-      return identify()
+      return identityOf(blob)
     },
     async open(expected) {
-      requireSame(name, expected, identify())
+      requireSame(name, expected, identityOf(blob))
       // A look before the first opening is enough: what changed in between fails when it is sent, or verified afterwards.
       if (!wasLookedAt) await probe()
       wasLookedAt = false

@@ -1,6 +1,6 @@
 // A body as the platform takes it whole: with an exact Content-Length, and without a Content-Type of its own.
 
-import { UploadError } from '../../core/errors.ts'
+import { invariant } from '../../core/errors.ts'
 import type { Body } from '../../core/ports.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function collectBody(
   // Memory that is shared with a worker is refused by platforms, hence the copy.
   if (body.kind === 'bytes') return new Uint8Array(body.bytes)
   if (body.kind === 'blob') {
-    if (body.blob.size !== body.lengthBytes) throw lengthError(body.blob.size, body.lengthBytes)
+    checkLength(body.blob.size, body.lengthBytes)
     // The type of a Blob would become a Content-Type that nobody signed.
     return body.blob.type === '' ? body.blob : body.blob.slice(0, body.blob.size, '')
   }
@@ -23,11 +23,11 @@ export async function collectBody(
   let at = 0
   for await (const window of body.windows()) {
     signal.throwIfAborted()
-    if (at + window.byteLength > body.lengthBytes) throw lengthError(at + window.byteLength, body.lengthBytes)
+    if (at + window.byteLength > body.lengthBytes) checkLength(at + window.byteLength, body.lengthBytes)
     bytes.set(window, at)
     at += window.byteLength
   }
-  if (at !== body.lengthBytes) throw lengthError(at, body.lengthBytes)
+  checkLength(at, body.lengthBytes)
   return bytes
 }
 
@@ -35,7 +35,6 @@ export function lengthOf(body: Body): number {
   return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
 }
 
-function lengthError(givenBytes: number, lengthBytes: number): UploadError {
-  const more = givenBytes < lengthBytes ? 'only' : 'at least'
-  return new UploadError('ERR_UPLOAD_INTERNAL', `A body of ${lengthBytes} bytes gave ${more} ${givenBytes}`)
+function checkLength(givenBytes: number, lengthBytes: number): void {
+  invariant(givenBytes === lengthBytes, `a body of ${lengthBytes} bytes gave ${givenBytes}`)
 }

@@ -25,6 +25,7 @@ const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHO
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
+  const endingOf = (request: TransportRequest): AttemptEnding => endings.get(request) ?? 'neverWhole'
   const underWay = new Set<AbortController>()
   let isClosed = false
 
@@ -65,7 +66,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
       } catch (error) {
         request.signal.throwIfAborted()
         if (error instanceof TransportError) throw error
-        const ending = endings.get(request) ?? 'neverWhole'
+        const ending = endingOf(request)
         if (controller.signal.aborted) throw networkFailure(hostOf(request.url), { ...closed, ending })
         // What failed before fetch is the body's own error.
         if (ending === 'neverWhole') throw error
@@ -73,15 +74,14 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
         if (code !== undefined && unconnectedCodes.has(code)) endings.set(request, 'neverWhole')
         throw networkFailure(hostOf(request.url), {
           reason: code,
-          ending: endings.get(request) ?? 'neverWhole',
-          isRetryable: true,
+          ending: endingOf(request),
         })
       } finally {
         underWay.delete(controller)
         request.signal.removeEventListener('abort', onAbort)
       }
     },
-    endingOf: (request) => endings.get(request) ?? 'neverWhole',
+    endingOf,
     close: async () => {
       isClosed = true
       for (const controller of underWay) controller.abort()

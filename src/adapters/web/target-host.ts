@@ -10,3 +10,8 @@ export function hostOf(url: string): string {
   }
   return `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`
 }
+
+/** Whether a page may read all of what answers there. */
+export function isSameOrigin(url: string): boolean {
+  return new URL(url).origin === globalThis.location.origin
+}
