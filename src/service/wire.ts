@@ -3,6 +3,7 @@
 import * as v from 'valibot'
 
 import { analysisRequest, segmentRequest } from '../client/contract.ts'
+import { checkJsonBounds } from './json-bounds.ts'
 import { MalformedRequest, type FieldProblem } from './replies.ts'
 
 export {
@@ -22,43 +23,31 @@ const MAX_PROBLEMS = 20
 /** The largest id of a type, a segment or an analysis: 32 bits in the database. */
 export const MAX_DATABASE_INTEGER = 2_147_483_647
 
-/** Bodies of the interface have four levels. More than this is an attack on whoever walks through it. */
-const MAX_DEPTH = 32
-
 /**
  * The JSON in a body; undefined when it is empty. Throws MalformedRequest for what is not UTF-8 (a name must not be stored
- * with its letters replaced), not JSON, or nested more than 32 levels deep.
+ * with its letters replaced), not JSON, or beyond the bounds of depth and number.
  */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
-  let body: unknown
+  checkJsonBounds(bytes)
   try {
     // `__proto__` is an ordinary key to JSON.parse, and the contract's schemas read own fields only.
-    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     const problem = error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8'
     throw new MalformedRequest([{ field: '', problem }])
   }
-  let level = nestedIn([body])
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH)
-      throw new MalformedRequest([{ field: '', problem: `nested more than ${MAX_DEPTH} levels deep` }])
-    level = level.flatMap((one) => nestedIn(Object.values(one)))
-  }
-  return body
-}
-
-function nestedIn(values: readonly unknown[]): object[] {
-  return values.filter((value) => typeof value === 'object' && value !== null)
 }
 
 /** The body as the schema sees it. Throws MalformedRequest that names every field with a problem, at most 20. */
 export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body: unknown): v.InferOutput<TSchema> {
   if (body === undefined) throw new MalformedRequest([{ field: '', problem: 'a JSON body is needed' }])
-  const parsed = v.safeParse(schema, body)
+  // Stops at the first problem: to find all of them in a million wrong values takes more memory than there is.
+  const parsed = v.safeParse(schema, body, { abortEarly: true })
   if (!parsed.success) {
     const problems = new Map<string, FieldProblem>()
-    for (const issue of parsed.issues) {
+    const all = v.safeParse(schema, withShortLists(body)).issues ?? parsed.issues
+    for (const issue of all) {
       const field = v.getDotPath(issue) ?? ''
       // A field that breaks one rule mostly breaks the next as well: the first says it.
       if (!problems.has(field)) problems.set(field, { field, problem: problemOf(issue) })
@@ -68,6 +57,13 @@ export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body:
   const unstorable = [...findUnstorable(body, '')].slice(0, MAX_PROBLEMS)
   if (unstorable.length > 0) throw new MalformedRequest(unstorable)
   return parsed.output
+}
+
+/** A body whose lists end where no further problem would be told: a later entry's is found by itself. */
+function withShortLists(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const shorten = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, MAX_PROBLEMS) : value)
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shorten(value)]))
 }
 
 /** Valibot's own message quotes what was received; what was expected is enough and quotes nothing. */
