@@ -111,7 +111,7 @@ describe('the balancer', () => {
     const servers = [...config.matchAll(/^ {4}server (\S+) (\S+):(\d+)$/gm)].map((match) => match.slice(1))
     expect(servers).toEqual(copies.map(([name, { command = [] }]) => [name, name, valueOf(command, '--port')]))
     expect(config).toContain('http-check send meth GET uri /readyz')
-    expect(config).toContain('deny_status 404 if { path /metrics }')
+    expect(config).toContain('deny_status 404 if { path,url_dec /metrics }')
   })
 
   it('has noticed that a copy stops before it stops, and everything waits for a stop to end', () => {
