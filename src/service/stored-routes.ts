@@ -9,6 +9,9 @@ import { storageOf, type ObjectStorage } from './object-storage.ts'
 import { malformed } from './replies.ts'
 
 const MAX_PAGE = 1_000
+/** Names that are looked for at once, and for one page in all, unless it holds more: a bucket is asked for each of them. */
+const BATCH = 100
+const MAX_LOOKED_FOR = 500
 
 interface StoredItem {
   readonly cursor: string
@@ -21,7 +24,8 @@ interface StoredItem {
 
 /**
  * GET /stored?after=CURSOR&limit=N: capture files that were put and video files that were confirmed, in order of
- * registration, captures first. `next` is the cursor of the next page, null on the last.
+ * registration, captures first. `next` is the cursor of the next page, null on the last. A page before that may hold less
+ * than its limit, even nothing: of many names without bytes it passes over some and leaves the rest to the next.
  */
 export function storedRoutes(app: FastifyInstance, context: ServiceContext): void {
   const storage = storageOf(context)
@@ -33,14 +37,18 @@ export function storedRoutes(app: FastifyInstance, context: ServiceContext): voi
     const afterId = Number(after[2])
     const owner = callerOf(request).orgId
     // One more than the page holds, to know whether there is a next one.
-    const captures = after[1] === 'capture' ? await storedCaptures(context, storage, owner, afterId, limit + 1) : []
+    const captures =
+      after[1] === 'capture' ? await storedCaptures(context, storage, owner, afterId, limit + 1) : { items: [] }
     const videoAfterId = after[1] === 'video' ? afterId : 0
-    const videos = await confirmedVideos(context, owner, videoAfterId, limit + 1 - captures.length)
-    const found = [...captures, ...videos]
+    const videos =
+      captures.goOnAt === undefined
+        ? await confirmedVideos(context, owner, videoAfterId, limit + 1 - captures.items.length)
+        : []
+    const found = [...captures.items, ...videos]
     const page = found.slice(0, limit)
     return {
       items: await Promise.all(page.map((item) => describe(storage, item))),
-      next: found.length > limit ? (page.at(-1)?.cursor ?? null) : null,
+      next: found.length > limit ? (page.at(-1)?.cursor ?? null) : (captures.goOnAt ?? null),
     }
   })
 }
@@ -57,38 +65,51 @@ async function describe(storage: ObjectStorage, item: StoredItem): Promise<objec
   }
 }
 
+interface StoredCaptures {
+  readonly items: readonly StoredItem[]
+  /** The cursor where the next page goes on looking, when this one has looked for enough. */
+  readonly goOnAt?: string
+}
+
 async function storedCaptures(
   { db }: ServiceContext,
   storage: ObjectStorage,
   owner: string,
   afterId: number,
   limit: number,
-): Promise<StoredItem[]> {
+): Promise<StoredCaptures> {
   const items: StoredItem[] = []
+  let lookedFor = 0
   let lastId = afterId
   // Names without bytes are passed over batch by batch, since a key is made of ids and not joined on.
   while (items.length < limit) {
+    if (lookedFor >= Math.max(MAX_LOOKED_FOR, limit)) return { items, goOnAt: cursorOf(lastId) }
     const files = await db
       .selectFrom('mocap_session_files')
       .select(['id', 'session_id', 'name'])
       .where('owner', '=', owner)
       .where('id', '>', lastId)
       .orderBy('id')
-      .limit(MAX_PAGE)
+      .limit(Math.max(BATCH, limit - items.length))
       .execute()
     const keys = files.map((file): ObjectKey => ({ flow: 'captures', sessionId: file.session_id, fileId: file.id }))
-    if (keys.length === 0) break
+    if (keys.length === 0) return { items }
+    lookedFor += keys.length
     const sizes = await storage.captureSizes(keys)
     for (const [index, file] of files.entries()) {
       lastId = file.id
       const key = keys[index]
       const sizeBytes = key === undefined ? undefined : sizes.get(keyOf(key))
       if (sizeBytes === undefined || items.length === limit) continue
-      const cursor = `capture-${file.id}`
+      const cursor = cursorOf(file.id)
       items.push({ cursor, kind: 'capture', sessionId: file.session_id, fileId: file.id, name: file.name, sizeBytes })
     }
   }
-  return items
+  return { items }
+}
+
+function cursorOf(captureId: number): string {
+  return `capture-${captureId}`
 }
 
 async function confirmedVideos(

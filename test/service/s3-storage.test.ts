@@ -265,3 +265,28 @@ describe('addresses', () => {
     }
   })
 })
+
+describe('the list of what is stored', () => {
+  it('asks for a hundred names at once and five hundred for a page, and goes on where it stopped', async () => {
+    const names = Array.from({ length: 650 }, (_, index) => `${index}.action`)
+    const addresses = await register(service, await openCaptureSession(service), names)
+    for (const index of [0, 1, 649]) await put(addresses[names[index]!]!, SMALL)
+    const page = async (query: string) => {
+      bucket.script()
+      const { items, next } = (await service.call('GET', `/stored?${query}`)).json as StoredPage
+      return { names: items.map(({ file_name }) => file_name), next, looked: bucket.count('head') }
+    }
+    const full = await page('limit=1')
+    const sparse = await page(`limit=10&after=${full.next!}`)
+    const last = await page(`limit=10&after=${sparse.next!}`)
+
+    expect([full.names, full.looked]).toEqual([[names[0]], 100])
+    expect([sparse.names, sparse.looked]).toEqual([[names[1]], 500])
+    expect([last.names, last.next]).toEqual([[names[649]], null])
+  })
+})
+
+interface StoredPage {
+  readonly items: readonly { readonly file_name: string }[]
+  readonly next: string | null
+}
