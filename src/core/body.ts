@@ -125,26 +125,26 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
   let givenBytes = 0
   let hashing: Promise<void> | undefined
   /** The other window holds what comes next, or will when `filling` has ended. */
-  let isAhead = false
+  let ahead: Uint8Array | undefined
   let filling: Promise<void> | undefined
   let isSlow = false
   /** Has leave to go, or waits for it. */
   let slice: Uint8Array | undefined
   let isOut = false
 
-  const fillOther = (): void => {
-    isAhead = true
-    filling = shared.fill(other.subarray(0, Math.min(other.byteLength, unit.end - at)), at)
+  const fillOther = (): Uint8Array => {
+    const next = other.subarray(0, Math.min(other.byteLength, unit.end - at))
+    filling = shared.fill(next, at)
+    return next
   }
-  const turnWindows = (): void => {
+  const turnTo = (next: Uint8Array): void => {
     ;[current, other] = [other, current]
-    piece = current.subarray(0, Math.min(current.byteLength, unit.end - at))
+    piece = next
     givenBytes = 0
-    at += piece.byteLength
-    isAhead = false
-    if (isSlow && at < unit.end) fillOther()
+    at += next.byteLength
+    ahead = isSlow && at < unit.end ? fillOther() : undefined
     isSlow = false
-    hashing = shared.update(piece)
+    hashing = shared.update(next)
   }
   /** What is to be given out now, or what must be waited for before the same question is asked again. */
   const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
@@ -164,14 +164,14 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
         onReady()
         return OVER
       }
-      if (!isAhead) fillOther()
+      ahead ??= fillOther()
       if (filling !== undefined) {
         const filled = filling
         filling = undefined
         isSlow = true
         return filled
       }
-      turnWindows()
+      turnTo(ahead)
     }
     if (slice === undefined) {
       const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
