@@ -162,7 +162,7 @@ function bars(runs: readonly Run[]): Bar[] {
     )
   const most = (name: string, limit: number, unit: string, values: readonly number[]): Bar =>
     judge({ name, rule: 'atMost', limit, unit }, values)
-  const { veryLossy, narrow, shared, changing } = cases
+  const { veryLossy, narrow, shared, sharedLate, changing } = cases
   const numbers = [16, 32, 64].map(fixedName)
   const toBest = ratiosToBestByRound(runs, 'linePercent', OURS, numbers, { line: veryLossy.name })
   const pings = ratiosByRound(runs, 'pingMs', OURS, 'curl -T', { line: narrow.name })
@@ -181,7 +181,10 @@ function bars(runs: readonly Run[]): Bar[] {
     least(narrow, 70, BACKGROUND),
     least(cases.far, 80),
     most(`settled after a change, ${changing.name}`, 20, 's', of(changing, 'settledSeconds')),
-    judge({ name: `our connection ÷ a curl's, ${shared.name}`, rule: 'atLeast', limit: 0.8 }, of(shared, 'fairness')),
-    most(`our connection ÷ a curl's, ${shared.name}`, 2, '×', of(shared, 'fairness')),
+    ...[shared, sharedLate].flatMap((lineCase) => {
+      const name = `our connection ÷ a curl's, ${lineCase.name}`
+      const shares = of(lineCase, 'fairness')
+      return [judge({ name, rule: 'atLeast', limit: 0.8 }, shares), most(name, 2, '×', shares)]
+    }),
   ]
 }
