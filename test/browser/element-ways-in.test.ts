@@ -1,19 +1,17 @@
 // The ways by which files come to the element and go on, beside choosing clips: captures, a folder that is dropped, files
 // that the browser remembers after a reload; and colours that are forced.
 
-import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { violations } from './rig/accessibility.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
 const CAPTURE = { flow: 'capture', org: 'org-1', 'mocap-type': '2', date: '2026-11-19', 'session-type': '1' }
@@ -156,12 +154,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(seen).toMatchObject({ isBarHighlighted: true })
     expect(seen.barWidth).toBeGreaterThan(1)
     expect([seen.border, seen.outline]).not.toContain('none')
-    await page.evaluate(AXE)
-    expect(
-      await page.evaluate(async () => {
-        const { axe } = globalThis as unknown as { axe: { run(of: Element): Promise<{ violations: unknown[] }> } }
-        return (await axe.run(document.querySelector('mocap-uploader')!)).violations
-      }),
-    ).toEqual([])
+    expect(await violations(page, 'mocap-uploader')).toEqual([])
   })
 })

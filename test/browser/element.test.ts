@@ -1,22 +1,20 @@
 // The element as a coach meets it, in a real Chromium, under a strict Content-Security-Policy, against the service on
 // another origin: drop, wrong file, pause, reload, cancel, no network, keyboard alone, and what a screen reader is told.
 
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { violations } from './rig/accessibility.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
 
 /** Nothing inline, nothing evaluated, no style but constructed ones, no markup from strings. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'none'; img-src data:; connect-src *; require-trusted-types-for 'script'"
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const MIB = 1024 * 1024
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
@@ -291,25 +289,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const page = await openPage({ scheme })
     await addElement(page)
     await page.evaluate(() => document.documentElement.style.setProperty('color-scheme', 'light dark'))
-    await page.evaluate(AXE)
-    const violations = () =>
-      page.evaluate(async () => {
-        const { axe } = globalThis as unknown as { axe: { run(of: Element): Promise<{ violations: unknown[] }> } }
-        return (await axe.run(document.querySelector('mocap-uploader')!)).violations
-      })
-    expect(await violations()).toEqual([])
+    const violationsNow = () => violations(page, 'mocap-uploader')
+    expect(await violationsNow()).toEqual([])
 
     await pick(page, 'notes.pdf', 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').waitFor()
-    expect(await violations()).toEqual([])
+    expect(await violationsNow()).toEqual([])
 
     const letGo = await holdLarge(page)
     await button(page, 'Upload 2 files').click()
     await heading(page).getByText('1 of 2 files confirmed').waitFor()
-    expect(await violations()).toEqual([])
+    expect(await violationsNow()).toEqual([])
 
     await button(page, 'Cancel').click()
-    expect(await violations()).toEqual([])
+    expect(await violationsNow()).toEqual([])
     await button(page, 'Keep uploading').click()
 
     await button(page, 'Pause').click()
@@ -317,7 +310,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await letGo()
     await button(page, 'Resume').click()
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
-    expect(await violations()).toEqual([])
+    expect(await violationsNow()).toEqual([])
   })
 
   test('tells a screen reader what is there and how far it is', async () => {

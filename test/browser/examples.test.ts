@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { violations } from './rig/accessibility.ts'
 import { serveExample, type ServedExample } from './rig/built-example.ts'
 import { chromiumPath, launchChromium, openPage } from './rig/chromium.ts'
 
@@ -75,6 +76,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await drop(page, 'mocap-uploader')
       await page.getByRole('button', { name: 'Upload 2 files', exact: true }).click()
       await page.waitForSelector('#result:has-text("confirmed: 2 of 2 files")')
+      expect(await violations(page)).toEqual([])
 
       expect(await storedSizes()).toEqual(sizes)
     })
@@ -94,6 +96,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
 
       expect(await page.locator('li[data-state=confirmed]').count()).toBe(2)
+      expect(await violations(page)).toEqual([])
       expect(await storedSizes()).toEqual(sizes)
     })
 

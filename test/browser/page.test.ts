@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { readPage } from '../../src/cli/page-files.ts'
 import config from '../../tsup.config.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { violations } from './rig/accessibility.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 
 describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
@@ -31,8 +32,8 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
   })
 
   /** What the page complains of, or asks of others than its service, fails the test. */
-  async function open(fragment = ''): Promise<Page> {
-    const context = await browser.newContext()
+  async function open(fragment = '', colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+    const context = await browser.newContext({ colorScheme })
     const page = await context.newPage()
     const troubles: string[] = []
     page.on('pageerror', (error) => troubles.push(String(error)))
@@ -74,6 +75,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await page.getByLabel('API key of this service').fill('wrong')
     await page.getByRole('button', { name: 'Open' }).click()
     await page.waitForSelector('#refusal:has-text("refused")')
+    expect(await violations(page)).toEqual([])
     expect(await page.locator('#opened').isHidden()).toBe(true)
 
     await page.getByLabel('API key of this service').fill(API_KEY)
@@ -97,6 +99,11 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     const { analysis_segment_id: id } = json as { analysis_segment_id: number }
     await service.call('POST', '/requested_analyses', { name: 'Night <b>1</b>', primary_analysis_segment_id: id })
     await page.waitForSelector('#analyses td:has-text("Night <b>1</b>")')
+    expect(await violations(page)).toEqual([])
+
+    const dark = await open(`#key=${API_KEY}`, 'dark')
+    await dark.waitForSelector('#analyses td')
+    expect(await violations(dark)).toEqual([])
   })
 
   test('is a page only where the host gives one', async () => {

@@ -1,0 +1,22 @@
+// What axe has against a page or a part of it, in the rules' and the elements' names.
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/** `of`: a selector; default the whole document. */
+export async function violations(page: Page, of = 'html'): Promise<string[]> {
+  await page.evaluate(`globalThis.axe === undefined && (() => { ${AXE} })()`)
+  return page.evaluate(async (selector) => {
+    const { axe } = globalThis as unknown as { axe: { run(of: string): Promise<{ violations: Violation[] }> } }
+    const found = (await axe.run(selector)).violations
+    return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  }, of)
+}
