@@ -21,7 +21,14 @@ const pages = [
   // The face's 36 and 12 on top.
   { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 91.5 },
   // React itself is the host's, and so is the Uplink that it is given.
-  { name: 'hook for React', path: 'dist/react.js', import: '{ useUpload }', barKb: 1.5, reachedKb: 1.5, ignore: ['react'] },
+  {
+    name: 'hook for React',
+    path: 'dist/react.js',
+    import: '{ useUpload }',
+    barKb: 1.5,
+    reachedKb: 1.5,
+    ignore: ['react'],
+  },
 ]
 
 export default pages.map(({ name, path, import: names, barKb, reachedKb, ignore }) => ({

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 import { startScriptedBucket, type ScriptedBucket } from '../helpers/scripted-bucket.ts'
 import { failure } from '../helpers/scripted-s3.ts'
@@ -268,12 +268,15 @@ describe('addresses', () => {
 
 describe('the list of what is stored', () => {
   it('asks for a hundred names at once and five hundred for a page, and goes on where it stopped', async () => {
+    // Of its own: what the tests before it stored would stand behind the last name.
+    const own = await startUnderTest({ s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS } })
+    onTestFinished(() => own.close())
     const names = Array.from({ length: 650 }, (_, index) => `${index}.action`)
-    const addresses = await register(service, await openCaptureSession(service), names)
+    const addresses = await register(own, await openCaptureSession(own), names)
     for (const index of [0, 1, 649]) await put(addresses[names[index]!]!, SMALL)
     const page = async (query: string) => {
       bucket.script()
-      const { items, next } = (await service.call('GET', `/stored?${query}`)).json as StoredPage
+      const { items, next } = (await own.call('GET', `/stored?${query}`)).json as StoredPage
       return { names: items.map(({ file_name }) => file_name), next, looked: bucket.count('head') }
     }
     const full = await page('limit=1')
