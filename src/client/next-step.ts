@@ -69,6 +69,9 @@ export interface CallLife {
   missingTries: number
   outageSinceMs: number | undefined
   outageTries: number
+  /** Answered by 429 with a time to come back: not among `attemptsAnswered`. */
+  throttledTries: number
+  throttledSinceMs: number | undefined
 }
 
 export type Step =
@@ -83,7 +86,7 @@ export function afterAnswer(
   now: { readonly life: CallLife; readonly reply: TransportReply; readonly credential: CredentialHeader },
 ): Step {
   const { life, reply, credential } = now
-  const { clock, random, retries } = options
+  const { clock, random, retries, giveUpAfterMs } = options
   const answerClass = classOfStatus(reply.status)
   if (answerClass === 'credentials' && options.credentials.canRefresh && !life.isRefreshed) {
     life.isRefreshed = true
@@ -98,10 +101,16 @@ export function afterAnswer(
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS
   const error = statusError(call, reply, facts, { retryAfterMs, isTooLong })
   if (isDoubtful && call.kind === 'once') return { kind: 'fail', error }
-  life.attemptsAnswered += 1
-  if (life.attemptsAnswered > retries) return { kind: 'fail', error: exhausted(call, facts, error) }
+  // Nothing was done, and many are told the same time to come back, of whom few get through: that uses up time, no attempt.
+  const isThrottled = reply.status === 429 && retryAfterMs !== undefined && retries > 0
+  const at = clock.monotonicNow()
+  if (isThrottled) life.throttledTries += 1
+  else life.attemptsAnswered += 1
+  const isOver = isThrottled ? at - (life.throttledSinceMs ??= at) >= giveUpAfterMs : life.attemptsAnswered > retries
+  if (isOver) return { kind: 'fail', error: exhausted(call, facts, error) }
   if (isTooLong) return { kind: 'fail', error }
-  const backoff = backoffMs({ attempt: life.attemptsAnswered, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
+  const attempt = life.attemptsAnswered + life.throttledTries
+  const backoff = backoffMs({ attempt, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
   // Clients that were refused together should not come back together, so a little chance goes on top.
   const waitMs = Math.max(backoff, (retryAfterMs ?? 0) * (1 + random() / 10))
   return { kind: 'wait', waitMs, event: retrying(call, life, waitMs, error) }

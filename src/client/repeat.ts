@@ -1,5 +1,6 @@
 // One call until it has an answer that ends it: what is repeated, after how long, and when it is given up. An answer
-// uses up an attempt; a host that is away does not. Nothing is repeated that could be done twice at a cost.
+// uses up an attempt; a host that is away, or says when to come back (429), does not. Nothing is repeated that could be
+// done twice at a cost.
 
 import type { TransportReply } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
@@ -32,6 +33,8 @@ export function createCaller(options: CallerOptions): Caller {
       missingTries: 0,
       outageSinceMs: undefined,
       outageTries: 0,
+      throttledSinceMs: undefined,
+      throttledTries: 0,
     }
     signal.throwIfAborted()
     let credential = await unlessAborted(options.credentials.current(), signal)

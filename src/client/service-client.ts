@@ -37,9 +37,9 @@ export interface ServiceClientOptions {
   readonly random: Random
   /** For one try of a call, and for a function that gets a credential. Default 30,000. */
   readonly timeoutMs?: number
-  /** Repetitions after the first try, of tries that the host answered. Default 5. */
+  /** Repetitions after the first try, of tries that the host answered otherwise than by 429 with Retry-After. Default 5. */
   readonly retries?: number
-  /** How long a host that has answered before may be away. Default 3,600,000. */
+  /** How long a host that has answered before may be away, or answer 429 with Retry-After. Default 3,600,000. */
   readonly giveUpAfterMs?: number
   /** The longest reply that is read. Default 64 MiB. */
   readonly maxReplyBytes?: number

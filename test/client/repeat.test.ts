@@ -116,6 +116,53 @@ describe('Retry-After', () => {
   })
 })
 
+describe('429 with Retry-After', () => {
+  const refusal = { status: 429, headers: { 'retry-after': '1' } }
+
+  it('uses up no attempt, and is waited for longer each time', async () => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list()
+    const waits: number[] = []
+    for (let count = 0; count < 30; count += 1) {
+      await answerNext(subject, refusal)
+      await subject.clock.advance(0)
+      waits.push(subject.clock.nextDueInMs!)
+      await subject.clock.advance(waits.at(-1)!)
+    }
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toStrictEqual([])
+    expect([waits[0], waits.at(-1)]).toEqual([1050, 15_000])
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b))
+  })
+
+  it('is given up after as long as a host may be away', async () => {
+    const subject = clientUnderTest({ giveUpAfterMs: 60_000 })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    let error: unknown
+    void failure.then((reason) => (error = reason))
+    while (error === undefined) {
+      await answerNext(subject, refusal)
+      await subject.clock.advance(0)
+      const waitMs = subject.clock.nextDueInMs
+      if (waitMs === undefined) break
+      await subject.clock.advance(waitMs)
+    }
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { status: 429 } })
+    expect(subject.clock.monotonicNow()).toBeGreaterThanOrEqual(60_000)
+    expect(subject.clock.monotonicNow()).toBeLessThan(90_000)
+  })
+
+  it('is final for who wants no repetition', async () => {
+    const subject = clientUnderTest({ retries: 0 })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    await answerNext(subject, refusal)
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { attempts: 1 } })
+  })
+})
+
 describe('a create', () => {
   it.each([{ phase: 'connect' }, { phase: 'send' }] as const)(
     'is repeated without a trace when it was not received ($phase)',
