@@ -55,7 +55,9 @@ function describe(
     ...{ name: id, in: 'path', required: true },
     schema: { type: 'string', minLength: 1, maxLength: 1_024 },
   }))
-  const parameters = [...ids, ...(name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : [])]
+  const paging = name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : []
+  const parameters = [...ids, ...paging]
+  const ofBody = method === 'GET' ? [] : ['409', '413', '422']
   return {
     operationId: name,
     tags: [group],
@@ -65,7 +67,7 @@ function describe(
     responses: {
       200: { description: 'Done.', ...bodyOf(reply, 'Reply') },
       // The interface shows 401 for the video flow and 403 for the others.
-      ...refusals(group === 'videoUploads' ? '401' : '403', ...(method === 'GET' ? [] : ['409', '413', '422'])),
+      ...refusals(group === 'videoUploads' ? '401' : '403', ...ofBody, ...(paging.length === 0 ? [] : ['422'])),
     },
   }
 }
@@ -190,7 +192,7 @@ function listBeside(operationId: string, name: string, parameters: readonly Json
   }
   const responses = {
     200: { description: 'The list.', content: { 'application/json': { schema } } },
-    ...refusals('403'),
+    ...refusals('403', ...(parameters.length === 0 ? [] : ['422'])),
   }
   return { get: { operationId, tags: ['beside'], ...(parameters.length === 0 ? {} : { parameters }), responses } }
 }

@@ -12,6 +12,8 @@ import { openCaptureSession, startUnderTest, type ServiceUnderTest } from './ser
 interface Described {
   readonly operationId: string
   readonly security?: readonly unknown[]
+  readonly parameters?: readonly { readonly name: string }[]
+  readonly responses: Readonly<Record<string, unknown>>
 }
 interface Document {
   readonly openapi: string
@@ -74,6 +76,17 @@ describe('the OpenAPI document', () => {
       Object.values(methods).map(({ operationId }) => operationId),
     )
     expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('has the refusal of a page that there is not', async () => {
+    const paged = Object.entries(committed.paths).filter(([, { get }]) =>
+      get?.parameters?.some(({ name }) => name === 'limit'),
+    )
+    expect(paged).toHaveLength(3)
+    for (const [path, { get }] of paged) {
+      const { status } = await service.call('GET', `${path}?limit=0`)
+      expect(Object.keys(get!.responses)).toContain(String(status))
+    }
   })
 
   it('takes the requests and replies that the client is held to, and no others', async () => {
