@@ -11,7 +11,7 @@ import { md5Hasher } from './md5-hasher.ts'
 import type { HashAnswer, HashMessage } from './worker-hash-program.ts'
 
 export interface WorkerHasherOptions {
-  /** Threads at most, 1 to 16; each starts when a body first needs it. Default: 2, but one less than the cores. */
+  /** Threads at most, 1 to 16; each starts when a body finds the others busy. Default: 4, but no more than the cores. */
   readonly threads?: number
   /**
    * A body whose first piece is shorter, bytes, is hashed by the calling thread. Measured: from 32 KiB on a thread spares
@@ -37,7 +37,7 @@ const SMALL_BODY_BYTES = 64 * 1024
  * ERR_UPLOAD_INVALID_ARGUMENT for options out of range.
  */
 export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
-  const { threads = Math.min(2, Math.max(1, availableParallelism() - 1)), smallBodyBytes = SMALL_BODY_BYTES } = options
+  const { threads = Math.min(4, availableParallelism()), smallBodyBytes = SMALL_BODY_BYTES } = options
   if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
     invalid(`threads must be a whole number from 1 to ${String(MAX_THREADS)}, not ${String(threads)}.`)
   }
