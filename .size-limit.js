@@ -1,6 +1,6 @@
 // What a page must load, minified and gzipped, with everything it needs. Each entry has the bar it is meant to meet and the
 // size it has reached, rounded up to half a kilobyte: a larger build fails, so that the bar only comes nearer. Whoever makes one
-// smaller lowers its figure here; docs/performance.md says what the rest is made of.
+// smaller lowers its figure here (0.4 kB were paid for 300 small files in a fifth less time: journal, places, looks and slots); docs/performance.md says what the rest is made of.
 
 const pages = [
   {
@@ -8,18 +8,18 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createFixedEngine, blobSource, fetchTransport, systemClock }',
     barKb: 12,
-    reachedKb: 20.5,
+    reachedKb: 19.5,
   },
   {
     name: 'createUplink in a browser',
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 77,
+    reachedKb: 71.5,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 78 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 72.5 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 91.5 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 86 },
   // React itself is the host's, and so is the Uplink that it is given.
   {
     name: 'hook for React',

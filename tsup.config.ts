@@ -19,14 +19,16 @@ export default defineConfig([
       element: 'src/element.ts',
       'element-define': 'src/element/define.ts',
       s3: 'src/s3.ts',
+      tuning: 'src/tuning.ts',
       // No face: a file of its own, so that bundlers drop the database's library with it where no journal is used.
       'page-database': 'src/adapters/browser/page-database.ts',
       service: 'src/service/index.ts',
     },
     format: ['esm', 'cjs'],
     platform: 'neutral',
-    // ESM only: bundled, so that the CJS build needs no Node that can require ESM.
-    noExternal: ['p-queue'],
+    // p-queue is ESM only: bundled, so that the CJS build needs no Node that can require ESM. eventemitter3 is CommonJS below:
+    // Node reads such a file's text for its names before it runs it, with a slow reader.
+    noExternal: ['p-queue', 'eventemitter3'],
     // Only ESM publishes the hasher's entry: a worker's script is found by its module's own address.
     esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
@@ -45,8 +47,8 @@ export default defineConfig([
     outDir: 'dist/cli',
     format: ['esm'],
     platform: 'node',
-    // Bundled, so that those who embed the engine install nothing for the command.
-    noExternal: ['p-queue', 'commander'],
+    // Bundled, so that those who embed the engine install nothing for the command; the last two because they start faster so.
+    noExternal: ['p-queue', 'commander', 'eventemitter3', 'xstate'],
     // commander is CommonJS and asks for Node's modules by require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

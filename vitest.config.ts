@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { serviceProjects } from './test/conformance/projects.ts'
 import { settleRunSeed } from './test/helpers/run-seed.ts'
@@ -8,6 +9,8 @@ settleRunSeed()
 // databases; `service …` the interface on each engine; `browser` in a real Chromium, skipped loudly where there is none; `package` on the packed package, as a host would install it.
 export default defineConfig({
   test: {
+    // Both of two processors: left to itself vitest takes all but one, and the whole takes a quarter of an hour there.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     setupFiles: ['test/helpers/seed.ts'],
     projects: [
       {

@@ -8,7 +8,7 @@ import { operations, type Operation } from '../src/client/contract.ts'
 import { mocapSessionFileReply } from '../src/client/contract/capture-schemas.ts'
 import { isAddress } from '../src/client/contract/captures.ts'
 import { isFileName, isIdText } from '../src/client/contract/fields.ts'
-import { ERROR_CODES } from '../src/service/replies.ts'
+import { ERROR_CODES } from '../src/service/http/replies.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

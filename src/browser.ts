@@ -54,7 +54,8 @@ export interface BrowserUplink extends Uplink {
 /**
  * Makes an Uplink for a browser. Without a hasher nothing is verified; `mocap-uplink/browser-hasher` has one. In a page
  * that is not secure, where the browser has no Web Locks, sessions are kept in memory only.
- * `concurrency` defaults to 5, since a browser opens six connections to an HTTP/1 host.
+ * `concurrency` defaults to 5, since a browser opens six connections to an HTTP/1 host; `concurrency: 'auto'`, `limitRate` and
+ * `isBackground` need the option `tuning`: `adaptiveTuning` of `mocap-uplink/tuning`.
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { transport, storageTransport, journal, clock, random, hasher, keepsAwake = true, ...own } = options

@@ -1,6 +1,16 @@
 // The portable face: everything but the platform. A host that brings its own ports calls createUplink(options, ports).
 
+import { adaptiveTuning } from './core/adaptive-tuning.ts'
+import { isPublicHost } from './core/public-host.ts'
+import { createUplink as createBareUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
+
 export * from './index-names.ts'
 export * from './s3.ts'
+export * from './tuning.ts'
 export { adviceOn } from './core/advice.ts'
-export { createUplink } from './uplink.ts'
+export { isPublicHost } from './core/public-host.ts'
+
+/** Makes an Uplink on the ports of a host. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
+export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
+  return createBareUplink(options, { tuning: adaptiveTuning, isPublicHost, ...ports })
+}

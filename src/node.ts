@@ -1,6 +1,9 @@
 // The face for Node: the engine with files, streams, undici and a memory journal wired in.
 
-import { createEngine as createPortableEngine, type Engine, type EngineOptions } from './core/engine.ts'
+import { createEngine as createPortableEngine } from './core/adaptive-engine.ts'
+import { adaptiveTuning } from './core/adaptive-tuning.ts'
+import type { Engine, EngineOptions } from './core/engine.ts'
+import { isPublicHost } from './core/public-host.ts'
 import { lineHearing } from './core/hearing.ts'
 import { wholeBodies } from './core/whole-body.ts'
 import { sha256Hasher } from './adapters/node/md5-hasher.ts'
@@ -15,6 +18,7 @@ import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, 
 export * from './index-names.ts'
 export * from './s3.ts'
 export { adviceOn } from './core/advice.ts'
+export { isPublicHost } from './core/public-host.ts'
 export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from './adapters/node/directory.ts'
 export { fileSource, type FileSourceOptions } from './adapters/node/file-source.ts'
 export { diskJournal, type DiskJournalOptions } from './adapters/node/disk-journal.ts'
@@ -54,7 +58,16 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hasher,
     ...own
   } = options
-  const { sourceAt, allocate, contentHasher, wholeBodies: bodies, hearing, ...uplinkOptions } = own
+  const {
+    sourceAt,
+    allocate,
+    contentHasher,
+    wholeBodies: bodies,
+    hearing,
+    tuning,
+    isPublicHost: isPublic,
+    ...uplinkOptions
+  } = own
   const transportOptions: UndiciTransportOptions = {
     maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
@@ -79,6 +92,8 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...(allocate === undefined ? {} : { allocate }),
     wholeBodies: bodies ?? wholeBodies(),
     hearing: hearing ?? lineHearing(),
+    tuning: tuning ?? adaptiveTuning,
+    isPublicHost: isPublic ?? isPublicHost,
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
       ? { allocate: sharedWindow }
       : {}),

@@ -1,14 +1,15 @@
 // Constructs: one engine, one client and the flows become one Uplink. Nothing else happens here.
 
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
-import { checkAddressPolicy, type AddressPolicy } from './core/address-policy.ts'
-import { createEngine, type EngineOptions } from './core/engine.ts'
+import { readAddressPolicy, type AddressPolicy, type HostPolicy } from './core/address-policy.ts'
+import { createTunedEngine, type EngineOptions } from './core/engine.ts'
 import type { Hearing } from './core/hearing.ts'
 import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import type { PartSize } from './core/plan.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import type { LimitRate } from './core/timetable.ts'
+import { fixedTuning, type TuningMaker } from './core/tuning.ts'
 import type { WholeBodies } from './core/whole-body.ts'
 import {
   requestAnalysis,
@@ -96,6 +97,10 @@ export interface UplinkPorts {
   readonly wholeBodies?: WholeBodies
   /** Listens to the line where the storage's transport has round trips. Absent: the number of parts goes by rates alone. */
   readonly hearing?: Hearing
+  /** `adaptiveTuning`, for `concurrency: 'auto'`, `limitRate` and `isBackground`. Absent: a number of parts, and no more. */
+  readonly tuning?: TuningMaker
+  /** `isPublicHost`, for `addressPolicy: 'public'`. Absent: that policy is refused. */
+  readonly isPublicHost?: HostPolicy
 }
 
 export interface Uplink {
@@ -138,18 +143,16 @@ export interface Uplink {
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
   const { transport, storageTransport = transport, journal, clock, random, hasher, allocate } = ports
   const { verify = 'md5', isHttpAllowed = false, retries, giveUpAfterMs, limitRate } = options
-  const addressPolicy = checkAddressPolicy(options.addressPolicy ?? 'any')
+  const addressPolicy = readAddressPolicy(options.addressPolicy ?? 'any', ports.isPublicHost)
   // Hosts in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
-  const shared = {
-    ...{ transport, clock, random },
-    ...given({ giveUpAfterMs }),
-  }
-  const engine = createEngine({
-    ...shared,
+  const engineOptions: EngineOptions = {
     transport: storageTransport,
+    clock,
+    random,
     ...(verify === 'off' || hasher === undefined ? {} : { hasher }),
     ...given({
+      giveUpAfterMs,
       retries,
       limitRate,
       isBackground: options.isBackground,
@@ -160,14 +163,16 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
       wholeBodies: ports.wholeBodies,
       hearing: ports.hearing,
     }),
-  })
+  }
+  const engine = createTunedEngine(engineOptions, ports.tuning ?? fixedTuning)
   const client = createServiceClient({
-    ...shared,
-    ...{ baseUrl: options.baseUrl, credentials: options.credentials, isHttpAllowed },
-    ...given({ bearerHeader: options.bearerHeader, timeoutMs: options.callTimeoutMs }),
+    transport,
+    ...{ clock, random, baseUrl: options.baseUrl, credentials: options.credentials, isHttpAllowed },
+    ...given({ giveUpAfterMs, bearerHeader: options.bearerHeader, timeoutMs: options.callTimeoutMs }),
   })
   const context: FlowContext = {
-    ...{ engine, journal, clock, random, client, isHttpAllowed, addressPolicy, sourceAt: ports.sourceAt },
+    engine,
+    ...{ journal, clock, random, client, isHttpAllowed, addressPolicy, sourceAt: ports.sourceAt },
     hasher: verify === 'off' ? undefined : hasher,
     contentHasher: verify === 'full' ? ports.contentHasher : undefined,
     partSizeBytes: options.partSizeBytes,

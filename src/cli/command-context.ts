@@ -52,8 +52,3 @@ export async function interruptible<T>(task: Promise<T>, { signal }: Interruptio
 export function optionalInteger(text: string | undefined, label: string): number | undefined {
   return text === undefined ? undefined : parseInteger(text, label)
 }
-
-/** The field, or nothing: exact optional properties have no undefined. */
-export function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]?: T })
-}

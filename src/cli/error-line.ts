@@ -10,10 +10,10 @@ const SAID: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ER
 
 /** The code and the words of an error; a refused connection or certificate behind it is named. */
 export function errorLine(error: unknown): ErrorSummary {
-  const { code, message } = summarize(error)
+  const { code, message, ...where } = summarize(error)
   const reason = networkReason(error)
   const words = reason === undefined || message.includes(reason) ? message : `${message} ${reason}.`
-  return { code, message: onOneLine(redactText(words)) }
+  return { code, message: onOneLine(redactText(words)), ...where }
 }
 
 /**

@@ -2,9 +2,10 @@
 
 import type { Command } from 'commander'
 import { invalid } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { JwtOptions } from '../service/index.ts'
-import { given } from './command-context.ts'
 import type { Environment } from './credentials-from-options.ts'
+import { optionOrVariable } from './option-or-variable.ts'
 import { readText } from './option-values.ts'
 
 export interface JwtCommandOptions {
@@ -30,12 +31,13 @@ export function addJwtOptions(command: Command): void {
 
 /** Undefined when nothing of it is said. Throws when something is missing or contradicts itself. */
 export async function jwtFromOptions(options: JwtCommandOptions, env: Environment): Promise<JwtOptions | undefined> {
-  const issuer = options.jwtIssuer ?? (env['MOCAP_JWT_ISSUER'] || undefined)
-  const audience = options.jwtAudience ?? (env['MOCAP_JWT_AUDIENCE'] || undefined)
-  const jwksUrl = options.jwtJwksUrl ?? (env['MOCAP_JWT_JWKS_URL'] || undefined)
-  const keyFile = options.jwtPublicKeyFile ?? (env['MOCAP_JWT_PUBLIC_KEY_FILE'] || undefined)
-  const orgClaim = options.jwtOrgClaim ?? (env['MOCAP_JWT_ORG_CLAIM'] || undefined)
-  const algorithms = options.jwtAlgorithms ?? (env['MOCAP_JWT_ALGORITHMS'] || undefined)
+  const said = (option: string | undefined, flag: string) => optionOrVariable(option, flag, env)?.text
+  const issuer = said(options.jwtIssuer, '--jwt-issuer')
+  const audience = said(options.jwtAudience, '--jwt-audience')
+  const jwksUrl = said(options.jwtJwksUrl, '--jwt-jwks-url')
+  const keyFile = said(options.jwtPublicKeyFile, '--jwt-public-key-file')
+  const orgClaim = said(options.jwtOrgClaim, '--jwt-org-claim')
+  const algorithms = said(options.jwtAlgorithms, '--jwt-algorithms')
   if ([issuer, audience, jwksUrl, keyFile, orgClaim, algorithms].every((one) => one === undefined)) return undefined
   if (issuer === undefined || audience === undefined) {
     return invalid('Access tokens need both --jwt-issuer and --jwt-audience (or MOCAP_JWT_ISSUER, MOCAP_JWT_AUDIENCE).')
@@ -45,17 +47,9 @@ export async function jwtFromOptions(options: JwtCommandOptions, env: Environmen
       'Access tokens need either --jwt-jwks-url or --jwt-public-key-file (or MOCAP_JWT_JWKS_URL, MOCAP_JWT_PUBLIC_KEY_FILE).',
     )
   }
+  const publicKeyPem = keyFile === undefined ? undefined : await readText(keyFile, 'The public key of access tokens')
   return {
     ...{ issuer, audience },
-    ...given('jwksUrl', jwksUrl),
-    ...given(
-      'publicKeyPem',
-      keyFile === undefined ? undefined : await readText(keyFile, 'The public key of access tokens'),
-    ),
-    ...given('orgClaim', orgClaim),
-    ...given(
-      'algorithms',
-      algorithms?.split(',').map((one) => one.trim()),
-    ),
+    ...given({ jwksUrl, publicKeyPem, orgClaim, algorithms: algorithms?.split(',').map((one) => one.trim()) }),
   }
 }

@@ -1,8 +1,10 @@
 // The limits of `serve`: each from its option, else from the environment, else the service's own default.
 
 import type { Command } from 'commander'
+import { given } from '../core/given.ts'
 import type { ServiceLimits } from '../service/index.ts'
 import type { Environment } from './credentials-from-options.ts'
+import { optionOrVariable } from './option-or-variable.ts'
 import { parseInteger, parseSize } from './option-values.ts'
 
 export interface LimitOptions {
@@ -34,20 +36,16 @@ export function limitsFromOptions(
   env: Environment,
 ): { readonly limits: ServiceLimits; readonly trustedProxies?: number } {
   const valueOf = (option: string | undefined, flag: string, parse: Parse = parseInteger) => {
-    const variable = `MOCAP_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`
-    if (option !== undefined) return parse(option, flag)
-    const text = env[variable]
-    return text ? parse(text, variable) : undefined
+    const said = optionOrVariable(option, flag, env)
+    return said === undefined ? undefined : parse(said.text, said.label)
   }
-  const given: Record<keyof ServiceLimits, number | undefined> = {
+  const limits = given<Record<keyof ServiceLimits, number | undefined>>({
     callsPerMinute: valueOf(options.callsPerMinute, '--calls-per-minute'),
     refusalsPerMinute: valueOf(options.refusalsPerMinute, '--refusals-per-minute'),
     openSessions: valueOf(options.maxOpenSessions, '--max-open-sessions'),
     filesPerSession: valueOf(options.maxFiles, '--max-files'),
     namesPerCall: valueOf(options.maxNames, '--max-names'),
     bodyBytes: valueOf(options.maxBody, '--max-body', parseSize),
-  }
-  const limits = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const trustedProxies = valueOf(options.trustedProxies, '--trusted-proxies')
-  return { limits, ...(trustedProxies === undefined ? {} : { trustedProxies }) }
+  })
+  return { limits, ...given({ trustedProxies: valueOf(options.trustedProxies, '--trusted-proxies') }) }
 }

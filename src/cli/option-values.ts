@@ -22,11 +22,11 @@ export function parseDecimal(text: string, label: string): number {
   return invalid(`${label} is ${show(text)}: give a number such as 240 or 59.94.`)
 }
 
-/** `90s`, `30m`, `12h`, `2d` in ms. */
-export function parseDuration(text: string, label: string): number {
+/** `90s`, `30m`, `12h`, `2d` in ms, of at least `minMs`. */
+export function parseDuration(text: string, label: string, minMs = 1): number {
   const [, amount = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([smhd])$/.exec(text.trim()) ?? []
   const ms = Math.round(Number(amount) * (UNIT_MS[unit] ?? NaN))
-  if (Number.isSafeInteger(ms) && ms > 0) return ms
+  if (Number.isSafeInteger(ms) && ms >= minMs) return ms
   return invalid(`${label} is ${show(text)}: give a time with its unit, such as 90s, 30m, 12h or 2d.`)
 }
 

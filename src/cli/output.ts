@@ -1,6 +1,8 @@
 // Where the CLI writes: events as JSON lines, or lines for a person. A reader that goes away ends nothing, and a file
 // name cannot send control sequences to the terminal.
 
+import { adviceOn } from '../core/advice.ts'
+import type { UploadErrorCode } from '../core/errors.ts'
 import { onOneLine } from '../core/redact.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
@@ -17,7 +19,7 @@ export interface Output {
   /** Columns and rows now; 80 × 24 where there is no terminal. */
   size(): { readonly columns: number; readonly rows: number }
   readonly hasColor: boolean
-  /** One JSON line with `event` and `at`; nothing in the other modes. */
+  /** One JSON line with `event` and `at`, and advice in each `error`; nothing in the other modes. */
   event(event: string, fields: Readonly<Record<string, unknown>>): void
   /** A line that a person reads on the way; nothing with `json` or `quiet`. */
   say(text: string): void
@@ -60,7 +62,8 @@ export function createOutput(options: OutputOptions): Output {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     hasColor: isTerminal && !env['NO_COLOR'],
     event(event, fields) {
-      if (mode === 'json') out.write(`${JSON.stringify({ event, at: new Date().toISOString(), ...fields })}\n`)
+      if (mode === 'json')
+        out.write(`${JSON.stringify({ event, at: new Date().toISOString(), ...fields }, withAdviceOnErrors)}\n`)
     },
     say(text) {
       if (mode === 'lines' || mode === 'terminal') above(() => out.write(`${onOneLine(text)}\n`))
@@ -80,6 +83,14 @@ export function createOutput(options: OutputOptions): Output {
       await Promise.all([out.flushed(), err.flushed()])
     },
   }
+}
+
+/** Every error of ours in a line says what to do, wherever it stands. What a service calls an error stays as it is. */
+function withAdviceOnErrors(name: string, value: unknown): unknown {
+  if (name !== 'error' || typeof value !== 'object' || value === null || !('code' in value)) return value
+  const { code } = value
+  if (typeof code !== 'string' || !code.startsWith('ERR_UPLOAD_')) return value
+  return { ...value, advice: adviceOn(code as UploadErrorCode) }
 }
 
 function toJson(value: unknown, isForPerson: boolean): string {

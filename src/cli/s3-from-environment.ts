@@ -1,8 +1,8 @@
 // The S3-compatible store of `serve`, from the environment: keys have no place on a command line, where `ps` shows them.
 
 import { invalid } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { S3Options } from '../service/index.ts'
-import { given } from './command-context.ts'
 import type { Environment } from './credentials-from-options.ts'
 
 /** Undefined without S3_BUCKET. Throws when the rest does not go together. */
@@ -18,10 +18,12 @@ export function s3FromEnvironment(env: Environment): S3Options | undefined {
   if (style && !/^(?:true|false)$/.test(style)) invalid('S3_PATH_STYLE must be true or false.')
   return {
     bucket,
-    ...given('endpoint', env['S3_ENDPOINT'] || undefined),
-    ...given('publicEndpoint', env['S3_PUBLIC_ENDPOINT'] || undefined),
-    ...given('region', env['S3_REGION'] || undefined),
-    ...given('pathStyle', style ? style === 'true' : undefined),
-    ...given('keys', accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined),
+    ...given({
+      endpoint: env['S3_ENDPOINT'] || undefined,
+      publicEndpoint: env['S3_PUBLIC_ENDPOINT'] || undefined,
+      region: env['S3_REGION'] || undefined,
+      pathStyle: style ? style === 'true' : undefined,
+      keys: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
+    }),
   }
 }

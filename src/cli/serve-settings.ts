@@ -1,8 +1,8 @@
 // What the options and the environment of `serve` say, as the options of the service; checked before anything starts.
 
 import { invalid } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { ServiceCredentials, ServiceOptions } from '../service/index.ts'
-import { given } from './command-context.ts'
 import type { Environment } from './credentials-from-options.ts'
 import { databaseUrlOf } from './database-url.ts'
 import { faultsFromOption } from './faults-from-option.ts'
@@ -73,27 +73,23 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults } = options
   const settings: ServiceOptions = {
     ...{ port, host: options.host },
-    ...given('dataDir', options.data),
-    ...given('databaseUrl', databaseUrl),
-    databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 1),
-    ...given('s3', s3),
-    ...given('publicUrl', options.publicUrl),
+    databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 2),
     addressLifeMs: parseDuration(options.addressLife, '--address-life'),
     endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),
-    ...limitsFromOptions(options, env),
-    ...given('credentials', credentials),
-    ...given('jwt', await jwtFromOptions(options, env)),
-    ...given(
-      'analysisCompletesAfterMs',
-      completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
-    ),
-    ...given('page', await readPage()),
     stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
-    ...given('stopDelayMs', stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay')),
-    ...given('metricsPort', metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port')),
-    ...given('metricsToken', env['MOCAP_METRICS_TOKEN'] || undefined),
-    ...given('log', options.log === true ? process.stderr : undefined),
-    ...given('faults', faults === undefined ? undefined : await faultsFromOption(faults)),
+    ...limitsFromOptions(options, env),
+    ...given({
+      ...{ dataDir: options.data, databaseUrl, s3, publicUrl: options.publicUrl, credentials },
+      jwt: await jwtFromOptions(options, env),
+      analysisCompletesAfterMs:
+        completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
+      page: await readPage(),
+      stopDelayMs: stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay', 0),
+      metricsPort: metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port'),
+      metricsToken: env['MOCAP_METRICS_TOKEN'] || undefined,
+      log: options.log === true ? process.stderr : undefined,
+      faults: faults === undefined ? undefined : await faultsFromOption(faults),
+    }),
   }
   await checkTogether(settings)
   return settings

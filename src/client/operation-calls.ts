@@ -64,7 +64,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     const result = await caller(call, options.signal ?? new AbortController().signal)
     const json = readJson(result.reply, name, isBodyNeeded)
     if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, name, result.secret)
-    return { ...result, json }
+    return { json, ...result }
   }
   return {
     mocapSessions: {

@@ -5,8 +5,10 @@ import { redactText } from '../core/redact.ts'
 import { UploadError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
 import { isWireObject, ownField } from './contract/fields.ts'
-import { isJsonBounded } from './json-bounds.ts'
+import { boundPassed, type JsonBounds } from './contract/json-bounds.ts'
 
+/** The interface has six levels; the values are ten times what 64 MiB of addresses need. */
+export const REPLY_BOUNDS: JsonBounds = { levels: 64, values: 2_000_000 }
 /** The service's words in a message: at most this many characters. */
 const MAX_WORDS_LENGTH = 300
 /** A body longer than this is not searched for words. */
@@ -28,7 +30,7 @@ export function readJson(reply: TransportReply, operation: string, isBodyNeeded:
   }
   if (reply.isBodyCut) return refuse(`more than the ${reply.body.length} bytes that are read`)
   if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
-  if (!isJsonBounded(reply.body)) return refuse('JSON that is too deep or has too many values')
+  if (boundPassed(reply.body, REPLY_BOUNDS) !== undefined) return refuse('JSON that is too deep or has too many values')
   const text = textOf(reply.body).trim()
   if (text === '') return isBodyNeeded ? refuse('an empty body instead of JSON') : undefined
   try {

@@ -134,7 +134,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const onEvent = options.onEvent ?? (() => undefined)
   const host = baseUrl.host
   const caller = createCaller({
-    ...{ transport, clock, random, timeoutMs, maxReplyBytes, retries, giveUpAfterMs },
+    transport,
+    ...{ clock, random, timeoutMs, maxReplyBytes, retries, giveUpAfterMs },
     ...{ credentials, host, onEvent },
   })
   return createOperations(baseUrl, caller)

@@ -17,6 +17,7 @@ export function addressTimes(url: string): {
   readonly deadlineMs: number | undefined
   readonly signedAtMs: number | undefined
 } {
+  if (!url.includes('?')) return TIMELESS
   const query = queryOf(url)
   const amazonMs = parseBasicTime(query.get('x-amz-date'))
   const googleMs = parseBasicTime(query.get('x-goog-date'))
@@ -27,6 +28,8 @@ export function addressTimes(url: string): {
     parseIsoTime(query.get('se'))
   return { deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
+
+const TIMELESS = { deadlineMs: undefined, signedAtMs: undefined } as const
 
 /** Milliseconds since 1970 of a UTC date and time; undefined for a day or an hour that does not exist. Month from 1. */
 export function utcMs(

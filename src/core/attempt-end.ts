@@ -64,7 +64,9 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       await retry(file, turn, { error, isCounted: true })
       return
     }
-    await job.record({ type: 'part.received', fileIndex, partNumber, generation: start.generation, receipt })
+    const { generation } = start
+    const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
+    if (written !== undefined) await written
     // The file may have gone to a new session while this was written.
     if (file.generation !== start.generation) return
     options.account.refill()

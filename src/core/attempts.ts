@@ -7,13 +7,16 @@ import type { Reader, Unit } from './ports.ts'
 import { createReaderCache } from './reader-cache.ts'
 import type { Turn } from './schedule.ts'
 import { asSourceError, sendPart, type SendPartPorts, type SendPartResult } from './send-part.ts'
-import { createStragglerWatch } from './straggler.ts'
+import type { Moving, StragglerWatch } from './straggler.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface Attempts {
   count(): number
-  /** Sends a unit once. Rejects only for mistakes of ours. */
-  send(turn: Turn): Promise<SendPartResult | Crawled>
+  /**
+   * Sends a unit once. Rejects only for mistakes of ours. `onAnswered`: what follows, a look at the source and at the answer,
+   * needs the line no more and no memory; not called where that is not so.
+   */
+  send(turn: Turn, onAnswered?: () => void): Promise<SendPartResult | Crawled>
   abortFile(fileIndex: number, reason: unknown): void
   /** Settles when no attempt of the file that runs now does any more. */
   idle(fileIndex: number): Promise<void>
@@ -29,6 +32,11 @@ export interface Attempts {
 export interface Crawled {
   readonly kind: 'crawled'
   readonly ending: AttemptEnding
+}
+
+export interface AttemptPorts extends SendPartPorts {
+  /** Finds the attempt that holds the session up; absent: none is reset. */
+  readonly watchStragglers?: (<T extends Moving>() => StragglerWatch<T>) | undefined
 }
 
 interface Underway {
@@ -49,50 +57,18 @@ const CRAWLED = /* @__PURE__ */ new UploadError('ERR_UPLOAD_NETWORK', 'The conne
 })
 
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
-export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
+export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
   const running = new Set<Underway>()
-  const stragglers = createStragglerWatch<Underway>()
+  const stragglers = ports.watchStragglers?.<Underway>()
   const resets = new Map<string, number>()
   const readers = createReaderCache((fileIndex) => {
     const { sizeBytes, modifiedAtMs } = fileAt(job.ledger, fileIndex).plan
     const expected = { sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) }
     return { source: job.source(fileIndex), expected }
   })
-  const sendWith = async (
-    reader: Reader,
-    isFreshConnection: boolean,
-    underway: Underway,
-  ): Promise<SendPartResult | Crawled> => {
-    const { unit, controller } = underway
-    underway.isSending = true
-    const result = await sendPart(ports, {
-      unit,
-      isFreshConnection,
-      reader,
-      controller,
-      protocol: job.protocol,
-      address: addressOf(fileAt(job.ledger, unit.fileIndex), unit),
-      onSent(sentBytes) {
-        onBytes(sentBytes - underway.sentBytes)
-        underway.sentBytes = sentBytes
-        job.report({ type: 'sent', unit, sentBytes })
-      },
-    })
-    underway.isSending = false
-    const isCrawled = result.kind === 'aborted' && controller.signal.reason === CRAWLED
-    return isCrawled ? { kind: 'crawled', ending: result.ending } : result
-  }
-  const open = async (fileIndex: number): Promise<Reader | UploadError> => {
-    try {
-      return await readers.acquire(fileIndex)
-    } catch (error) {
-      return asSourceError(error)
-    }
-  }
-
   return {
     count: () => running.size,
-    async send({ unit, isFreshConnection }) {
+    async send({ unit, isFreshConnection }, onAnswered) {
       const { fileIndex } = unit
       const underway: Underway = {
         unit,
@@ -102,15 +78,38 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
         isSending: false,
         waiters: [],
       }
+      const { controller } = underway
       running.add(underway)
       try {
-        const reader = await open(fileIndex)
-        if (reader instanceof Error) return { kind: 'source', ending: 'neverWhole', error: reader }
-        return await sendWith(reader, isFreshConnection, underway)
+        let reader: Reader
+        try {
+          reader = await readers.acquire(fileIndex)
+        } catch (error) {
+          return { kind: 'source', ending: 'neverWhole', error: asSourceError(error) }
+        }
+        underway.isSending = true
+        const result = await sendPart(ports, {
+          unit,
+          isFreshConnection,
+          reader,
+          controller,
+          onAnswered,
+          protocol: job.protocol,
+          address: addressOf(fileAt(job.ledger, fileIndex), unit),
+          onSent(sentBytes) {
+            onBytes(sentBytes - underway.sentBytes)
+            underway.sentBytes = sentBytes
+            job.report({ type: 'sent', unit, sentBytes })
+          },
+        })
+        underway.isSending = false
+        const isCrawled = result.kind === 'aborted' && controller.signal.reason === CRAWLED
+        return isCrawled ? { kind: 'crawled', ending: result.ending } : result
       } finally {
         running.delete(underway)
         for (const waiter of underway.waiters) waiter()
-        await readers.release(fileIndex)
+        const closed = readers.release(fileIndex)
+        if (closed !== undefined) await closed
       }
     },
     abortFile(fileIndex, reason) {
@@ -124,7 +123,7 @@ export function createAttempts(ports: SendPartPorts, job: TransferJob, onBytes: 
       // Where an abort does not reset the connection, a second attempt could meet the first one.
       if (ports.transport.isResetByAbort !== true) return
       const sending = [...running].filter(({ isSending }) => isSending)
-      const straggler = stragglers.look(sending, nowMs, isTail)
+      const straggler = stragglers?.look(sending, nowMs, isTail)
       if (straggler === undefined) return
       const key = `${straggler.unit.fileIndex}/${straggler.unit.partNumber}`
       const count = (resets.get(key) ?? 0) + 1

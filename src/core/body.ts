@@ -4,7 +4,7 @@
 // then gets windows, and is hashed.
 
 import type { Pace } from './pace.ts'
-import type { BodyHash, Reader, Unit } from './ports.ts'
+import type { BodyHash, PieceSequence, Reader, Unit } from './ports.ts'
 import type { Slicer } from './slices.ts'
 
 export interface BodyOptions {
@@ -25,7 +25,7 @@ export interface BodyOptions {
 }
 
 export interface AttemptBody {
-  windows(): AsyncIterable<Uint8Array>
+  windows(): PieceSequence
   /** The hash of all windows, once they have all been taken; undefined when nothing is hashed. */
   digest(): Promise<string | undefined>
   /**
@@ -114,7 +114,7 @@ interface Shared {
  * One sequence, in steps that wait for nothing where nothing is to be waited for: what each window costs limits how fast one
  * thread can send. A window is read ahead only where reading takes waiting; else it would only lie and grow cold.
  */
-function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIterator<Uint8Array, undefined> {
+function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
   const { unit, windows, slicer, pace, onHold, onReady } = options
   let [current = NOTHING, other = current] = windows
   let isBegun = false
@@ -131,6 +131,8 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
   /** Has leave to go, or waits for it. */
   let slice: Uint8Array | undefined
   let isOut = false
+  /** The line has taken what it was given and waits for more. */
+  let isAsked = false
 
   const fillOther = (): Uint8Array => {
     const next = other.subarray(0, Math.min(other.byteLength, unit.end - at))
@@ -146,8 +148,7 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
     isSlow = false
     hashing = shared.update(next)
   }
-  /** What is to be given out now, or what must be waited for before the same question is asked again. */
-  const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
+  const look = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
     if (isDone || shared.isStale()) return OVER
     if (!isBegun) {
       const wait = shared.begin()
@@ -187,12 +188,19 @@ function createSequence(options: BodyOptions, shared: Shared): AsyncIterableIter
     slicer?.began()
     return { value, done: false }
   }
-  const sequence: AsyncIterableIterator<Uint8Array, undefined> = {
+  const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
+    if (isOut) slicer?.ended()
+    isOut = false
+    if (!isAsked && !isDone) onHold()
+    isAsked = true
+    const found = look()
+    isAsked = found instanceof Promise
+    return found
+  }
+  const sequence: AsyncIterableIterator<Uint8Array, undefined> & PieceSequence = {
     [Symbol.asyncIterator]: () => sequence,
+    step,
     async next() {
-      if (isOut) slicer?.ended()
-      isOut = false
-      if (!isDone) onHold()
       for (;;) {
         const found = step()
         if (!(found instanceof Promise)) return found

@@ -109,16 +109,25 @@ export function isUploadError(value: unknown): value is UploadError {
   )
 }
 
-/** The plain form of an error for journals, reports and `--json`. */
+/** The plain form of an error for journals, reports and `--json`: what happened, and where as far as that is known. */
 export interface ErrorSummary {
   readonly code: UploadErrorCode
   readonly message: string
+  /** The name of the file. */
+  readonly file?: string | undefined
+  /** 1 for the first part. */
+  readonly partNumber?: number | undefined
+  /** Which attempt at the part or the call it was, 1 for the first. */
+  readonly attempt?: number | undefined
 }
 
 /** Makes the plain form; a foreign error becomes ERR_UPLOAD_INTERNAL under its own words, redacted and on one line. */
 export function summarize(error: unknown): ErrorSummary {
-  if (isUploadError(error)) return { code: error.code, message: error.message }
-  return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(error) }
+  if (!isUploadError(error)) return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(error) }
+  const { code, message, details } = error
+  // An error that only looks like ours may have no details.
+  const { file, partNumber, attempts, attempt = attempts } = { ...details } as Record<string, never>
+  return { code, message, file, partNumber, attempt }
 }
 
 /** Throws for bad input, before any call is made. The message says what is wrong, where, and what to do. */

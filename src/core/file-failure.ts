@@ -14,10 +14,8 @@ export function isFatal(error: unknown): boolean {
 
 /** The same failure with the file's name in front, and where it happened in its details. */
 export function named(file: LedgerFile, error: unknown, turn?: Turn): UploadError {
-  const { code, message } = summarize(error)
-  const where = turn === undefined ? {} : { partNumber: turn.unit.partNumber, attempt: turn.attempt }
-  return new UploadError(code, `${file.plan.name}: ${message}`, {
-    cause: error,
-    details: { file: file.plan.name, ...where },
-  })
+  const { name } = file.plan
+  const { code, message, ...known } = summarize(error)
+  const where = turn && { partNumber: turn.unit.partNumber, attempt: turn.attempt }
+  return new UploadError(code, `${name}: ${message}`, { cause: error, details: { ...known, ...where, file: name } })
 }

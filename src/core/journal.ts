@@ -122,7 +122,8 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
   checkVersion(begun.version)
   const { key, flow, params, locations, at: beganAt } = begun
   return {
-    ...{ key, flow, params, locations, beganAt, ledger: createLedger(begun.files), registeringIndexes: new Set() },
+    key,
+    ...{ flow, params, locations, beganAt, ledger: createLedger(begun.files), registeringIndexes: new Set() },
     ...{ place: 'new', sessionId: undefined, leftSessionIds: [], hasPossibleOrphan: false, isServiceTold: undefined },
   }
 }

@@ -43,10 +43,13 @@ export interface LedgerFile {
 
 export interface Ledger {
   readonly files: readonly LedgerFile[]
+  /** Files in these states: looking at all of them at every progress event would cost more than sending some. */
+  confirmedCount: number
+  failedCount: number
 }
 
 export function createLedger(plans: readonly PlannedFile[]): Ledger {
-  return { files: plans.map(ledgerFile) }
+  return { files: plans.map(ledgerFile), confirmedCount: 0, failedCount: 0 }
 }
 
 /** The file at an index; an index outside the plan is a broken invariant. */
@@ -73,13 +76,7 @@ export function isSettled(file: LedgerFile): boolean {
 }
 
 /** Confirmed and failed files; a session is settled when they add up to all of them. */
-export function countSettled(ledger: Ledger): { confirmedCount: number; failedCount: number } {
-  let confirmedCount = 0
-  let failedCount = 0
-  for (const file of ledger.files) {
-    if (file.state === 'confirmed') confirmedCount += 1
-    if (file.state === 'failed') failedCount += 1
-  }
+export function countSettled({ confirmedCount, failedCount }: Ledger): { confirmedCount: number; failedCount: number } {
   return { confirmedCount, failedCount }
 }
 
@@ -96,7 +93,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       break
     case 'session.resumed':
       for (const file of ledger.files) {
-        if (file.state === 'failed') takeUpAgain(file)
+        if (file.state === 'failed') takeUpAgain(ledger, file)
         if (file.state === 'ready') doubtMissing(file)
       }
       break
@@ -124,11 +121,11 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       voidParts(fileAt(ledger, record.fileIndex), record.partNumbers)
       break
     case 'file.confirming':
-      fileAt(ledger, record.fileIndex).state = 'confirming'
+      enter(ledger, fileAt(ledger, record.fileIndex), 'confirming')
       break
     case 'file.confirmed': {
       const file = fileAt(ledger, record.fileIndex)
-      file.state = 'confirmed'
+      enter(ledger, file, 'confirmed')
       file.sha256 = record.sha256
       // What still arrives can no longer make a difference.
       for (const part of file.parts) part.isDoubtful = false
@@ -137,7 +134,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
     case 'file.failed': {
       const file = fileAt(ledger, record.fileIndex)
       invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
-      file.state = 'failed'
+      enter(ledger, file, 'failed')
       file.error = record.error
       break
     }
@@ -195,10 +192,19 @@ function moveFile(
   takeAddresses(ledger, addressed, at)
 }
 
-function takeUpAgain(file: LedgerFile): void {
+/** Every way into and out of the states that are counted goes through here. */
+function enter(ledger: Ledger, file: LedgerFile, state: FileState): void {
+  if (file.state === 'confirmed') ledger.confirmedCount -= 1
+  if (file.state === 'failed') ledger.failedCount -= 1
+  file.state = state
+  if (state === 'confirmed') ledger.confirmedCount += 1
+  if (state === 'failed') ledger.failedCount += 1
+}
+
+function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
   file.error = undefined
-  if (file.addresses.length === 0) file.state = 'planned'
-  else file.state = file.receivedCount === file.parts.length ? 'received' : 'ready'
+  if (file.addresses.length === 0) enter(ledger, file, 'planned')
+  else enter(ledger, file, file.receivedCount === file.parts.length ? 'received' : 'ready')
 }
 
 /** The earlier life may have died with a part on its way: nobody noted it, and it may still arrive. */

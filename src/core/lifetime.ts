@@ -5,8 +5,11 @@ export interface Lifetime<T> {
   /** Fires when the work is stopped; its reason is why. */
   readonly signal: AbortSignal
   readonly done: Promise<T>
-  /** Runs a task inside the life, unless it was stopped. A task that rejects stops everything. Never rejects. */
-  track(task: () => Promise<void>): Promise<void>
+  /**
+   * Runs a task inside the life, unless it was stopped, and gives its result. A task that rejects stops everything. Never
+   * rejects; undefined when there is no result.
+   */
+  track<R>(task: () => Promise<R>): Promise<R | undefined>
   /** Stops: the signal fires, and `done` rejects with the reason when the last task has ended. */
   stop(reason: unknown): void
   /** Settles `done` when no task runs and the outcome is there, or the work was stopped. */
@@ -50,15 +53,17 @@ export function createLifetime<T extends object>(outer: AbortSignal, outcome: ()
     stop,
     settleIfOver,
     async track(task) {
-      if (inner.signal.aborted) return
+      if (inner.signal.aborted) return undefined
+      let result
       taskCount += 1
       try {
-        await task()
+        result = await task()
       } catch (error) {
         stop(error)
       }
       taskCount -= 1
       settleIfOver()
+      return result
     },
   }
 }

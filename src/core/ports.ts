@@ -44,6 +44,15 @@ export interface Reader {
 
 // ---- Transport: one verb -----------------------------------------------------------------------------------------
 
+/** Pieces of a body, one after the other. */
+export interface PieceSequence extends AsyncIterable<Uint8Array> {
+  /**
+   * The same sequence without a promise where nothing is to be waited for: the next piece, or the end; or what must be waited
+   * for before asking again. Whoever takes steps does not iterate. Absent: iterate.
+   */
+  step?(): IteratorResult<Uint8Array, undefined> | Promise<void>
+}
+
 /**
  * A request body. `windows` is the main road: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece
  * is valid until the next one is asked for; the last one until the attempt has ended. The sequence is made anew for
@@ -52,7 +61,7 @@ export interface Reader {
  */
 export type Body =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'windows'; readonly lengthBytes: number; readonly windows: () => AsyncIterable<Uint8Array> }
+  | { readonly kind: 'windows'; readonly lengthBytes: number; readonly windows: () => PieceSequence }
   | { readonly kind: 'blob'; readonly lengthBytes: number; readonly blob: Blob }
 
 export interface TransportRequest {
@@ -251,8 +260,11 @@ export interface SessionJournal {
   readonly key: string
   /** The records found at opening, in order. */
   readonly records: readonly JournalRecord[]
-  /** Appends in call order; settles when the records are as durable as the journal promises for their types. */
-  append(records: readonly JournalRecord[]): Promise<void>
+  /**
+   * Appends in call order; settles when the records are as durable as the journal promises for their types. Undefined: they
+   * are, and so is all that was appended before.
+   */
+  append(records: readonly JournalRecord[]): Promise<void> | undefined
   /** Gives the lease back. Idempotent; appends before it are kept. */
   close(): Promise<void>
 }

@@ -42,10 +42,10 @@ interface FileCount {
   readonly totalBytes: number
   sentBytes: number
   confirmedBytes: number
-  /** By part number, what has a receipt. Bounded by the parts of the plan. */
-  readonly received: Map<number, { readonly start: number; readonly end: number }>
-  /** By part number, bytes of the attempt under way. Bounded by the parts in flight. */
-  readonly inFlight: Map<number, number>
+  /** By part number, what has a receipt. */
+  readonly received: ({ readonly start: number; readonly end: number } | undefined)[]
+  /** By part number, bytes of the attempt under way. */
+  readonly inFlight: (number | undefined)[]
 }
 
 export function createProgress({ fileSizes }: ProgressOptions): Progress {
@@ -67,21 +67,20 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     total.confirmedBytes += bytes
   }
   const setInFlight = (file: FileCount, partNumber: number, bytes: number | undefined): void => {
-    addSent(file, (bytes ?? 0) - (file.inFlight.get(partNumber) ?? 0))
-    if (bytes === undefined) file.inFlight.delete(partNumber)
-    else file.inFlight.set(partNumber, bytes)
+    addSent(file, (bytes ?? 0) - (file.inFlight[partNumber] ?? 0))
+    file.inFlight[partNumber] = bytes
   }
 
   return {
     onSent(unit, attemptBytes, nowMs) {
       const file = fileOf(unit.fileIndex)
-      const known = file.received.get(unit.partNumber)
+      const known = file.received[unit.partNumber]
       if (known !== undefined && known.end >= unit.end) return
       // Only what has no receipt yet counts, so that no byte is counted twice.
       const start = Math.max(unit.start, known?.end ?? unit.start)
       const end = Math.min(Math.max(start, unit.start + attemptBytes), unit.end)
       const bytes = end - start
-      const before = file.inFlight.get(unit.partNumber) ?? 0
+      const before = file.inFlight[unit.partNumber] ?? 0
       // Fewer bytes than before are those of a new attempt, all of which went over the line.
       meter.add(bytes >= before ? bytes - before : bytes, nowMs)
       setInFlight(file, unit.partNumber, bytes)
@@ -89,12 +88,12 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     onReceived(unit) {
       const file = fileOf(unit.fileIndex)
       setInFlight(file, unit.partNumber, undefined)
-      const known = file.received.get(unit.partNumber)
+      const known = file.received[unit.partNumber]
       // A far end may take a part in pieces: the pieces grow together.
       const start = Math.min(known?.start ?? unit.start, unit.start)
       const end = Math.max(known?.end ?? unit.end, unit.end)
       const newBytes = end - start - (known === undefined ? 0 : known.end - known.start)
-      file.received.set(unit.partNumber, { start, end })
+      file.received[unit.partNumber] = { start, end }
       addSent(file, newBytes)
       addConfirmed(file, newBytes)
     },
@@ -103,9 +102,9 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     },
     onVoided(unit) {
       const file = fileOf(unit.fileIndex)
-      const known = file.received.get(unit.partNumber)
+      const known = file.received[unit.partNumber]
       if (known === undefined) return
-      file.received.delete(unit.partNumber)
+      file.received[unit.partNumber] = undefined
       addSent(file, known.start - known.end)
       addConfirmed(file, known.start - known.end)
     },
@@ -115,13 +114,15 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     },
     snapshot(nowMs) {
       const bytesPerSecond = meter.bytesPerSecond(nowMs)
-      return { ...total, bytesPerSecond, remainingMs: remainingMs(total.totalBytes - total.sentBytes, bytesPerSecond) }
+      const { sentBytes, confirmedBytes, totalBytes } = total
+      const leftMs = remainingMs(totalBytes - sentBytes, bytesPerSecond)
+      return { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs: leftMs }
     },
   }
 }
 
 function createFileCount(totalBytes: number): FileCount {
-  return { totalBytes, sentBytes: 0, confirmedBytes: 0, received: new Map(), inFlight: new Map() }
+  return { totalBytes, sentBytes: 0, confirmedBytes: 0, received: [], inFlight: [] }
 }
 
 function remainingMs(bytesLeft: number, bytesPerSecond: number): number | undefined {

@@ -6,7 +6,8 @@ import type { Reader, Source, SourceIdentity } from './ports.ts'
 export interface ReaderCache {
   /** Opens or shares the reader; each call needs one `release`. Rejects as Source.open does. */
   acquire(fileIndex: number): Promise<Reader>
-  release(fileIndex: number): Promise<void>
+  /** Never rejects. Undefined: there is nothing to wait for. */
+  release(fileIndex: number): Promise<void> | undefined
 }
 
 interface Entry {
@@ -31,14 +32,22 @@ export function createReaderCache(
       entries.set(fileIndex, entry)
       return entry.opening
     },
-    async release(fileIndex) {
+    release(fileIndex) {
       const entry = entries.get(fileIndex)
-      if (entry === undefined) return
+      if (entry === undefined) return undefined
       entry.users -= 1
-      if (entry.users > 0) return
+      if (entry.users > 0) return undefined
       entries.delete(fileIndex)
-      // Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails.
-      await entry.opening.then((reader) => reader.close()).catch(() => undefined)
+      return closeOf(entry)
     },
+  }
+}
+
+/** Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails. */
+async function closeOf({ opening }: Entry): Promise<void> {
+  try {
+    await (await opening).close()
+  } catch {
+    // Said above.
   }
 }

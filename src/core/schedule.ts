@@ -62,8 +62,8 @@ interface Queued {
   deadlineMs: number
   /** Bytes of the units that were not given out yet. */
   leftBytes: number
-  /** Part numbers that are given out, and whether from the share of the files that came first. */
-  readonly out: Map<number, boolean>
+  /** What is given out: no more than there are parts in flight. */
+  readonly out: { readonly partNumber: number; readonly isFirstComer: boolean }[]
   /** Counts the changes, for the heaps. */
   stamp: number
 }
@@ -112,19 +112,19 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     if (queued.deadlineMs < Infinity) byDeadline.add(queued)
   }
   const giveOut = (queued: Queued, partNumber: number, isFirstComer: boolean): void => {
-    queued.out.set(partNumber, isFirstComer)
+    queued.out.push({ partNumber, isFirstComer })
     outCount += 1
     firstComerCount += Number(isFirstComer)
   }
   const takeBack = (queued: Queued, partNumber: number): void => {
-    const isFirstComer = queued.out.get(partNumber)
-    if (isFirstComer === undefined) return
-    queued.out.delete(partNumber)
-    outCount -= 1
-    firstComerCount -= Number(isFirstComer)
+    const at = queued.out.findIndex((given) => given.partNumber === partNumber)
+    for (const { isFirstComer } of at === -1 ? [] : queued.out.splice(at, 1)) {
+      outCount -= 1
+      firstComerCount -= Number(isFirstComer)
+    }
   }
   const takeBackAll = (queued: Queued): void => {
-    for (const partNumber of [...queued.out.keys()]) takeBack(queued, partNumber)
+    for (const { partNumber } of [...queued.out]) takeBack(queued, partNumber)
   }
   /** Addresses that are dead already are not saved by haste. */
   const firstDying = (nowMs: number): Queued | undefined => {
@@ -236,7 +236,7 @@ function newFile(place: number): Queued {
     stamp: 0,
     place,
     deadlineMs: Infinity,
-    out: new Map(),
+    out: [],
   }
 }
 

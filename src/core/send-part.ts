@@ -2,28 +2,27 @@
 // the windows back when nothing touches them any more. Whether and when to try again is not decided here: a part that
 // waits for its next attempt must hold neither a slot nor a window.
 
-import { createBody } from './body.ts'
+import { timeoutsFor } from './attempt-timeouts.ts'
 import { isUploadError, UploadError, type AttemptEnding, type TransportError } from './errors.ts'
-import { echoesAddress, md5FromEtag } from './etag.ts'
+import { judgeReply, receiptOf } from './judge-reply.ts'
 import type { Pace } from './pace.ts'
-import type { Clock, Hasher, Protocol, Reader, Receipt, Transport, TransportReply } from './ports.ts'
+import type { Clock, Hasher, Protocol, Reader, Receipt, Transport } from './ports.ts'
 import type { TransportRequest, Unit, Verdict } from './ports.ts'
 import { foreignWords } from './redact.ts'
-import { createSlicer } from './slices.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
-import type { Content, WholeBodies } from './whole-body.ts'
-import type { WindowLease, WindowPool } from './windows.ts'
+import type { Content } from './whole-body.ts'
+import type { WindowBodies } from './window-bodies.ts'
+import type { WindowLease } from './windows.ts'
 
 export interface SendPartPorts {
   readonly transport: Transport
   readonly clock: Clock
-  readonly windows: WindowPool
+  /** The way of bytes that must pass through us; absent: only Blobs that go unread can be sent. */
+  readonly bodies: WindowBodies | undefined
   /** Absent: nothing is hashed and no receipt is verified. */
   readonly hasher: Hasher | undefined
   readonly timeouts: AttemptTimeouts
   readonly pace: Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
-  /** How a short part goes out in one piece, where a window holds it and nothing is limited; absent: through windows. */
-  readonly wholeBodies?: WholeBodies | undefined
 }
 
 export interface SendPartOptions {
@@ -34,6 +33,8 @@ export interface SendPartOptions {
   readonly isFreshConnection: boolean
   /** Bytes of this attempt handed to the network so far. */
   readonly onSent: (sentBytes: number) => void
+  /** The storage has taken a body that went unread: from here on the attempt needs the line no more. */
+  readonly onAnswered?: (() => void) | undefined
   /** Of this attempt alone: whoever holds it may abort it, and so does the watch over its waits. */
   readonly controller: AbortController
 }
@@ -58,7 +59,8 @@ export async function sendPart(ports: SendPartPorts, options: SendPartOptions): 
   let lease: WindowLease | undefined
   try {
     if (!goesUnread(ports, options.reader)) {
-      lease = await ports.windows.lease(unit.end - unit.start, signal)
+      if (ports.bodies === undefined) return { kind: 'source', ending: 'neverWhole', error: withoutBodies() }
+      lease = await ports.bodies.lease(unit.end - unit.start, signal)
     }
     return await attemptOnce(ports, options, lease?.windows)
   } catch (error) {
@@ -93,11 +95,12 @@ async function attemptOnce(
   let request: TransportRequest | undefined
   try {
     const { method, headers } = protocol.request(unit, address)
+    const made = body.make()
     request = {
       method,
       headers,
       url: address,
-      body: await body.make(),
+      body: made instanceof Promise ? await made : made,
       signal,
       isFreshConnection,
       onSent: (bytes) => progress.onSent(bytes),
@@ -106,14 +109,23 @@ async function attemptOnce(
     if (ports.transport.hasQueue === true) watchdog.hold()
     const reply = await ports.transport.send(request)
     watchdog.stop()
-    return await judge(options, reply, progress.sentBytes(), () => body.digest())
+    const result = judgeReply(options, reply, progress.sentBytes())
+    // Its slot is kept: a pause that the storage asks for must be known before the next part goes.
+    if (result.kind === 'refused') return result
+    if (body.isUnread) options.onAnswered?.()
+    // Bytes that changed while they were on their way are stored, but they are not the file.
+    const looking = verifySource(reader)
+    if (looking !== undefined) await looking
+    // A far end that took only some of the bytes has proven nothing about the digest of all of them.
+    const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
+    return receiptOf(unit, reply, result, digest instanceof Promise ? await digest : digest)
   } catch (error) {
     const ending = request === undefined ? 'neverWhole' : ports.transport.endingOf(request)
     const readError = body.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
     if (signal.aborted && signal.reason !== expiry.error) return { kind: 'aborted', ending }
     // A platform that could not read the Blob says no more than that no answer came.
-    const changed = body.isUnread && (await verifySource(reader).catch((caught: unknown) => caught))
+    const changed = body.isUnread === true ? await changeOf(reader) : undefined
     if (changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // A hasher that lost its thread says so: the same part may well go through once more.
@@ -126,7 +138,8 @@ async function attemptOnce(
     watchdog.stop()
     progress.end()
     // The read that was under way when the attempt ended still writes into its window.
-    await body.end?.()
+    const ended = body.end?.()
+    if (ended !== undefined) await ended
     // What hashes elsewhere need not go on for an answer that asked for no digest.
     if (body.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
   }
@@ -138,22 +151,15 @@ function createContent(
   windows: readonly Uint8Array[] | undefined,
   watchdog: Watchdog,
 ): Content {
-  const { hasher, pace } = ports
-  const lengthBytes = unit.end - unit.start
-  if (windows === undefined) return blobContent(unit, reader, hasher, signal)
+  const { hasher, pace, bodies } = ports
+  if (windows === undefined || bodies === undefined) return blobContent(unit, reader, hasher, signal)
   const startHash = hasher === undefined ? undefined : () => hasher.start()
-  const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
-  const whole = windows.length > 1 || pace.isLimited() ? undefined : ports.wholeBodies
-  const short = whole?.({ unit, reader, startHash, take, windows, watchdog })
-  if (short !== undefined) return short
-  const { windows: sequence, ...rest } = createBody({
-    ...{ unit, reader, windows, startHash },
-    slicer: createSlicer(ports.clock, ports.windows.windowBytes),
-    pace: { pieceBytes: () => pace.pieceBytes(), take },
-    onHold: () => watchdog.hold(),
-    onReady: () => watchdog.resume(),
-  })
-  return { ...rest, make: () => ({ kind: 'windows', lengthBytes, windows: sequence }) }
+  return bodies.content({ unit, reader, startHash, windows, pace, signal, watchdog })
+}
+
+function withoutBodies(): UploadError {
+  const message = 'Its bytes must pass through this program: give the engine bodies, windowBodies().'
+  return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message)
 }
 
 function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
@@ -195,86 +201,27 @@ function createProgress(
   }
 }
 
-/** The slowest line that a transport without live progress is waited for, bytes a second. */
-const SLOWEST_BYTES_PER_SECOND = 8 * 1024
-
-/** How long a request may rest in a queue of the platform that nobody sees. */
-const UNSEEN_QUEUE_MS = 5 * 60_000
-
-function timeoutsFor(ports: SendPartPorts, lengthBytes: number): AttemptTimeouts {
-  if (ports.transport.isProgressLive ?? true) {
-    const queueMs = ports.transport.hasQueue === true ? UNSEEN_QUEUE_MS : 0
-    return { ...ports.timeouts, connectMs: Math.max(ports.timeouts.connectMs, queueMs) }
-  }
-  const sendMs = (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
-  const { connectMs, stallMs, answerMs } = ports.timeouts
-  return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
-}
-
-/** An ETag that repeats the address would take a secret into journal and receipt, so the protocol never sees it. */
-function withoutEcho(reply: TransportReply, address: string): TransportReply {
-  const { etag } = reply.headers
-  if (etag === undefined || !echoesAddress(etag, address)) return reply
-  const others = Object.entries(reply.headers).filter(([name]) => name !== 'etag')
-  const headers = Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(others))
-  return { ...reply, headers }
-}
-
-async function judge(
-  options: SendPartOptions,
-  reply: TransportReply,
-  sentBytes: number,
-  digest: () => Promise<string | undefined> | undefined,
-): Promise<SendPartResult> {
-  const { unit, reader, protocol, address } = options
-  const verdict = protocol.judge(withoutEcho(reply, address), unit)
-  if (verdict.kind !== 'received') return { kind: 'refused', verdict }
-  const { acceptedEnd, etag } = verdict
-  if (acceptedEnd > unit.end) {
-    return refusedAs(
-      'ERR_UPLOAD_SERVICE_REPLY',
-      `The storage says that it has more of part ${unit.partNumber} than there is.`,
-    )
-  }
-  if (unit.start + sentBytes < acceptedEnd) {
-    return refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`)
-  }
-  // Bytes that changed while they were on their way are stored, but they are not the file.
-  await verifySource(reader)
-  // A far end that took only some of the bytes has proven nothing about the digest of all of them.
-  const md5 = acceptedEnd === unit.end ? await digest() : undefined
-  const theirs = etag === undefined || md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
-  // Where the platform hides the headers that name encryption, an ETag that differs may be no MD5: it proves nothing.
-  const isComparable = reply.hidesHeaders !== true || reply.headers['x-amz-server-side-encryption'] !== undefined
-  if (theirs !== undefined && theirs !== md5 && isComparable) {
-    return refusedAs(
-      'ERR_UPLOAD_DIGEST_MISMATCH',
-      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent. The bytes were damaged on their way, ` +
-        'or the bucket encrypts so that an ETag is no MD5; if it does, use verify: off (--verify off).',
-    )
-  }
-  const receipt: Receipt = {
-    acceptedEnd,
-    ...(etag === undefined ? {} : { etag }),
-    ...(md5 === undefined ? {} : { md5 }),
-    isVerified: theirs !== undefined && theirs === md5,
-  }
-  return { kind: 'received', receipt }
-}
-
-function refusedAs(
-  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY',
-  message: string,
-): SendPartResult {
-  const error = new UploadError(code, message, { isRetryable: true })
-  return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
-}
-
-async function verifySource(reader: Reader): Promise<void> {
+/** Undefined: it is the same. Throws, or rejects, when it is not. */
+function verifySource(reader: Reader): Promise<void> | undefined {
   try {
-    await reader.verify()
+    const looking = reader.verify()
+    return looking === undefined ? undefined : Promise.resolve(looking).catch(rethrowAsSourceError)
   } catch (error) {
-    throw asSourceError(error)
+    return rethrowAsSourceError(error)
+  }
+}
+
+function rethrowAsSourceError(error: unknown): never {
+  throw asSourceError(error)
+}
+
+/** Why the source is no longer what it was; undefined when it is. */
+async function changeOf(reader: Reader): Promise<unknown> {
+  try {
+    await verifySource(reader)
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 

@@ -41,8 +41,8 @@ export interface TransferJob {
   readonly ledger: Ledger
   readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
   source(fileIndex: number): Source
-  /** Makes a record durable, then applies it to the ledger. */
-  record(body: RecordBody): Promise<void>
+  /** Makes a record durable, then applies it to the ledger. Undefined: both is done. */
+  record(body: RecordBody): Promise<void> | undefined
   /**
    * Gets addresses for the next files, in order, or fails them; called while few parts are ready, never twice at once.
    * A rejection ends the session.
@@ -50,6 +50,8 @@ export interface TransferJob {
   replenish(signal: AbortSignal): Promise<void>
   /** Every receipt of the file is there: confirms it. Returns the numbers of parts that must be sent again, or none. */
   finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[]>
+  /** How many files may be finished at once, where that is no call and reads nothing; absent: the engine's own number. */
+  readonly finishesAtOnce?: number
   /**
    * Asks for new addresses for a file whose addresses are no longer taken; false when there is no way. It may move this and
    * other files to a new session: their generation tells.

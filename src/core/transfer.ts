@@ -3,7 +3,7 @@
 
 import { createAttemptEnd, type RetryAccount } from './attempt-end.ts'
 import { createAddressClock, expired, type AddressClock } from './address-clock.ts'
-import { addressOf, createAttempts } from './attempts.ts'
+import { addressOf, createAttempts, type AttemptPorts } from './attempts.ts'
 import { summarize, UploadError } from './errors.ts'
 import { createFeeder } from './feeder.ts'
 import { isFatal, named } from './file-failure.ts'
@@ -13,7 +13,6 @@ import { countSettled, fileAt, isReceived, isSettled, partAt, type LedgerFile } 
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import type { Random, Unit } from './ports.ts'
 import { createSchedule, type Schedule, type Turn } from './schedule.ts'
-import type { SendPartPorts } from './send-part.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface TransferSettings {
@@ -25,7 +24,7 @@ export interface TransferSettings {
 }
 
 /** What all transfers of an engine share. */
-export interface TransferPorts extends SendPartPorts {
+export interface TransferPorts extends AttemptPorts {
   readonly random: Random
   readonly account: RetryAccount
   /** Something changed: there may be work for a slot. */
@@ -49,8 +48,11 @@ export interface TransferResult {
 export interface Transfer {
   /** Parts that could start at a time, monotonic ms. */
   readyCount(nowMs: number): number
-  /** Takes the next part and sends it once; undefined when none is ready. Never rejects. */
-  attemptNext(): Promise<AttemptTally> | undefined
+  /**
+   * Takes the next part and sends it once; undefined when none is ready. `onFree`: its slot is free already, while what the
+   * answer means is still looked into. Never rejects; no tally: the session was stopped.
+   */
+  attemptNext(onFree?: () => void): Promise<AttemptTally | undefined> | undefined
   /** When to look again although nothing changed, monotonic ms, later than `nowMs`. */
   nextDueMs(nowMs: number): number | undefined
   /** The network may be back. */
@@ -77,9 +79,14 @@ export function createTransfer(
   const attempts = createAttempts(ports, withServerTime(job, addresses), ports.onBytes)
   const life = createLifetime(signal, createOutcome(job))
   life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
-  const track = (task: () => Promise<void>): Promise<void> => life.track(task).then(ports.wake)
+  const track = async <R>(task: () => Promise<R>): Promise<R | undefined> => {
+    const result = await life.track(task)
+    ports.wake()
+    return result
+  }
   const host = createHostWatch({
-    ...{ clock, random, giveUpAfterMs: settings.giveUpAfterMs },
+    clock,
+    ...{ random, giveUpAfterMs: settings.giveUpAfterMs },
     onUnreachable: (sinceMs, untilMs) => job.report({ type: 'unreachable', sinceMs, untilMs }),
     onReachable: () => job.report({ type: 'reachable' }),
     onGiveUp: (error) => life.stop(error),
@@ -96,7 +103,8 @@ export function createTransfer(
   }
   const finisher = createFinishing({ job, life, schedule, track, wake: ports.wake, failFile }, settings)
   const onAttemptEnd = createAttemptEnd({
-    ...{ job, schedule, host, clock, random, account, failFile },
+    job,
+    ...{ schedule, host, clock, random, account, failFile },
     ...{
       retries: settings.retries,
       signal: life.signal,
@@ -104,7 +112,7 @@ export function createTransfer(
       onMoved: () => takeUpMoved(),
     },
   })
-  const attempt = async (turn: Turn): Promise<AttemptTally> => {
+  const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
     const file = fileAt(job.ledger, turn.unit.fileIndex)
     const start = { address: addressOf(file, turn.unit), generation: file.generation }
     const beganAtMs = clock.monotonicNow()
@@ -112,7 +120,7 @@ export function createTransfer(
       await onAttemptEnd(turn, start, expired(turn.unit))
       return NOTHING
     }
-    const result = await attempts.send(turn)
+    const result = await attempts.send(turn, onFree)
     if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
     if (result.kind === 'refused' && result.verdict.kind === 'renew') addresses.noteLateRefusal(result.verdict.error)
     await onAttemptEnd(turn, start, result)
@@ -154,14 +162,11 @@ export function createTransfer(
   return {
     done: life.done,
     readyCount: (nowMs) => Math.min(openSlots(nowMs), schedule.readyCount(nowMs)),
-    attemptNext() {
+    attemptNext(onFree) {
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs)
       if (turn === undefined) return undefined
-      let tally = NOTHING
-      return track(async () => {
-        tally = await attempt(turn)
-      }).then(() => tally)
+      return track(() => attempt(turn, onFree))
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
     probeNow: () => host.probeNow(),
@@ -176,14 +181,11 @@ export function createTransfer(
   }
 }
 
-/** Says how the session ended, once every file has; each file is looked at once. */
+/** Says how the session ended, once every file has. */
 function createOutcome({ ledger }: TransferJob): () => TransferResult | undefined {
-  const { files } = ledger
-  let settledUpTo = 0
   return () => {
-    for (let file = files[settledUpTo]; file !== undefined && isSettled(file); file = files[settledUpTo])
-      settledUpTo += 1
-    return settledUpTo === files.length ? countSettled(ledger) : undefined
+    const settled = countSettled(ledger)
+    return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
   }
 }
 
@@ -208,7 +210,7 @@ function createFinishing(
     readonly job: TransferJob
     readonly life: Lifetime<TransferResult>
     readonly schedule: Schedule
-    readonly track: (task: () => Promise<void>) => Promise<void>
+    readonly track: <R>(task: () => Promise<R>) => Promise<R | undefined>
     readonly wake: () => void
     readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
   },
@@ -216,25 +218,25 @@ function createFinishing(
 ): Finisher {
   const { job, life, schedule, wake, failFile } = parts
   const finish = async (file: LedgerFile): Promise<readonly number[]> => {
-    let again: readonly number[] = []
-    await parts.track(async () => {
-      try {
-        again = await job.finish(file, life.signal)
-        job.report({ type: 'fileState', file })
-      } catch (error) {
-        if (life.signal.aborted || isFatal(error)) throw error
-        await failFile(file, named(file, error))
-      }
-    })
-    return again
+    try {
+      const again = await job.finish(file, life.signal)
+      job.report({ type: 'fileState', file })
+      return again
+    } catch (error) {
+      if (life.signal.aborted || isFatal(error)) throw error
+      await failFile(file, named(file, error))
+      return []
+    }
   }
+  const finishTracked = async (file: LedgerFile): Promise<readonly number[]> =>
+    (await parts.track(() => finish(file))) ?? []
   const resend = (file: LedgerFile, partNumbers: readonly number[]): void => {
     const units = partNumbers.map((partNumber) => unitOf(file, partNumber))
     job.report({ type: 'voided', units })
     schedule.add(units)
     wake()
   }
-  return createFinisher(finishConcurrency, finish, resend)
+  return createFinisher(job.finishesAtOnce ?? finishConcurrency, finishTracked, resend)
 }
 
 function missingUnits(file: LedgerFile): Unit[] {

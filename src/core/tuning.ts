@@ -1,10 +1,13 @@
 // How an engine uses the line: how many parts at once, how fast, and what it hears meanwhile. The fixed form here takes the
 // whole line with one number of parts; adaptive-tuning has all that learns.
 
-import type { ConcurrencySample } from './concurrency.ts'
+import type { EngineOptions } from './engine.ts'
 import { invalid } from './errors.ts'
-import type { Transport } from './ports.ts'
+import type { Clock, Transport } from './ports.ts'
+import type { Sampling, Slots } from './sampling.ts'
 import type { SendPartPorts } from './send-part.ts'
+import type { Moving, StragglerWatch } from './straggler.ts'
+import type { LimitRate } from './timetable.ts'
 
 export interface Tuning {
   /** Parts that may be in flight now. */
@@ -13,33 +16,38 @@ export interface Tuning {
   readonly pace: SendPartPorts['pace']
   /** The transport to send with, so that the line can be listened to. */
   readonly transport: Transport
-  /** How long until the next sample while parts are under way, ms. */
-  sampleEveryMs(): number
-  onSample(sample: Omit<ConcurrencySample, 'roundTripMs'>): void
-  /** So many more bytes were handed to the network. */
-  addBytes(bytes: number): void
-  /** Whether anything is being sent; nothing is measured otherwise. */
-  setActive(isActive: boolean): void
+  /** Another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+  limitRate(limit: LimitRate): void
+  /** Begins to sample the line, for what it learns; absent: there is nothing to learn. */
+  sample?(slots: Slots): Sampling
+  /** Finds the attempts that hold a session up, for each session apart; absent: none is. */
+  watchStragglers?<T extends Moving>(): StragglerWatch<T>
 }
 
+export interface TuningOptions extends Pick<EngineOptions, 'concurrency' | 'isBackground' | 'limitRate' | 'hearing'> {
+  readonly transport: Transport
+  readonly clock: Clock
+}
+
+/** Makes a tuning. Throws ERR_UPLOAD_INVALID_ARGUMENT for a number of parts or a limit that is none, or that it cannot keep. */
+export type TuningMaker = (options: TuningOptions) => Tuning
+
 export const MAX_CONCURRENCY = 64
-const SAMPLE_MS = 500
 const UNLIMITED: SendPartPorts['pace'] = {
   isLimited: () => false,
   pieceBytes: () => Infinity,
   take: () => undefined,
 }
 
-export function fixedTuning(transport: Transport, concurrency: number): Tuning {
-  return {
-    limit: () => concurrency,
-    pace: UNLIMITED,
-    transport,
-    sampleEveryMs: () => SAMPLE_MS,
-    onSample: () => undefined,
-    addBytes: () => undefined,
-    setActive: () => undefined,
-  }
+/** One number of parts, and the whole line. */
+export const fixedTuning: TuningMaker = ({ transport, concurrency, isBackground, limitRate }) => {
+  if (concurrency === 'auto' || concurrency === undefined || isBackground === true || limitRate !== undefined) refuse()
+  const limit = checkConcurrency(concurrency)
+  return { limit: () => limit, pace: UNLIMITED, transport, limitRate: refuse }
+}
+
+function refuse(): never {
+  invalid("concurrency: 'auto', limitRate and isBackground need tuning: adaptiveTuning of mocap-uplink/tuning.")
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no number of parts. */

@@ -16,8 +16,11 @@ export interface UsualRate {
 /** A rate this far from the usual one is another line. */
 const FALLEN = 0.88
 const RISEN = 1.2
-/** The same, of the most that a limit brought and kept up for a moment: connections have lost packets since. */
-const BELOW_BEST = 0.85
+/**
+ * The same, of the most that a limit brought: connections have lost packets since. It asks for little, because it is only heard
+ * where there is no queue: then more connections take from nobody, and waiting for a deeper fall leaves the line half empty.
+ */
+const BELOW_BEST = 0.93
 /** How fast the usual rate follows the present one. */
 const FOLLOW = 0.1
 

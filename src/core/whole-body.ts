@@ -6,12 +6,14 @@ import type { BodyHash, Body } from './ports.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /** What a request carries, in whatever form. */
-export interface Content extends Partial<Pick<AttemptBody, 'end' | 'readError'>> {
+export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
   /** Called once. Rejects as the reader does. */
   make(): Body | Promise<Body>
   /** It goes to the network without being read by us. */
   readonly isUnread?: true
-  digest(): Promise<string | undefined> | undefined
+  digest(): Promise<string | undefined> | string | undefined
+  /** As of AttemptBody. Undefined: nothing touches the windows any more. */
+  end?(): Promise<void> | undefined
 }
 
 export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'windows'> {
@@ -40,37 +42,47 @@ export function wholeBodies(): WholeBodies {
     let hashing: Promise<void> | undefined
     let readError: unknown
     watchdog.hold()
+    const ready = (): Body => {
+      watchdog.started()
+      return { kind: 'bytes', bytes }
+    }
+    const hashAndWait = (): Body | Promise<Body> => {
+      // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
+      hash = startHash?.()
+      hashing = hash?.update(bytes) ?? undefined
+      // Whoever asks for the digest hears of it.
+      hashing?.catch(() => undefined)
+      return take(lengthBytes)?.then(ready) ?? ready()
+    }
+    const failed = (error: unknown): never => {
+      readError = error
+      throw error
+    }
+    const digest = (): Promise<string> | string | undefined => {
+      // An empty body was not hashed yet.
+      hash ??= startHash?.()
+      return hash?.digest()
+    }
 
     return {
-      async make() {
-        if (lengthBytes > 0) {
-          try {
-            await reader.read(bytes, unit.start)
-          } catch (error) {
-            readError = error
-            throw error
-          }
-          // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
-          hash = startHash?.()
-          hashing = hash?.update(bytes) ?? undefined
-          // Whoever asks for the digest hears of it.
-          hashing?.catch(() => undefined)
-          const leave = take(lengthBytes)
-          if (leave !== undefined) await leave
+      make() {
+        if (lengthBytes === 0) return ready()
+        try {
+          const reading = reader.read(bytes, unit.start)
+          if (reading !== undefined) return Promise.resolve(reading).then(hashAndWait, failed)
+        } catch (error) {
+          return failed(error)
         }
-        watchdog.started()
-        return { kind: 'bytes', bytes }
+        return hashAndWait()
       },
-      async digest() {
-        await hashing
-        // An empty body was not hashed yet.
-        hash ??= startHash?.()
-        return hash?.digest()
-      },
-      async end() {
+      digest: () => (hashing === undefined ? digest() : hashing.then(digest)),
+      end() {
+        if (hashing === undefined) {
+          hash?.dispose?.()
+          return undefined
+        }
         // A hash elsewhere may still look into the window.
-        await hashing?.catch(() => undefined)
-        hash?.dispose?.()
+        return hashing.catch(() => undefined).then(() => hash?.dispose?.())
       },
       readError: () => readError,
     }

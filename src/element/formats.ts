@@ -38,7 +38,14 @@ export function createFormats(language: string | undefined): Formats {
     const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)))
     const shown = value / 1000 ** step
     const maximumFractionDigits = step > 0 && shown < 10 ? 1 : 0
-    return write(shown, { style: 'unit', unit: `${UNITS[step] ?? 'byte'}${suffix}`, maximumFractionDigits })
+    // The short form of bytes has no plural.
+    const unitDisplay = step > 0 ? 'short' : 'long'
+    return write(shown, {
+      style: 'unit',
+      unit: `${UNITS[step] ?? 'byte'}${suffix}`,
+      unitDisplay,
+      maximumFractionDigits,
+    })
   }
   const inUnit = (value: number, unit: string): string => write(value, { style: 'unit', unit, unitDisplay: 'short' })
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })

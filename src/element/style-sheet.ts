@@ -119,6 +119,10 @@ dialog .actions { justify-content: end; }
 dialog button { flex: 1 1 auto; }
 `
 
+/**
+ * On a phone names are whole: no pointer can ask for the title of one that was cut, and the clips of a day differ at the
+ * end of their names. A problem has the width of the row there, and its button a line of its own.
+ */
 const ROWS = `
 .list {
   overflow: auto; overscroll-behavior: contain; border-block-start: 1px solid var(--_line);
@@ -150,10 +154,12 @@ const ROWS = `
   .summary .actions { flex: 1 1 100%; }
   .summary .actions .primary-button, .summary .actions .pause-button { flex: 1; }
   .words .facts { flex: 1 0 100%; justify-content: space-between; }
-  .file-name { flex-basis: 100%; }
+  .file-name { flex-basis: 100%; white-space: normal; overflow-wrap: anywhere; }
+  .notice { flex-wrap: wrap; }
+  .notice > div { flex: 1 0 100%; }
+  .notice button { margin: -8px -10px; }
   .offer .actions .primary-button { flex: 1; }
   .offer .actions { flex: 1 1 100%; }
-  /* A problem has the width of the row, and its button a line of its own. */
   .file[data-state='failed'] { flex-wrap: wrap; row-gap: 8px; }
   .file[data-state='failed'] .words { flex-basis: calc(100% - 32px); }
   .file[data-state='failed'] button { margin-inline-start: 32px; }
@@ -176,6 +182,7 @@ const MOODS = `
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
+  .file-bar { block-size: 7px; }
   .fill { background: Highlight; forced-color-adjust: none; }
   .file-icon, .drop-icon { color: CanvasText !important; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }

@@ -6,13 +6,13 @@ import type { DomHand, RequestedAnalysis } from '../client/contract.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import { invalid, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
-import {
-  analysisMachine,
-  type AnalysisInput as AnalysisPlace,
-  type AnalysisOutput,
-  type AnalysisSegmentIds,
-  type AnalysisStatus,
-} from '../machines/analysis.ts'
+import type {
+  AnalysisInput as AnalysisPlace,
+  AnalysisOutput,
+  AnalysisSegmentIds,
+  AnalysisStatus,
+} from '../machines/analysis-data.ts'
+import { analysisMachine } from '../machines/analysis.ts'
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'

@@ -71,8 +71,8 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   )
   const frameRate = frameRateOf(input, kind)
   const params: CaptureParams = {
-    ...session,
     mocapTypeId,
+    ...session,
     reprocess: input.reprocess ?? false,
     ...given({ frameRate, batchSize }),
   }
@@ -97,6 +97,7 @@ export function captureProtocol(
   { client, isHttpAllowed, addressPolicy }: FlowContext,
   params: CaptureParams,
 ): Protocol {
+  // The host's own rules last: what a journal holds must not replace them.
   return captureSession({ ...params, client, isHttpAllowed, addressPolicy })
 }
 

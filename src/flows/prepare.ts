@@ -35,15 +35,17 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
       ? {}
       : { partSizeBytes: sizeOf(partSizeBytes, sizeBytes, limits) }
   const { partCount, partSizeBytes: planned } = planFile({ name: source.name, sizeBytes, limits, ...asked })
-  return {
+  // Not put together by spreading: the plans of ten thousand files then have one shape.
+  const plan: { -readonly [K in keyof PlannedFile]: PlannedFile[K] } = {
     fileIndex,
     name: source.name,
     sizeBytes,
     partCount,
     partSizeBytes: planned,
-    ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
-    ...(frameRate === undefined ? {} : { extra: { frameRate } }),
   }
+  if (modifiedAtMs !== undefined) plan.modifiedAtMs = modifiedAtMs
+  if (frameRate !== undefined) plan.extra = { frameRate }
+  return plan
 }
 
 function sizeOf(asked: PartSize, sizeBytes: number, { minBytes, maxBytes }: UnitLimits): number {

@@ -3,9 +3,9 @@
 
 import { checkAddresses, type AddressRules } from '../core/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
+import { named } from '../core/file-failure.ts'
 import type { LedgerFile } from '../core/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
-import { onOneLine } from '../core/redact.ts'
 import { sleep } from '../core/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer-job.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
@@ -33,12 +33,15 @@ const MAX_RENEWALS = 3
 /** How often a confirmation may be refused while parts are doubtful, before the refusal is believed. */
 const MAX_CONFIRM_REFUSALS = 6
 const CONFIRM_WAIT_MS = 1_000
+/** Files that are finished by a record alone, at once: they share what writing it costs. */
+const RECORDS_AT_ONCE = 64
 
 export function createSessionJob(options: SessionJobOptions): TransferJob {
   const { record, protocol, source, registeredBefore, report, clock } = options
   const ledger = record.ledger()
   const renewals = new Map<number, number>()
   const confirmRefusals = new Map<number, number>()
+  const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
   let registering: Promise<unknown> = Promise.resolve()
   /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
   let firstPlanned = 0
@@ -59,9 +62,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     await record.write({ type: 'files.registered', files: addressed })
   }
   const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {
-    const { code, message } = summarize(error)
-    const text = onOneLine(`${file.plan.name}: ${message}`)
-    await record.write({ type: 'file.failed', fileIndex: file.plan.fileIndex, error: { code, message: text } })
+    await record.write({ type: 'file.failed', fileIndex: file.plan.fileIndex, error: summarize(named(file, error)) })
   }
   /** A refusal of many names says nothing of each: they are asked for one by one, so that only the culprits fail. */
   const registerOrFail = async (
@@ -86,6 +87,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     source,
     record: (body) => record.write(body),
     report,
+    ...(isNothingToAsk ? { finishesAtOnce: RECORDS_AT_ONCE } : {}),
     async replenish(signal) {
       const batch: LedgerFile[] = []
       // Names of an earlier life go in a batch of their own: only they may be overwritten.

@@ -13,8 +13,11 @@ export interface SessionRecord {
   folded(): FoldedJournal | undefined
   ledger(): Ledger
   sessionId(): string | number
-  /** Makes a record durable, then applies it, in the order of the calls: the live ledger is the fold of the journal. */
-  write(body: RecordBody): Promise<void>
+  /**
+   * Makes a record durable, then applies it, in the order of the calls: the live ledger is the fold of the journal. Undefined:
+   * both is done.
+   */
+  write(body: RecordBody): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -33,16 +36,36 @@ export function createSessionRecord(
   let folded = resumed === undefined ? undefined : foldJournal(resumed.records)
   /** Some records settle before others that were appended earlier: those that need not wait for the disk. */
   let applied: Promise<unknown> = Promise.resolve()
+  let applyingCount = 0
 
-  const open = (): Promise<SessionJournal> => (opened ??= journal.open(key))
-  const apply = async (record: JournalRecord, appended: Promise<void>, before: Promise<unknown>): Promise<void> => {
+  const apply = (record: JournalRecord): void => {
+    if (record.type === 'session.begun') folded = beginFold(record)
+    else if (folded !== undefined) advanceFold(folded, record)
+  }
+  const applyInTurn = async (record: JournalRecord, appended: Promise<void> | undefined): Promise<void> => {
+    const before = applied
+    applyingCount += 1
     try {
       await appended
     } finally {
       await before
+      applyingCount -= 1
     }
-    if (record.type === 'session.begun') folded = beginFold(record)
-    else if (folded !== undefined) advanceFold(folded, record)
+    apply(record)
+  }
+  const writeTo = (journalled: SessionJournal, record: JournalRecord): Promise<void> | undefined => {
+    const appended = journalled.append([record])
+    if (appended === undefined && applyingCount === 0) {
+      apply(record)
+      return undefined
+    }
+    const turn = applyInTurn(record, appended)
+    applied = turn.catch(() => undefined)
+    return turn
+  }
+  const openAndWrite = async (record: JournalRecord): Promise<void> => {
+    session ??= await (opened ??= journal.open(key))
+    await writeTo(session, record)
   }
   return {
     key,
@@ -55,13 +78,10 @@ export function createSessionRecord(
       invariant(folded?.sessionId !== undefined, 'a session is used only after it was created')
       return folded.sessionId
     },
-    async write(body) {
-      const record = { ...body, at: clock.wallNow() } as JournalRecord
-      session ??= await open()
-      const appended = session.append([record])
-      const turn = apply(record, appended, applied)
-      applied = turn.catch(() => undefined)
-      await turn
+    write(body) {
+      const { type, ...fields } = body
+      const record = { type, ...fields, at: clock.wallNow() } as JournalRecord
+      return session === undefined ? openAndWrite(record) : writeTo(session, record)
     },
     async close() {
       const last = await opened?.catch(() => undefined)

@@ -53,14 +53,12 @@ export function createSessionSteps(
     if (!isProven) await proveSources(ports, definition, record, telling, signal)
     isProven = true
     const job = createSessionJob({
-      ...{
-        record,
-        protocol,
-        clock,
-        isHttpAllowed: definition.isHttpAllowed,
-        addressPolicy: definition.addressPolicy,
-        renewAddresses: definition.renewAddresses,
-      },
+      record,
+      protocol,
+      clock,
+      isHttpAllowed: definition.isHttpAllowed,
+      addressPolicy: definition.addressPolicy,
+      renewAddresses: definition.renewAddresses,
       // A copy: what is asked for in this transfer is no repetition of it.
       digestWhole: wholeDigestOf(ports, definition),
       registeredBefore: new Set(record.folded()?.registeringIndexes),

@@ -43,12 +43,7 @@ export function createTelling(options: {
   const now = (): number => clock.monotonicNow()
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
   const snapshot = (): UploadProgress => {
-    let filesConfirmed = 0
-    let filesFailed = 0
-    for (const file of files()) {
-      if (file.state === 'confirmed') filesConfirmed += 1
-      if (file.state === 'failed') filesFailed += 1
-    }
+    const ledger = record.folded()?.ledger
     const { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs } = progress?.snapshot(now()) ?? NOTHING
     return {
       sentBytes,
@@ -56,9 +51,9 @@ export function createTelling(options: {
       totalBytes,
       bytesPerSecond,
       remainingMs,
-      filesConfirmed,
-      filesFailed,
-      filesTotal: files().length,
+      filesConfirmed: ledger?.confirmedCount ?? 0,
+      filesFailed: ledger?.failedCount ?? 0,
+      filesTotal: ledger?.files.length ?? 0,
     }
   }
   const tellProgress = (isDue: boolean): void => {
@@ -83,7 +78,8 @@ export function createTelling(options: {
     const { fileIndex, name, sizeBytes: bytes, partCount: parts } = file.plan
     const counts = progress?.file(fileIndex) ?? { sentBytes: 0, confirmedBytes: 0 }
     return {
-      ...{ fileIndex, name, bytes, parts, sentBytes: counts.sentBytes, confirmedBytes: counts.confirmedBytes },
+      fileIndex,
+      ...{ name, bytes, parts, sentBytes: counts.sentBytes, confirmedBytes: counts.confirmedBytes },
       state: shownState(file, counts.sentBytes),
       ...(file.error === undefined ? {} : { error: file.error }),
     }

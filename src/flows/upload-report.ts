@@ -19,7 +19,8 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
   const folded = record.folded()
   const files = folded?.ledger.files ?? []
   return {
-    ...{ flow, key, durationMs, sessionId: folded?.sessionId },
+    flow,
+    ...{ key, durationMs, sessionId: folded?.sessionId },
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
     hasPossibleOrphan: folded?.hasPossibleOrphan ?? false,
@@ -30,8 +31,8 @@ export function buildReport(options: ReportOptions): UploadReport {
   const { output } = options
   const error = output.error ?? output.journalError
   return {
-    ...buildSnapshot(options),
     status: output.status,
+    ...buildSnapshot(options),
     ...(error === null ? {} : { error }),
     ...(output.isServiceTold === null ? {} : { isServiceTold: output.isServiceTold }),
   }

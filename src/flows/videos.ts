@@ -2,7 +2,7 @@
 
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import type { AddressPolicy } from '../core/address-policy.ts'
+import type { HostPolicy } from '../core/address-policy.ts'
 import type { HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
 import { given } from '../core/given.ts'
@@ -39,7 +39,7 @@ export interface FlowContext extends FlowPorts {
   readonly client: ServiceClient
   readonly isHttpAllowed: boolean
   /** Which hosts a storage address may name. Default `any`. */
-  readonly addressPolicy?: AddressPolicy | undefined
+  readonly addressPolicy?: HostPolicy | undefined
   /** Default for uploads that name none. */
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file of an earlier life again; absent where it cannot. */
@@ -67,7 +67,8 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     ...given({ isAlreadyConfirmed, unitLimits }),
   })
   return {
-    ...{ flow: 'video', params, protocol, renewAddresses },
+    flow: 'video',
+    ...{ params, protocol, renewAddresses },
     ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
     files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
@@ -89,5 +90,6 @@ export function videoProtocol(
   /** What cannot be journalled. A resumed session has its plan, and needs no limits. */
   own: Pick<VideosInput, 'isAlreadyConfirmed' | 'unitLimits'> = {},
 ): Protocol {
+  // The host's own rules last: what a journal holds must not replace them.
   return videoSession({ ...params, ...own, client, isHttpAllowed, addressPolicy })
 }

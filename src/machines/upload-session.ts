@@ -6,130 +6,15 @@
 // its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
 // There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
 
-import { assign, fromPromise, setup } from 'xstate'
-
-import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus } from '../core/journal.ts'
-import { readRejection, type TransferResult } from './rejection.ts'
-import type {
-  DrainReason,
-  MachineInput,
-  UploadSessionContext,
-  UploadSessionEvent,
-  UploadSessionInput,
-  UploadSessionOutput,
-} from './session-data.ts'
-
-export type { MachineInput, UploadSessionInput } from './session-data.ts'
-
-type SessionId = string | number
+import { beginContext, decidedStatus, knownSession, outputOf, setUpSession } from './session-setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 
-const notProvided = (name: string) => (): never => {
-  throw new Error(`The actor ${name} was not provided`)
-}
-
-/**
- * The machine. Provide five actors with `provide({ actors })`; each gets an AbortSignal that fires when its state is
- * left, and each may run again in a later life.
- *
- * - `creatingSession` appends the intent, calls, appends the result. With `isRepeat` an earlier create may have left a
- *   session behind. It is never aborted by pause or cancel: the session it makes would be an orphan.
- * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
- * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
- *   cancel it first appends the intent, so that a death in between does not forget what was asked.
- * - `cancellingSession` tells the service and appends the result. A service that does not answer is an output
- *   (`isServiceTold: false`); a rejection is taken for one and its error kept.
- * - `settling` appends the final status and closes what is open. When it rejects, the status stands, because it is
- *   true whether or not it could be written, and the output carries `journalError`.
- */
-export const uploadSessionMachine = /* @__PURE__ */ setup({
-  types: {
-    input: {} as UploadSessionInput,
-    context: {} as UploadSessionContext,
-    events: {} as UploadSessionEvent,
-    output: {} as UploadSessionOutput,
-    tags: {} as 'busy' | 'resumable' | 'final',
-  },
-  actors: {
-    creatingSession: fromPromise<{ sessionId: SessionId }, { key: string; isRepeat: boolean }>(
-      notProvided('creatingSession'),
-    ),
-    transferring: fromPromise<TransferResult, { key: string; sessionId: SessionId }>(notProvided('transferring')),
-    draining: fromPromise<unknown, { key: string; reason: DrainReason }>(notProvided('draining')),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(notProvided('cancellingSession')),
-    settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
-      notProvided('settling'),
-    ),
-  },
-  actions: {
-    intendRun: assign({ intent: 'run' }),
-    intendPause: assign({ intent: 'pause' }),
-    intendCancel: assign({ intent: 'cancel' }),
-    noteIgnoredRequest: assign({ hasIgnoredRequest: true }),
-    keepSession: assign({ sessionId: (_, params: { sessionId: SessionId }) => params.sessionId }),
-    keepWaiting: assign({
-      waiting: (_, { sinceMs, untilMs }: { sinceMs: number; untilMs: number }) => ({ sinceMs, untilMs }),
-    }),
-    endWaiting: assign({ waiting: null }),
-    keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
-    keepJournalError: assign({ journalError: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
-    concludeTransfer: assign((_, { confirmedCount, failedCount }: TransferResult) => ({
-      outcome: { confirmedCount, failedCount },
-      status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed',
-    })),
-    concludeFailure: assign((_, params: { reason: unknown }) => {
-      const { error, outcome } = readRejection(params.reason)
-      return { error, outcome, status: statusCutShort(outcome?.confirmedCount ?? 0) }
-    }),
-    concludeCancel: assign((_, params: { isServiceTold: boolean }) => ({
-      isServiceTold: params.isServiceTold,
-      status: 'cancelled' as const,
-    })),
-    concludeFromJournal: assign({ status: ({ context }) => finalStatusOf(context.place) }),
-    refuseJournal: assign({
-      status: 'failed',
-      error: {
-        code: 'ERR_UPLOAD_JOURNAL',
-        message: 'The journal says that the session was created and does not name it, so it cannot be resumed.',
-      },
-    }),
-  },
-  guards: {
-    isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
-    isBeingCancelled: ({ context }) => context.place === 'cancelling',
-    isSettled: ({ context }) => finalStatusOf(context.place) !== null,
-    hasSession: ({ context }) => context.sessionId !== null,
-    isRunIntended: ({ context }) => context.intent === 'run',
-    isPauseIntended: ({ context }) => context.intent === 'pause',
-    isCancelIntended: ({ context }) => context.intent === 'cancel',
-    isStatus: ({ context }, params: { status: FinalStatus }) => context.status === params.status,
-  },
-}).createMachine({
+/** The machine. What it needs is provided with `provide({ actors })`; `setUpSession` says what each actor promises. */
+export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
   id: 'uploadSession',
-  context: ({ input }) => ({
-    key: input.key,
-    flow: input.flow,
-    place: input.place,
-    sessionId: input.sessionId ?? null,
-    intent: input.place === 'cancelling' ? 'cancel' : 'run',
-    outcome: null,
-    status: null,
-    error: null,
-    journalError: null,
-    isServiceTold: null,
-    waiting: null,
-    hasIgnoredRequest: false,
-  }),
-  output: ({ context }) => ({
-    status: decidedStatus(context),
-    sessionId: context.sessionId,
-    outcome: context.outcome,
-    error: context.error,
-    journalError: context.journalError,
-    isServiceTold: context.isServiceTold,
-  }),
+  context: ({ input }) => beginContext(input),
+  output: ({ context }) => outputOf(context),
   initial: 'starting',
   states: {
     starting: {
@@ -159,18 +44,12 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
               { type: 'concludeCancel', params: { isServiceTold: false } },
             ],
           },
-          {
-            target: 'settling',
-            actions: { type: 'concludeFailure', params: reasonOf },
-          },
+          { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
       },
       on: {
         'upload.pause': [{ guard: 'isCancelIntended', actions: 'noteIgnoredRequest' }, { actions: 'intendPause' }],
-        'upload.resume': {
-          guard: 'isPauseIntended',
-          actions: 'intendRun',
-        },
+        'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
         'upload.cancel': { actions: 'intendCancel' },
       },
     },
@@ -190,10 +69,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
         src: 'transferring',
         input: ({ context }) => ({ key: context.key, sessionId: knownSession(context) }),
         onDone: { target: 'settling', actions: { type: 'concludeTransfer', params: ({ event }) => event.output } },
-        onError: {
-          target: 'settling',
-          actions: { type: 'concludeFailure', params: reasonOf },
-        },
+        onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       exit: 'endWaiting',
       on: {
@@ -226,10 +102,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
         input: ({ context }) => ({ key: context.key, reason: 'pause' }),
         onDone: [{ guard: 'isRunIntended', target: 'uploading' }, { target: 'paused' }],
         // Attempts may still run, so a second transfer must not begin in this life.
-        onError: {
-          target: 'settling',
-          actions: { type: 'concludeFailure', params: reasonOf },
-        },
+        onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       on: {
         'upload.pause': { actions: 'intendPause' },
@@ -249,10 +122,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
     cancelling: {
       // The session is given up. What the host asks from here on changes nothing.
       tags: 'busy',
-      on: {
-        'upload.pause': { actions: 'noteIgnoredRequest' },
-        'upload.cancel': { actions: 'noteIgnoredRequest' },
-      },
+      on: { 'upload.pause': { actions: 'noteIgnoredRequest' }, 'upload.cancel': { actions: 'noteIgnoredRequest' } },
       initial: 'draining',
       states: {
         draining: {
@@ -263,10 +133,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
             src: 'draining',
             input: ({ context }) => ({ key: context.key, reason: 'cancel' }),
             onDone: 'drained',
-            onError: {
-              target: 'drained',
-              actions: { type: 'keepError', params: reasonOf },
-            },
+            onError: { target: 'drained', actions: { type: 'keepError', params: reasonOf } },
           },
         },
         drained: {
@@ -308,15 +175,9 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
         src: 'settling',
         input: ({ context }) => ({ key: context.key, status: decidedStatus(context), error: context.error }),
         onDone: 'settled',
-        onError: {
-          target: 'settled',
-          actions: { type: 'keepJournalError', params: reasonOf },
-        },
+        onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
       },
-      on: {
-        'upload.pause': { actions: 'noteIgnoredRequest' },
-        'upload.cancel': { actions: 'noteIgnoredRequest' },
-      },
+      on: { 'upload.pause': { actions: 'noteIgnoredRequest' }, 'upload.cancel': { actions: 'noteIgnoredRequest' } },
     },
     settled: {
       // Passed through at once: to the final state of the decided status.
@@ -337,22 +198,3 @@ export const uploadSessionMachine = /* @__PURE__ */ setup({
     failed: { type: 'final', tags: 'final' },
   },
 })
-
-/** The status of a transfer that did not bring every file home. */
-function statusCutShort(confirmedCount: number): FinalStatus {
-  return confirmedCount > 0 ? 'partial' : 'failed'
-}
-
-function finalStatusOf(place: MachineInput['place']): FinalStatus | null {
-  return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? null : place
-}
-
-function knownSession({ sessionId }: UploadSessionContext): SessionId {
-  if (sessionId === null) throw new Error('The session is used before it is known')
-  return sessionId
-}
-
-function decidedStatus({ status }: UploadSessionContext): FinalStatus {
-  if (status === null) throw new Error('The session is settled before its status is decided')
-  return status
-}

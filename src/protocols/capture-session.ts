@@ -1,7 +1,7 @@
 // Motion capture: one session, names registered in batches in capture order, one streamed PUT per file whose 2xx is the
 // receipt. There is nothing to confirm and no call to cancel.
 
-import { checkAddress, type AddressPolicy } from '../core/address-policy.ts'
+import { checkAddress, type HostPolicy } from '../core/address-policy.ts'
 import { isUploadError } from '../core/errors.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
@@ -34,7 +34,7 @@ export interface CaptureSessionOptions {
   readonly batchSize?: number
   readonly isHttpAllowed?: boolean
   /** Which hosts an address may name. Default `any`. */
-  readonly addressPolicy?: AddressPolicy | undefined
+  readonly addressPolicy?: HostPolicy | undefined
 }
 
 export const DEFAULT_BATCH_SIZE = 100

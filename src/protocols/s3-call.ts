@@ -1,8 +1,9 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
-import { checkAddress, type AddressRules } from '../core/address-policy.ts'
+import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address-policy.ts'
 import { HttpStatusError, isUploadError, summarize, TransportError, UploadError } from '../core/errors.ts'
+import { isPublicHost } from '../core/public-host.ts'
 import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
 import { redactText } from '../core/redact.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS, parseHttpDateMs, parseRetryAfterMs } from '../core/retry.ts'
@@ -26,7 +27,11 @@ export interface S3SignedRequest {
 /** Signs one request, on the host's server or with its keys. Asked again for each try; what it rejects with is tried again too. */
 export type S3Sign = (request: S3SignRequest, signal: AbortSignal) => Promise<S3SignedRequest>
 
-export interface S3CallPorts extends AddressRules {
+export interface S3CallPorts {
+  /** Plain HTTP off this machine. Default false. */
+  readonly isHttpAllowed?: boolean | undefined
+  /** Which hosts may be signed for. Default `any`. */
+  readonly addressPolicy?: AddressPolicy | undefined
   readonly sign: S3Sign
   readonly transport: Transport
   readonly clock: Clock
@@ -103,7 +108,7 @@ async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, bo
 
 /** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
 export async function signFor(
-  ports: Pick<S3CallPorts, 'sign' | keyof AddressRules>,
+  ports: Pick<S3CallPorts, 'sign' | 'isHttpAllowed' | 'addressPolicy'>,
   request: S3SignRequest,
   signal: AbortSignal,
 ): Promise<S3SignedRequest> {
@@ -119,7 +124,8 @@ export async function signFor(
       { isRetryable: true, details: { operation: request.operation, isSigning: true } },
     )
   }
-  checkAddress(signed.url, ports)
+  const addressPolicy = readAddressPolicy(ports.addressPolicy ?? 'any', isPublicHost)
+  checkAddress(signed.url, { isHttpAllowed: ports.isHttpAllowed, addressPolicy })
   return signed
 }
 

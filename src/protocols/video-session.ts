@@ -1,7 +1,7 @@
 // Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
 // one confirmation per file, one cancel for the whole.
 
-import { checkAddresses, type AddressPolicy } from '../core/address-policy.ts'
+import { checkAddresses, type HostPolicy } from '../core/address-policy.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
@@ -25,7 +25,7 @@ export interface VideoSessionOptions {
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
   readonly isHttpAllowed?: boolean
   /** Which hosts an address may name. Default `any`. */
-  readonly addressPolicy?: AddressPolicy | undefined
+  readonly addressPolicy?: HostPolicy | undefined
 }
 
 export function videoSession(options: VideoSessionOptions): Protocol {

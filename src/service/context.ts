@@ -1,11 +1,11 @@
 // What every route is given: the settings and the parts of the running service.
 
-import type { TokenCheck } from './access-tokens.ts'
-import type { Database } from './tables.ts'
-import type { ObjectStorage } from './object-storage.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { TokenCheck } from './access/access-tokens.ts'
+import type { Database } from './database/tables.ts'
+import type { ObjectStorage } from './objects/object-storage.ts'
+import type { ObjectStore } from './objects/object-store.ts'
+import type { Signer } from './objects/signing.ts'
 import type { ServiceSettings } from './options.ts'
-import type { Signer } from './signing.ts'
 
 export interface ServiceContext {
   readonly settings: ServiceSettings

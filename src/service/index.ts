@@ -1,11 +1,11 @@
 // The whole interface as a server on this machine: `startService` opens the data folder, listens, and hands back the
 // way to stop.
 
-import type { KeyRing, KeyRingOptions } from './key-ring.ts'
+import type { KeyRing, KeyRingOptions } from './access/key-ring.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import { resolveOptions } from './options.ts'
-import { resolveS3, type S3Options } from './s3-settings.ts'
 import { checkPeers, SERVICE_PEERS } from './peers.ts'
+import { resolveS3, type S3Options } from './s3/s3-settings.ts'
 
 /** A service that listens. */
 export interface RunningService {
@@ -49,7 +49,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   await checkPeers(options.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server)
-  const { openKeys } = await import('./key-ring.ts')
+  const { openKeys } = await import('./access/key-ring.ts')
   return openKeys(options)
 }
 
@@ -59,16 +59,16 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
  */
 export async function prepareDatabase(): Promise<Blob> {
   await checkPeers()
-  const { dumpNewDatabase } = await import('./pglite-database.ts')
+  const { dumpNewDatabase } = await import('./database/pglite-database.ts')
   return dumpNewDatabase()
 }
 
-export type { PageFile, ServicePage } from './page-routes.ts'
+export type { PageFile, ServicePage } from './routes/page-routes.ts'
 /** Lets pages of these origins (`https://app.example`, or `*`) send to the bucket of `s3` and read ETags. */
 export async function allowOriginsOfBucket(s3: S3Options, origins: readonly string[]): Promise<void> {
   const settings = resolveS3(s3)
   await checkPeers(SERVICE_PEERS.s3)
-  const { openBucket } = await import('./s3-bucket.ts')
+  const { openBucket } = await import('./s3/s3-bucket.ts')
   const bucket = openBucket(settings)
   try {
     await bucket.allowOrigins(origins)
@@ -78,9 +78,9 @@ export async function allowOriginsOfBucket(s3: S3Options, origins: readonly stri
 }
 
 export type { S3Options }
-export type { ServiceLimits } from './limits.ts'
-export type { ApiKeyRecord } from './api-keys.ts'
-export type { JwtOptions } from './jwt-settings.ts'
+export type { ServiceLimits } from './access/limits.ts'
+export type { ApiKeyRecord } from './access/api-keys.ts'
+export type { JwtOptions } from './access/jwt-settings.ts'
 export type { KeyRing, KeyRingOptions }
 export type { FaultPlan } from './faults/fault-plan.ts'
 export type { ServiceCredentials, ServiceOptions }

@@ -2,12 +2,12 @@
 
 import { randomBytes } from 'node:crypto'
 
+import { resolveJwt, type JwtOptions, type JwtSettings } from './access/jwt-settings.ts'
+import { resolveLimits, type LimitSettings, type ServiceLimits } from './access/limits.ts'
 import type { FaultPlan } from './faults/fault-plan.ts'
 import type { NIGHTS } from './faults/nights.ts'
-import { resolveLimits, type LimitSettings, type ServiceLimits } from './limits.ts'
-import { resolveJwt, type JwtOptions, type JwtSettings } from './jwt-settings.ts'
-import type { ServicePage } from './page-routes.ts'
-import { resolveS3, type S3Options, type S3Settings } from './s3-settings.ts'
+import type { ServicePage } from './routes/page-routes.ts'
+import { resolveS3, type S3Options, type S3Settings } from './s3/s3-settings.ts'
 
 /** The two kinds of credential, each with all values that are accepted. */
 export interface ServiceCredentials {
@@ -37,7 +37,7 @@ export interface ServiceOptions {
    * less than `addressLifeMs`. Default 7 days; 0 never ends one.
    */
   readonly endSessionsAfterMs?: number
-  /** The most connections to that server from this service. Default 10. */
+  /** The most connections to that server from this service, at least 2. Default 10. */
   readonly databaseConnections?: number
   /**
    * Fixed credentials for development: each opens all that is of the organisation `development`. `managed`: none, only API
@@ -150,8 +150,8 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   check(bodyIdleMs > 0 && bodyIdleMs <= 2_147_483_647, 'bodyIdleMs must be more than 0 and fit a timer')
   const databaseConnections = options.databaseConnections ?? 10
   check(
-    Number.isInteger(databaseConnections) && databaseConnections >= 1 && databaseConnections <= 1000,
-    'databaseConnections must be an integer from 1 to 1000',
+    Number.isInteger(databaseConnections) && databaseConnections >= 2 && databaseConnections <= 1000,
+    'databaseConnections must be an integer from 2 to 1000: whoever ends old sessions holds one',
   )
   const trustedProxies = options.trustedProxies ?? 0
   check(

@@ -9,22 +9,22 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { ServiceContext } from './context.ts'
-import { claimDataFolder, signingSecret } from './data-folder.ts'
-import { lockDataFolder } from './data-lock.ts'
-import { openDatabase, type DatabasePlace } from './database.ts'
+import { claimDataFolder, signingSecret } from './database/data-folder.ts'
+import { lockDataFolder } from './database/data-lock.ts'
+import { openDatabase, type DatabasePlace } from './database/database.ts'
+import type { Database } from './database/tables.ts'
 import type { CheckedFaultPlan } from './faults/fault-plan.ts'
+import { createMetrics, listenForScrapes, type Metrics } from './http/metrics.ts'
+import { createServer } from './http/server.ts'
+import { stopServer } from './http/stopping.ts'
 import type { RunningService } from './index.ts'
-import { createMetrics, listenForScrapes, type Metrics } from './metrics.ts'
-import { createObjectStore } from './object-store.ts'
+import { createObjectStore } from './objects/object-store.ts'
+import { createSigner, type Signer } from './objects/signing.ts'
 import type { ServiceSettings } from './options.ts'
-import { createAddressSigner } from './s3-addresses.ts'
-import type { S3Settings } from './s3-settings.ts'
-import { s3Storage } from './s3-storage.ts'
-import { createServer } from './server.ts'
-import { sweepSessions } from './session-sweeper.ts'
-import { createSigner, type Signer } from './signing.ts'
-import { stopServer } from './stopping.ts'
-import type { Database } from './tables.ts'
+import { createAddressSigner } from './s3/s3-addresses.ts'
+import type { S3Settings } from './s3/s3-settings.ts'
+import { s3Storage } from './s3/s3-storage.ts'
+import { sweepSessions } from './videos/session-sweeper.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
 /** Other copies may be writing to a shared folder: far longer than a body may pause. */
@@ -103,7 +103,7 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
     db,
     store,
     // Only who takes such tokens needs the package for them.
-    tokenCheck: jwt && (await import('./access-tokens.ts')).tokenCheck(jwt, settings.now),
+    tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
     signer: signerFor(settings.addressLifeSeconds),
     listensAt: '',
     stopping: false,
@@ -132,7 +132,7 @@ async function offerMetrics(
 
 async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: (() => Promise<void>)[]) {
   // Only who uses a bucket needs the SDK.
-  const { openBucket } = await import('./s3-bucket.ts')
+  const { openBucket } = await import('./s3/s3-bucket.ts')
   const bucket = openBucket(s3)
   undo.push(() => {
     bucket.close()

@@ -1,65 +1,25 @@
 // The ways by which files come to the element and go on, beside choosing clips: captures, a folder that is dropped, files
 // that the browser remembers after a reload; and colours that are forced.
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
-import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
 import { violations } from './rig/accessibility.ts'
-import { chromiumPath, launchChromium } from './rig/chromium.ts'
-import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+import { chromiumPath } from './rig/chromium.ts'
+import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
 
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
 const CAPTURE = { flow: 'capture', org: 'org-1', 'mocap-type': '2', date: '2026-11-19', 'session-type': '1' }
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
-  let browser: Browser
-  let pages: PageServer
-  let service: ServiceUnderTest
-  let folder: string
-
-  beforeAll(async () => {
-    pages = await servePages(await bundleScripts('element-in-page.ts'))
-    browser = await launchChromium()
-    service = await startUnderTest({ now: Date.now })
-    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-ways-in-'))
-    await mkdir(join(folder, 'game', 'cam2'), { recursive: true })
-    for (const name of ['take-10.action', 'take-2.action', join('cam2', 'take-1.action')])
-      await writeFile(join(folder, 'game', name), pattern(3000))
-    await writeFile(join(folder, 'swing-01.mp4'), pattern(6 * MIB))
-  })
-  afterAll(async () => {
-    await browser.close()
-    await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
+  const takes = ['take-10.action', 'take-2.action', 'cam2/take-1.action']
+  const { openPage, addElement, pathOf } = useElementPages({
+    ...Object.fromEntries(takes.map((name) => [`game/${name}`, pattern(3000)])),
+    'swing-01.mp4': pattern(6 * MIB),
   })
 
-  const heading = (page: Page) => page.locator('mocap-uploader [part~=summary-title]')
   const names = (page: Page) => page.locator('mocap-uploader [part~=file-name]').allTextContents()
-
-  async function openPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-    context.setDefaultTimeout(15_000)
-    onTestFinished(() => context.close())
-    const page = await context.newPage()
-    await page.goto(pages.url)
-    return page
-  }
-
-  async function addElement(page: Page, attributes: Record<string, string>): Promise<void> {
-    await page.evaluate(
-      ({ apiKey, all }) => {
-        const element = document.createElement('mocap-uploader')
-        for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
-        element.credentials = { apiKey }
-        document.body.replaceChildren(element)
-      },
-      { apiKey: API_KEY, all: { 'base-url': service.url, ...attributes } },
-    )
-  }
 
   /** As from a folder of the desktop: the browser itself makes what is dropped of the paths. */
   async function dropOnto(page: Page, paths: readonly string[]): Promise<void> {
@@ -79,7 +39,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       if (request.method() === 'POST' && request.url().endsWith('/mocap_session_file'))
         registered.push((request.postDataJSON() as { filenames: unknown }).filenames)
     })
-    await dropOnto(page, [join(folder, 'game')])
+    await dropOnto(page, [pathOf('game')])
     await page.getByRole('button', { name: 'Upload 3 files', exact: true }).click()
     await heading(page).getByText('All 3 files are uploaded and confirmed').waitFor()
 
@@ -89,7 +49,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
   test('goes on after a reload by one click where the browser remembers the files', async () => {
     const page = await openPage()
-    const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1
     await page.route(isLatePart, () => undefined)
     await addElement(page, VIDEO)
     // A handle of the origin's own files stands for one that a person picked.
@@ -121,14 +80,31 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(puts).toEqual(['2'])
   })
 
+  test('shows whole names and whole bytes on a phone, and nothing is wider than it', async () => {
+    const page = await openPage({ viewport: { width: 360, height: 740 } })
+    await addElement(page, { ...VIDEO, lang: 'en' })
+    const long = `2026-11-20_player-17_${'calibrated-again_'.repeat(5)}left.mp4`
+    await page.evaluate((name) => {
+      const files = [new File(['x'.repeat(100)], name), new File(['x'], 'x'.repeat(200) + '.mp4')]
+      document.querySelector('mocap-uploader')!.addFiles(files)
+    }, long)
+    await page.getByRole('button', { name: 'Upload 2 files', exact: true }).waitFor()
+
+    expect(await page.locator('mocap-uploader [part~=file-size]').allTextContents()).toEqual(['100 bytes', '1 byte'])
+    const seen = await page.evaluate(() => {
+      const root = document.querySelector('mocap-uploader')!.shadowRoot!
+      const isCut = (of: Element): boolean => of.scrollWidth > of.clientWidth || of.scrollHeight > of.clientHeight
+      const cut = [...root.querySelectorAll('.file-name')].filter(isCut)
+      return { cut: cut.length, overhang: document.documentElement.scrollWidth - window.innerWidth }
+    })
+    expect(seen).toEqual({ cut: 0, overhang: 0 })
+  })
+
   test('keeps bar, borders and focus visible in forced colours', async () => {
     const page = await openPage({ forcedColors: 'active' })
-    await page.route(
-      (url) => Number(url.searchParams.get('partNumber') ?? 1) > 1,
-      () => undefined,
-    )
+    await page.route(isLatePart, () => undefined)
     await addElement(page, VIDEO)
-    await page.setInputFiles('mocap-uploader input >> nth=0', join(folder, 'swing-01.mp4'))
+    await page.setInputFiles('mocap-uploader input >> nth=0', pathOf('swing-01.mp4'))
     await page.getByRole('button', { name: 'Upload 1 file', exact: true }).click()
     await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
 
@@ -147,12 +123,14 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       return {
         isBarHighlighted: getComputedStyle(fill).backgroundColor === colour('Highlight'),
         barWidth: fill.getBoundingClientRect().width,
+        rowBarHeight: root.querySelector('.file-bar .fill')!.getBoundingClientRect().height,
         border: getComputedStyle(root.querySelector('.drop-zone')!).borderTopStyle,
         outline: getComputedStyle(button).outlineStyle,
       }
     })
     expect(seen).toMatchObject({ isBarHighlighted: true })
     expect(seen.barWidth).toBeGreaterThan(1)
+    expect(seen.rowBarHeight).toBeGreaterThanOrEqual(3)
     expect([seen.border, seen.outline]).not.toContain('none')
     expect(await violations(page, 'mocap-uploader')).toEqual([])
   })

@@ -1,16 +1,13 @@
 // The element as a coach meets it, in a real Chromium, under a strict Content-Security-Policy, against the service on
 // another origin: drop, wrong file, pause, reload, cancel, no network, keyboard alone, and what a screen reader is told.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
-import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import { API_KEY } from '../service/service-under-test.ts'
 import { violations } from './rig/accessibility.ts'
-import { chromiumPath, launchChromium } from './rig/chromium.ts'
-import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
+import { chromiumPath } from './rig/chromium.ts'
+import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
 
 /** Nothing inline, nothing evaluated, no style but constructed ones, no markup from strings. */
 const POLICY =
@@ -18,75 +15,28 @@ const POLICY =
 const MIB = 1024 * 1024
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
-  let browser: Browser
-  let pages: PageServer
-  let service: ServiceUnderTest
-  let folder: string
+  const files = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'notes.pdf': pattern(100) }
+  const pages = useElementPages(files, { 'content-security-policy': POLICY })
 
-  beforeAll(async () => {
-    pages = await servePages(await bundleScripts('element-in-page.ts'), { 'content-security-policy': POLICY })
-    browser = await launchChromium()
-    service = await startUnderTest({ now: Date.now })
-    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-element-'))
-    await writeFile(join(folder, 'swing-01.mp4'), pattern(1000))
-    await writeFile(join(folder, 'swing-02.mp4'), pattern(6 * MIB))
-    await writeFile(join(folder, 'notes.pdf'), pattern(100))
-  })
-  afterAll(async () => {
-    await browser.close()
-    await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
-  })
-
-  const paths = (...names: string[]): string[] => names.map((name) => join(folder, name))
-  const heading = (page: Page) => page.locator('mocap-uploader [part~=summary-title]')
+  const paths = (...names: string[]): string[] => names.map(pages.pathOf)
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
   const pick = (page: Page, ...names: string[]) => page.setInputFiles('mocap-uploader input >> nth=0', paths(...names))
   const told = (page: Page, name: string) =>
     page.evaluate((of) => globalThis.told.filter((each) => each.name === of).map((each) => each.detail), name)
 
-  /** A page in a context of its own; what breaks the policy or throws in the page fails the test. */
-  async function openPage(options: { scheme?: 'light' | 'dark' } = {}): Promise<Page> {
-    const context = await browser.newContext({ colorScheme: options.scheme ?? 'light', reducedMotion: 'reduce' })
-    context.setDefaultTimeout(15_000)
-    const wrong: string[] = []
-    onTestFinished(async () => {
-      await context.close()
-      expect(wrong).toEqual([])
-    })
-    const page = await context.newPage()
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('console', (message) => {
-      if (/Content Security Policy|Trusted/.test(message.text())) wrong.push(message.text())
-    })
+  async function openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+    const page = await pages.openPage({ colorScheme })
     // The browser's own picker cannot be driven; the one of <input> can.
     await page.addInitScript(() => Object.defineProperty(window, 'showOpenFilePicker', { value: undefined }))
-    await page.goto(pages.url)
+    await page.reload()
     return page
   }
+  const addElement = (page: Page, attributes: Record<string, string> = {}): Promise<void> =>
+    pages.addElement(page, {
+      ...{ 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' },
+      ...attributes,
+    })
 
-  async function addElement(page: Page, attributes: Record<string, string> = {}): Promise<void> {
-    await page.evaluate(
-      ({ apiKey, all }) => {
-        const element = document.createElement('mocap-uploader')
-        for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
-        element.credentials = { apiKey }
-        for (const name of ['start', 'state', 'file', 'done', 'cancelled', 'error', 'refused'])
-          document.addEventListener(`mocap-upload-${name}`, (event) =>
-            globalThis.told.push({ name, detail: (event as CustomEvent<unknown>).detail }),
-          )
-        document.body.replaceChildren(element)
-      },
-      {
-        apiKey: API_KEY,
-        all: {
-          ...{ 'base-url': service.url, 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' },
-          ...attributes,
-        },
-      },
-    )
-  }
-
-  const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1
   /** The second part of the large file is kept from leaving, until `let go` is called. */
   async function holdLarge(page: Page): Promise<() => Promise<void>> {
     await page.route(isLatePart, () => undefined)
@@ -286,7 +236,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   })
 
   test.each(['light', 'dark'] as const)('passes the accessibility check in every state, %s', async (scheme) => {
-    const page = await openPage({ scheme })
+    const page = await openPage(scheme)
     await addElement(page)
     await page.evaluate(() => document.documentElement.style.setProperty('color-scheme', 'light dark'))
     const violationsNow = () => violations(page, 'mocap-uploader')

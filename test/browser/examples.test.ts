@@ -13,6 +13,7 @@ import { chromiumPath, launchChromium, openPage } from './rig/chromium.ts'
 
 const MIB = 1024 * 1024
 const PARTS = /X-Amz-Signature/i
+const HASH_WORKER = /hash-worker/
 
 describe.skipIf(chromiumPath === undefined)('the example', () => {
   let browser: Browser
@@ -37,11 +38,14 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
   async function open(example: ServedExample): Promise<Page> {
     const page = await openPage(browser, example.url)
+    await connect(page)
+    return page
+  }
+  async function connect(page: Page): Promise<void> {
     page.setDefaultTimeout(30_000)
     await page.fill('[name=service]', service.url)
     await page.fill('[name=key]', API_KEY)
     await page.click('button:has-text("Connect")')
-    return page
   }
   /** Lets files fall on an element, as from a folder of the desktop. */
   async function drop(page: Page, onto: string): Promise<void> {
@@ -89,15 +93,31 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
     })
     afterAll(() => example.close())
 
-    test('uploads what is dropped and shows it confirmed', async () => {
+    test('uploads what is dropped, and shows it confirmed and verified by the hashes of its worker', async () => {
       const page = await open(example)
+      await drop(page, 'section')
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed, verified")')
+
+      expect(page.workers().length).toBe(1)
+      expect(await page.locator('li[data-state=confirmed]').count()).toBe(2)
+      expect(await violations(page)).toEqual([])
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('shows it confirmed, and not verified, where the worker cannot be loaded', async () => {
+      const page = await openPage(browser, example.url)
+      const context = page.context()
+      await context.route(HASH_WORKER, (route) => route.abort())
+      const reported = page.waitForEvent('pageerror')
+      await page.reload()
+      expect((await reported).message).toContain('Nothing will be verified')
+      await connect(page)
       await drop(page, 'section')
       await page.click('button:has-text("Upload 2 clips")')
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
 
-      expect(await page.locator('li[data-state=confirmed]').count()).toBe(2)
-      expect(await violations(page)).toEqual([])
-      expect(await storedSizes()).toEqual(sizes)
+      expect(await page.textContent('[role=status]')).not.toContain('verified')
     })
 
     test('pauses with nothing in flight, and goes on', async () => {
@@ -137,6 +157,9 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
     async function pick(page: Page): Promise<void> {
       await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths())
     }
+    /** Uppy's own colours, by axe's rule color-contrast: its link in the dark, and its notices, while they fade in or out. */
+    const isUppysOwn = (violation: string): boolean =>
+      /^color-contrast: (<button [^>]*uppy-Dashboard-browse|<p role="alert">Failed to upload )/.test(violation)
     const upload = (page: Page) => page.click('.uppy-StatusBar-actionBtn--upload')
     const status = (page: Page, words: string) => page.waitForSelector(`.uppy-StatusBar:has-text("${words}")`)
 
@@ -153,6 +176,40 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await page.locator('.uppy-Dashboard-Item.is-complete').count()).toBe(2)
       expect(sessions.length).toBe(1)
       expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test.each(['light', 'dark'] as const)('passes the accessibility check in every state, %s', async (colorScheme) => {
+      const page = await openPage(browser, example.url)
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const found: Record<string, readonly string[]> = { form: await violations(page) }
+      await connect(page)
+      await page.locator('.uppy-Dashboard-input').first().waitFor({ state: 'attached' })
+      found['nothing chosen'] = await violations(page)
+      await pick(page)
+      await page.locator('.uppy-Dashboard-Item').nth(1).waitFor()
+      found['chosen'] = await violations(page)
+
+      await page.route(PARTS, () => undefined)
+      await upload(page)
+      await status(page, 'Uploading')
+      found['uploading'] = await violations(page)
+      await page.click('.uppy-StatusBar-actionCircleBtn[title=Pause]')
+      await status(page, 'Paused')
+      found['paused'] = await violations(page)
+      await page.unroute(PARTS)
+      await page.route(PARTS, (route) =>
+        route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } }),
+      )
+      await page.click('.uppy-StatusBar-actionCircleBtn[title=Resume]')
+      await status(page, 'Upload failed')
+      found['failed'] = await violations(page)
+      await page.unroute(PARTS)
+      await page.click('.uppy-StatusBar-actionBtn--retry')
+      await status(page, 'Complete')
+      found['complete'] = await violations(page)
+
+      const ours = Object.entries(found).map(([name, of]) => [name, of.filter((each) => !isUppysOwn(each))])
+      expect(ours).toEqual(Object.keys(found).map((name) => [name, []]))
     })
 
     test('pauses, and goes on', async () => {

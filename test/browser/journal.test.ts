@@ -4,6 +4,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { JournalRecord } from '../../src/core/journal.ts'
+import { recordText } from '../../src/core/record-text.ts'
 import { journalContract } from '../contracts/journal.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { journalInPage } from './rig/journal-proxy.ts'
@@ -80,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       const journal = rig.indexedDbJournal({ name })
       const session = await journal.open('k')
       const impossible = { type: 'session.creating', at: 2, callback: () => 1 } as unknown as JournalRecord
-      const code = await session.append([{ type: 'session.creating', at: 1 }, impossible]).then(
+      const code = await Promise.resolve(session.append([{ type: 'session.creating', at: 1 }, impossible])).then(
         () => 'kept',
         (error: unknown) => (error as { code: string }).code,
       )
@@ -110,6 +111,51 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       code: 'ERR_UPLOAD_JOURNAL',
       message: expect.stringContaining('Reload the page') as string,
     })
+  })
+
+  test('goes on with the open sessions of a version 1 database, in which each record was a row', async () => {
+    const name = newName()
+    const rows = [
+      { type: 'session.creating', at: 1 },
+      { type: 'parts.voided', at: 2, fileIndex: 0, partNumbers: [1, 2] },
+    ] as const
+    await page.evaluate(
+      ({ of, texts }) =>
+        new Promise<void>((resolve, reject) => {
+          const opening = indexedDB.open(of, 1)
+          opening.onerror = () => reject(new Error('not opened'))
+          opening.onupgradeneeded = () => {
+            const database = opening.result
+            const sessions = database.createObjectStore('sessions', { autoIncrement: true })
+            sessions.createIndex('key', 'key', { unique: true })
+            const records = database.createObjectStore('records')
+            database.createObjectStore('handles')
+            sessions.add({ key: 'night-1', isSettled: false })
+            texts.forEach((text, index) => records.add(text, [1, index + 1]))
+          }
+          opening.onsuccess = () => {
+            opening.result.close()
+            resolve()
+          }
+        }),
+      { of: name, texts: rows.map((record) => recordText(record)) },
+    )
+    const journal = journalInPage(page, name)
+
+    const session = await journal.open('night-1')
+    await session.append([
+      { type: 'session.cancelling', at: 3 },
+      { type: 'session.settled', at: 4, status: 'cancelled' },
+    ] as JournalRecord[])
+    await session.close()
+
+    expect(session.records).toEqual(rows)
+    expect(await journal.list()).toEqual(['night-1'])
+    expect(await journalInPage(otherTab, name).read('night-1')).toEqual([
+      ...rows,
+      { type: 'session.cancelling', at: 3 },
+      { type: 'session.settled', at: 4, status: 'cancelled' },
+    ])
   })
 
   test('shortens a long history when it is opened', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
+import { serveSettings } from '../../src/cli/serve-settings.ts'
 import { buildCli } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
@@ -24,8 +25,8 @@ afterAll(() => cli.remove())
 
 it.each<[string, string[], Record<string, string>]>([
   ['--address-life must be more than 0 and at most 7 days', ['--address-life', '8d'], {}],
-  ['--database-connections must be an integer from 1 to 1000', ['--database-connections', '1001'], {}],
-  ['--database-connections is "0": give a whole number of 1', ['--database-connections', '0'], {}],
+  ['--database-connections must be an integer from 2 to 1000', ['--database-connections', '1001'], {}],
+  ['--database-connections is "1": give a whole number of 2', ['--database-connections', '1'], {}],
   ['--end-sessions-after must be 0 or at least --address-life', ['--end-sessions-after', '59m'], {}],
   ['--public-url must be an http or https URL', ['--public-url', 'ftp://a.example'], {}],
   ['MOCAP_METRICS_TOKEN must be visible ASCII', [], { MOCAP_METRICS_TOKEN: `${SECRET} ä` }],
@@ -59,4 +60,12 @@ it.each<[string, string[], Record<string, string>]>([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(words)
   expect(stderr).not.toContain(SECRET)
+})
+
+it('takes a stop without any delay, and no other time of nothing', async () => {
+  const times = { addressLife: '1h', stopWithin: '30s', endSessionsAfter: '30d' }
+  const options = { port: '0', host: '127.0.0.1', databaseConnections: '10', ...times }
+
+  expect(await serveSettings({ ...options, stopDelay: '0s' }, {})).toMatchObject({ stopDelayMs: 0 })
+  await expect(serveSettings({ ...options, stopWithin: '0s' }, {})).rejects.toThrow(/^--stop-within is "0s"/)
 })

@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
+import { adviceOn } from '../../src/core/advice.ts'
 import { freePort } from '../helpers/free-port.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
@@ -190,11 +191,26 @@ describe('an upload that does not succeed', () => {
       status: 'partial',
       files: [
         { name: 'swing.mp4', status: 'confirmed' },
-        { name: 'small.mov', status: 'failed', error: { code: expect.stringMatching(/^ERR_UPLOAD_/) as string } },
+        { name: 'small.mov', status: 'failed', error: { code: 'ERR_UPLOAD_HTTP_STATUS', partNumber: 1, attempt: 1 } },
       ],
     })
     expect(stderr).toMatch(/^failed: small\.mov: The storage refused part 1 \(400/)
     expect(stderr.split('\n')[0]).toMatch(/ Show the status and the words in the message to those who run that host/)
+  })
+
+  it('says with each error in JSON which file, part and attempt it was, and what to do', async () => {
+    const env = await serviceWith({ faults: [{ operation: 'put', nth: 'every', action: { status: 500 } }] })
+
+    const { stdout } = await cli.run(['video', 'small.mov', ...VIDEO, '--retries', '2', '--json'], env)
+
+    const lines = jsonLines(stdout)
+    const passing = { code: 'ERR_UPLOAD_HTTP_STATUS', partNumber: 1, advice: adviceOn('ERR_UPLOAD_HTTP_STATUS') }
+    const code = 'ERR_UPLOAD_RETRIES_EXHAUSTED'
+    const final = { code, file: 'small.mov', partNumber: 1, attempt: 2, advice: adviceOn(code) }
+    const failed = lines.find(({ event, state }) => event === 'file' && state === 'failed')
+    expect(lines.find(({ event }) => event === 'retry')).toMatchObject({ attempt: 1, error: passing })
+    expect(failed).toMatchObject({ name: 'small.mov', error: final })
+    expect(lines.at(-1)).toMatchObject({ event: 'result', files: [{ name: 'small.mov', error: final }] })
   })
 
   it('ends with 1 when no file is confirmed', async () => {
@@ -217,7 +233,11 @@ describe('an upload that does not succeed', () => {
 
     expect(code).toBe(4)
     expect(lastLine(stdout)).toMatchObject({
-      ...{ event: 'result', flow: command, status: 'failed', error: { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' } },
+      ...{ event: 'result', flow: command, status: 'failed' },
+      error: {
+        ...{ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', attempt: 1 },
+        advice: adviceOn('ERR_UPLOAD_CREDENTIALS_REFUSED'),
+      },
     })
     expect(stderr.trim()).toMatch(/ERR_UPLOAD_CREDENTIALS_REFUSED/)
     expect(stdout + stderr).not.toContain('wrong-key-5b1f')

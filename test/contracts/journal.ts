@@ -79,7 +79,7 @@ export function journalContract(label: string, make: () => Promise<JournalSubjec
         const { journal } = await begin()
         const session = await open(journal, 'night-1')
 
-        const appends = Array.from({ length: 200 }, (_, index) => session.append([received(index)]))
+        const appends = Array.from({ length: 200 }, async (_, index) => session.append([received(index)]))
         await session.close()
         await Promise.all(appends)
 

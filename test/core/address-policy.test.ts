@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkAddress, checkAddressPolicy, isPublicIp } from '../../src/core/address-policy.ts'
+import { checkAddress, readAddressPolicy } from '../../src/core/address-policy.ts'
+import { isPublicHost, isPublicIp } from '../../src/core/public-host.ts'
 
 /** What a policy says of a host, through the address as a service would write it. */
-function refusal(host: string, addressPolicy: Parameters<typeof checkAddressPolicy>[0]): unknown {
+function refusal(host: string, policy: Parameters<typeof readAddressPolicy>[0]): unknown {
+  const addressPolicy = readAddressPolicy(policy, isPublicHost)
   try {
     checkAddress(`https://${host}/bucket/key?X-Amz-Signature=5ecret`, { addressPolicy })
     return undefined
@@ -106,7 +108,11 @@ describe('any other policy', () => {
   })
 
   it('is refused when it is none', () => {
-    expect(() => checkAddressPolicy('private' as 'public')).toThrow('addressPolicy must be any, public or a function')
+    expect(() => readAddressPolicy('private' as 'public')).toThrow('addressPolicy must be any, public or a function')
+  })
+
+  it('is refused where nothing says what public is', () => {
+    expect(() => readAddressPolicy('public')).toThrow('isPublicHost of mocap-uplink')
   })
 })
 

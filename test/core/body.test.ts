@@ -67,6 +67,24 @@ describe('the body of an attempt', () => {
     expect(log).toEqual(['hold', 'ready', 'hold', 'ready', 'hold', 'ready', 'hold', 'ready'])
   })
 
+  it('is given in steps without a promise, from a source that answers at once', () => {
+    const atOnce: Reader = {
+      ...reader(() => undefined),
+      read(into, at) {
+        into.set(BYTES.subarray(at, at + into.byteLength))
+        return undefined
+      },
+    }
+    const { body, log } = make({ unit: range(0, 250), reader: atOnce })
+    const { step } = body.windows()
+
+    const pieces = [1, 2, 3].map(() => (step?.() as IteratorYieldResult<Uint8Array>).value.slice())
+
+    expect(Buffer.concat(pieces)).toEqual(Buffer.from(BYTES.subarray(0, 250)))
+    expect(step?.()).toEqual({ value: undefined, done: true })
+    expect(log).toEqual(['hold', 'ready', 'hold', 'ready', 'hold', 'ready', 'hold', 'ready'])
+  })
+
   it('does not fill a window that is still hashed, from a source that answers at once', async () => {
     const atOnce: Reader = {
       ...reader(() => undefined),
@@ -189,7 +207,7 @@ describe('the body of an attempt', () => {
     const sizes = fc.record({ length: fc.integer({ min: 0, max: 999 }), windowBytes: fc.integer({ min: 1, max: 400 }) })
     const speeds = fc.record({ readMs: fc.nat({ max: 9 }), hashMs: fc.nat({ max: 9 }) })
     await fc.assert(
-      fc.asyncProperty(sizes, speeds, async ({ length, windowBytes }, { readMs, hashMs }) => {
+      fc.asyncProperty(sizes, speeds, fc.boolean(), async ({ length, windowBytes }, { readMs, hashMs }, inSteps) => {
         const clock = createSimulatedClock()
         const hasher = slowHasher(clock, () => hashMs)
         const slow = reader(() => new Promise<void>((resolve) => clock.setTimeout(resolve, readMs)))
@@ -204,7 +222,7 @@ describe('the body of an attempt', () => {
         }
         const body = createBody({ ...options, onHold() {}, onReady() {} })
 
-        const copies = take(body)
+        const copies = inSteps ? takeInSteps(body) : take(body)
         await clock.advance(20 * (Math.ceil(length / windowBytes) + 1))
 
         expect(Buffer.concat(await copies)).toEqual(Buffer.from(BYTES.subarray(0, length)))
@@ -260,6 +278,17 @@ async function take(body: AttemptBody): Promise<Uint8Array[]> {
   const copies: Uint8Array[] = []
   for await (const piece of body.windows()) copies.push(piece.slice())
   return copies
+}
+
+async function takeInSteps(body: AttemptBody): Promise<Uint8Array[]> {
+  const copies: Uint8Array[] = []
+  const sequence = body.windows()
+  for (;;) {
+    const found = sequence.step?.()
+    if (found instanceof Promise) await found
+    else if (found?.done === false) copies.push(found.value.slice())
+    else return copies
+  }
 }
 
 function md5(bytes: Uint8Array): string {

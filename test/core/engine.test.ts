@@ -3,8 +3,10 @@
 import fc from 'fast-check'
 import { growth } from '../helpers/growth.ts'
 import { describe, expect, it } from 'vitest'
-import { createEngine, createFixedEngine } from '../../src/core/engine.ts'
+import { createEngine } from '../../src/core/adaptive-engine.ts'
+import { createFixedEngine } from '../../src/core/engine.ts'
 import { applyRecord, createLedger } from '../../src/core/ledger.ts'
+import { windowBodies } from '../../src/core/window-bodies.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { createMemoryJob, type MemoryJob } from '../simulation/memory-job.ts'
 import { createObjectStore } from '../simulation/object-store.ts'
@@ -68,7 +70,9 @@ describe('the engine without what a page may not need', () => {
         return failures >= 0 ? Promise.resolve(unavailable) : world.store.send(request)
       },
     }
-    const engine = createFixedEngine({ clock: world.clock, transport, random: () => 0.5, concurrency: 3 })
+    const { clock } = world
+    const bodies = windowBodies({ clock, concurrency: 3 })
+    const engine = createFixedEngine({ clock, transport, random: () => 0.5, concurrency: 3, bodies })
     const sources = world.sources([500, 500])
 
     const result = await world.until(engine.run(world.job({ sources, partSizeBytes: 100 }), signal()))
@@ -83,11 +87,11 @@ describe('the engine without what a page may not need', () => {
 
   it('refuses options that it could not keep', () => {
     const clock = createSimulatedClock()
-    const make = (options: { concurrency: number; memoryBytes?: number }) => () =>
+    const make = (options: { concurrency: number }) => () =>
       createFixedEngine({ clock, transport: createObjectStore({ clock }), random: () => 0, ...options })
 
     for (const concurrency of [0, 65, 1.5, Number.NaN]) expect(make({ concurrency })).toThrow('concurrency')
-    expect(make({ concurrency: 8, memoryBytes: 1_000_000 })).toThrow('memoryBytes')
+    expect(() => windowBodies({ clock, concurrency: 8, memoryBytes: 1_000_000 })).toThrow('memoryBytes')
   })
 })
 

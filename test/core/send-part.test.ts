@@ -10,7 +10,7 @@ import type { Hasher, Reader, Transport } from '../../src/core/ports.ts'
 import { sendPart, type SendPartPorts, type SendPartResult } from '../../src/core/send-part.ts'
 import { DEFAULT_TIMEOUTS } from '../../src/core/watchdog.ts'
 import { wholeBodies } from '../../src/core/whole-body.ts'
-import { createWindowPool } from '../../src/core/windows.ts'
+import { windowBodies } from '../../src/core/window-bodies.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
 import { slowHasher } from '../simulation/slow-hasher.ts'
@@ -295,6 +295,22 @@ describe('a part and its source', () => {
     expect((await result).kind).toBe('received')
   })
 
+  it('needs no windows as a blob, and says what to give where bytes must pass through us', async () => {
+    const blob = await setUp({ isBlob: true, hasNoBodies: true })
+    const result = blob.send()
+    expect((await blob.transport.next()).request.body?.kind).toBe('blob')
+    blob.controller.abort(new Error('stopped'))
+    expect((await result).kind).toBe('aborted')
+
+    const { send, transport } = await setUp({ hasNoBodies: true })
+    expect(await send()).toMatchObject({
+      kind: 'source',
+      ending: 'neverWhole',
+      error: { code: 'ERR_UPLOAD_INVALID_ARGUMENT', message: expect.stringContaining('windowBodies()') as string },
+    })
+    expect(transport.sent).toEqual([])
+  })
+
   it('goes through windows where the bytes must be hashed, blob or not', async () => {
     const { send, transport } = await setUp({ isBlob: true, isHashed: true })
     void send()
@@ -435,11 +451,19 @@ describe('a short part, in one piece', () => {
     }
   })
 
-  it('makes no request when it cannot be read', async () => {
+  it.each<[string, () => Promise<void>]>([
+    ['rejects', () => Promise.reject(new Error('EIO'))],
+    [
+      'throws at once, as that of a host may',
+      () => {
+        throw new Error('EIO')
+      },
+    ],
+  ])('makes no request when it cannot be read: the reader %s', async (_how, read) => {
     const { send, transport, source, clock, pool } = await setUp({ isWhole })
     const reader = await source.open({ sizeBytes: 500 })
 
-    expect(await send({ ...reader, read: () => Promise.reject(new Error('EIO')) })).toMatchObject({
+    expect(await send({ ...reader, read })).toMatchObject({
       ...{ kind: 'source', ending: 'neverWhole' },
       error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
     })
@@ -487,6 +511,8 @@ interface SetUpOptions {
   readonly isBlob?: boolean
   readonly digestBlob?: NonNullable<Hasher['digestBlob']>
   readonly isPoolFull?: boolean
+  /** Nothing can pass through us. Default false. */
+  readonly hasNoBodies?: boolean
   /** Sends a short part in one piece, as Node does. Default false: through windows, so that they are tested. */
   readonly isWhole?: boolean
   readonly limitRate?: string
@@ -499,7 +525,10 @@ async function setUp(options: SetUpOptions = {}) {
   const { bytes = BYTES, readMs } = options
   const clock: SimulatedClock = createSimulatedClock()
   const transport = createScriptedTransport()
-  const pool = createWindowPool({ budgetBytes: 4 * 64 * 1024, windowBytes: 64 * 1024 })
+  const pool = windowBodies({
+    ...{ clock, memoryBytes: 4 * 64 * 1024, concurrency: 2 },
+    ...(options.isWhole === true ? { wholeBodies: wholeBodies() } : {}),
+  })
   if (options.isPoolFull === true)
     for (const size of [100_000, 100_000]) await pool.lease(size, new AbortController().signal)
   const source = watchedSource('a.bin', bytes, {
@@ -515,11 +544,10 @@ async function setUp(options: SetUpOptions = {}) {
     ...{
       transport: told,
       clock,
-      windows: pool,
+      bodies: options.hasNoBodies === true ? undefined : pool,
       timeouts: DEFAULT_TIMEOUTS,
       pace: createPace(clock, options.limitRate ?? 'off'),
     },
-    ...(options.isWhole === true ? { wholeBodies: wholeBodies() } : {}),
     hasher: hasherOf(options, clock),
   }
   const protocol = testProtocol()

@@ -75,6 +75,7 @@ describe('a part that must be sent again', () => {
     expect(job.ledger.files[0]!.error).toEqual({
       code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
       message: expect.stringMatching(/^file-0\.bin: Gave up after 3 attempts\. .*500 InternalError/) as string,
+      ...{ file: 'file-0.bin', partNumber: 1, attempt: 3 },
     })
   })
 
@@ -247,6 +248,7 @@ describe('a file that fails', () => {
     expect(job.ledger.files[0]!.error).toEqual({
       code: 'ERR_UPLOAD_SOURCE_CHANGED',
       message: 'file-0.bin: The file has changed.',
+      file: 'file-0.bin',
     })
     expect(world.store.content(1, 1_000)).toEqual(sources[1]!.bytes)
     expect(sources.map(({ openCount }) => openCount)).toEqual([0, 0])
@@ -274,6 +276,7 @@ describe('a file that fails', () => {
     expect(job.ledger.files[1]!.error).toEqual({
       code: 'ERR_UPLOAD_SOURCE_READ',
       message: 'file-1.bin: It could not be read: EACCES',
+      file: 'file-1.bin',
     })
   })
 

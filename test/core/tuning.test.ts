@@ -1,7 +1,7 @@
 // Whoever listens to the line leaves the transport what it says of itself: the engine judges stalls and stragglers by it.
 
 import { describe, expect, it } from 'vitest'
-import { createAdaptiveTuning } from '../../src/core/adaptive-tuning.ts'
+import { adaptiveTuning } from '../../src/core/adaptive-tuning.ts'
 import { lineHearing } from '../../src/core/hearing.ts'
 import type { Transport, TransportRequest } from '../../src/core/ports.ts'
 import { fixedTuning } from '../../src/core/tuning.ts'
@@ -36,7 +36,7 @@ describe('the transport that an engine sends with', () => {
     const traits = { isProgressLive: isOn, hasQueue: isOn, isResetByAbort: isOn }
     const clock = createSimulatedClock()
     const options = { transport: aTransport(traits), clock, random: () => 0.5, isBackground, hearing: lineHearing() }
-    const tuning = createAdaptiveTuning(options)
+    const tuning = adaptiveTuning(options)
 
     expect(tuning.transport).toMatchObject(traits)
     expect(tuning.transport.endingOf(request)).toBe('doubtful')
@@ -45,6 +45,21 @@ describe('the transport that an engine sends with', () => {
 
   it('is the host’s own where nothing listens', () => {
     const transport = aTransport({})
-    expect(fixedTuning(transport, 5).transport).toBe(transport)
+    expect(fixedTuning({ transport, clock: createSimulatedClock(), concurrency: 5 }).transport).toBe(transport)
+  })
+})
+
+describe('one fixed number of parts', () => {
+  const options = { transport: aTransport({}), clock: createSimulatedClock(), concurrency: 5 }
+
+  it('refuses what it cannot keep, and names what can', () => {
+    for (const asked of [{ concurrency: 'auto' as const }, { limitRate: 1_000 }, { isBackground: true }])
+      expect(() => fixedTuning({ ...options, ...asked })).toThrow('mocap-uplink/tuning')
+    expect(() => fixedTuning({ transport: options.transport, clock: options.clock })).toThrow('mocap-uplink/tuning')
+    expect(() => fixedTuning(options).limitRate('1MB')).toThrow('mocap-uplink/tuning')
+  })
+
+  it('keeps its number', () => {
+    expect(fixedTuning({ ...options, isBackground: false }).limit()).toBe(5)
   })
 })

@@ -23,6 +23,8 @@ describe('the usual rate', () => {
     const falling = known(...Array.from({ length: 60 }, (_, at) => 100 - at / 3))
     expect(falling.compare(80, false)).toBe('usual')
     expect(falling.compare(80, true)).toBe('fallen')
+    expect(known(100).compare(94, true)).toBe('usual')
+    expect(known(100).compare(92, true)).toBe('fallen')
   })
 
   it('forgets the best when told that it cannot be reached again', () => {

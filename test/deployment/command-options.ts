@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 
 import type { CommandContext } from '../../src/cli/command-context.ts'
+import { addJwtOptions } from '../../src/cli/jwt-from-options.ts'
 import { addLimitOptions } from '../../src/cli/limits-from-options.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
@@ -34,9 +35,10 @@ export function variablesOfServe(): string[] {
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').match(/\b(?:MOCAP|S3)_[A-Z][A-Z_0-9]*\b|DATABASE_URL/g))
     .filter((name) => name !== null)
-  // Those of the limits are made from the names of their options.
-  const limits = addLimitOptions(new Command()).options.map(
-    ({ long }) => `MOCAP_${long!.slice(2).replaceAll('-', '_').toUpperCase()}`,
-  )
-  return [...new Set([...names, ...limits])].filter((name) => !calling.has(name)).sort()
+  // Those of the limits and of access tokens are made from the names of their options.
+  const derived = new Command()
+  addLimitOptions(derived)
+  addJwtOptions(derived)
+  const made = derived.options.map(({ long }) => `MOCAP_${long!.slice(2).replaceAll('-', '_').toUpperCase()}`)
+  return [...new Set([...names, ...made])].filter((name) => !calling.has(name)).sort()
 }

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal.ts'
 import type { Transport } from '../../src/core/ports.ts'
-import { createUplink } from '../../src/uplink.ts'
+import { createUplink } from '../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
 
 const PLAN = { fileIndex: 0, name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }

@@ -2,7 +2,8 @@
 // What was journalled stays in memory, so that a test can see it or go on from it.
 
 import { systemClock } from '../../src/adapters/web/system-clock.ts'
-import { createEngine, type EngineOptions } from '../../src/core/engine.ts'
+import { createEngine } from '../../src/core/adaptive-engine.ts'
+import type { EngineOptions } from '../../src/core/engine.ts'
 import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord, type SessionRecord } from '../../src/flows/session-record.ts'

@@ -28,8 +28,8 @@ export interface ScriptedBucket {
   /** The faults from here on, in place of those before. */
   script(...faults: readonly BucketFault[]): void
   count(operation: BucketOperation): number
-  /** Before an operation is carried out. */
-  before: (operation: BucketOperation, url: URL) => void
+  /** Before an operation is carried out, which waits for it. */
+  before: (operation: BucketOperation, url: URL) => void | Promise<void>
   /** Puts a part without a request, as one does that comes late. */
   arriveLate(uploadId: string, partNumber: number): void
   close(): Promise<void>
@@ -68,17 +68,17 @@ export async function startScriptedBucket(): Promise<ScriptedBucket> {
     }
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  async function answer(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://bucket')
     const operation = operationOf(request.method ?? '', url)
     requests.push({ operation, url, body })
     for (const name of [operation, 'every'] as const) counts.set(name, (counts.get(name) ?? 0) + 1)
-    bucket.before(operation, url)
     const fault = faults.find(
       (one) =>
         (one.operation === operation || one.operation === 'every') &&
         (one.nth === 'every' || one.nth === counts.get(one.operation)),
     )
+    await bucket.before(operation, url)
     const done = fault === undefined || fault.work === true ? carryOut(operation, url, body) : undefined
     const told = fault === undefined ? done : fault.answer
     if (told === undefined) {
@@ -92,7 +92,7 @@ export async function startScriptedBucket(): Promise<ScriptedBucket> {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
     request.on('error', () => undefined)
-    request.on('end', () => answer(request, response, Buffer.concat(pieces)))
+    request.on('end', () => void answer(request, response, Buffer.concat(pieces)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const bucket: ScriptedBucket = {

@@ -195,6 +195,7 @@ describe('through the engine', () => {
     expect(record.ledger().files[0]?.error).toEqual({
       code: 'ERR_UPLOAD_CONFIRM_REFUSED',
       message: 'a: The storage refused to complete the upload of a (400 InvalidPart).',
+      file: 'a',
     })
     expectObject(rig.s3, 'bb', 1_500)
   })

@@ -93,6 +93,7 @@ it('believes a store that denies access without a word only after new addresses'
   expect(refused.record.ledger().files[0]?.error).toEqual({
     code: 'ERR_UPLOAD_ADDRESS_REFUSED',
     message: 'a: The storage refused part 1 (403 AccessDenied).',
+    ...{ file: 'a', partNumber: 1, attempt: 4 },
   })
   expect(always.s3.requestsOf('part')).toHaveLength(4)
 })

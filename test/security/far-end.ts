@@ -6,7 +6,7 @@ import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
 import type { Journal, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
 import type { Upload, UploadEvents, UploadReport } from '../../src/flows/upload.ts'
-import { createUplink, type Uplink, type UplinkOptions } from '../../src/uplink.ts'
+import { createUplink, type Uplink, type UplinkOptions } from '../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
 
 export interface Answer {

@@ -1,6 +1,7 @@
 // Puts an engine, a storage and sources into one simulated time, and drives it until a promise settles.
 
-import { createEngine, type Engine, type EngineOptions } from '../../src/core/engine.ts'
+import { createEngine } from '../../src/core/adaptive-engine.ts'
+import type { Engine, EngineOptions } from '../../src/core/engine.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
 import { createMemoryJob, type MemoryJob, type MemoryJobOptions } from './memory-job.ts'
 import { createObjectStore, type ObjectStore, type ObjectStoreOptions } from './object-store.ts'

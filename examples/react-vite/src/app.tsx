@@ -2,18 +2,23 @@
 // that your own server hands out for a while: `credentials: { accessToken: async () => … }`.
 
 import { createUplink, type BrowserUplink } from 'mocap-uplink/browser'
+import { startHashers } from 'mocap-uplink/browser-hasher'
 import { useState, type FormEvent } from 'react'
 import { Delivery } from './delivery.tsx'
+
+// One worker for the page. With it every part is hashed as it goes, and compared with what the storage says it received.
+const hashers = startHashers()
 
 export function App() {
   const [uplink, setUplink] = useState<BrowserUplink>()
   const [problem, setProblem] = useState('')
-  function connect(event: FormEvent<HTMLFormElement>): void {
+  async function connect(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault()
     const fields = new FormData(event.currentTarget)
     const text = (name: string): string => String(fields.get(name)).trim()
     try {
-      setUplink(createUplink({ baseUrl: text('service'), credentials: { apiKey: text('key') } }))
+      const credentials = { apiKey: text('key') }
+      setUplink(createUplink({ baseUrl: text('service'), credentials, ...(await hashers) }))
     } catch (error) {
       setProblem(String(error))
     }
@@ -24,7 +29,7 @@ export function App() {
       {uplink ? (
         <Delivery uplink={uplink} />
       ) : (
-        <form onSubmit={connect}>
+        <form onSubmit={(event) => void connect(event)}>
           <label>
             Service <input name="service" type="url" required defaultValue="http://127.0.0.1:8787" />
           </label>

@@ -7,7 +7,7 @@ import { FileRow } from './file-row.tsx'
 
 export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const [clips, setClips] = useState<readonly File[]>([])
-  const { state, isActive, progress, files, waiting, error, start, pause, resume, cancel } = useUpload()
+  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, cancel } = useUpload()
 
   function add(added: Iterable<File> | null): void {
     if (isActive || added === null) return
@@ -32,6 +32,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
 
   const isPaused = state === 'paused' || state === 'pausing'
   const minutes = progress.remainingMs === undefined ? undefined : Math.ceil(progress.remainingMs / 60_000)
+  const isVerified = report?.files.every(({ verified }) => verified)
   return (
     <section onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <p className="drop">
@@ -53,7 +54,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       </p>
       <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.confirmedBytes} />
       <p role="status">
-        {state}: {progress.filesConfirmed} of {progress.filesTotal} confirmed
+        {state}: {progress.filesConfirmed} of {progress.filesTotal} confirmed{isVerified && ', verified'}
         {isActive && minutes !== undefined && `, ${minutes} min left`}
         {waiting && `, no network since ${new Date(waiting.sinceMs).toLocaleTimeString()}`}
       </p>

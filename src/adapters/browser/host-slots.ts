@@ -2,10 +2,14 @@
 // and queues the rest unseen, where nobody can tell a request that waits from one that hangs.
 
 import type { Transport } from '../../core/ports.ts'
+import { isSeen } from '../web/is-seen.ts'
 import { hostOf } from '../web/target-host.ts'
 
 /** One of the six connections stays free for the calls of the page itself. */
 export const PLACES_PER_HOST = 5
+
+/** How long a tab goes on with a place, request after request, before other tabs are asked whether they want it. */
+const KEPT_MS = 1_000
 
 /**
  * The same transport, with at most 5 requests under way to a host in all tabs of this origin. A place is a Web Lock, so
@@ -14,18 +18,18 @@ export const PLACES_PER_HOST = 5
  */
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
   if (locks === undefined) return transport
-  const acquire = placesOfAllTabs(locks)
+  const hosts = new Map<string, Waiting>()
   return {
     ...transport,
     hasQueue: true,
     async send(request) {
-      const release = await acquire(hostOf(request.url), request.signal)
-      try {
+      const host = hostOf(request.url)
+      const inPlace = hosts.get(host) ?? createPlaces(locks, host)
+      hosts.set(host, inPlace)
+      return inPlace(request.signal, async () => {
         request.onStarted?.()
-        return await transport.send(request)
-      } finally {
-        release()
-      }
+        return transport.send(request)
+      })
     },
   }
 }
@@ -35,63 +39,66 @@ export function platformLocks(): LockManager | undefined {
   return (globalThis.navigator as Partial<Navigator> | undefined)?.locks
 }
 
-type Acquire = (host: string, signal: AbortSignal) => Promise<() => void>
+/** Runs the work in the next place that is free. Rejects as it does, or with the signal's reason while it waits. */
+type Waiting = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
 /**
- * A tab takes the place again that it gave back last, by one question to the browser's lock manager: it is free unless
- * another tab waits for it, which then has it already. Else it asks for all of them and keeps the first that is given.
+ * The places at one host. Asking the browser's lock manager for every request costs as much as a small one, so a place goes
+ * from one request of this tab to the next.
  */
-function placesOfAllTabs(locks: LockManager): Acquire {
-  const givenBack = new Map<string, string[]>()
-  return async (host, signal) => {
-    const own = givenBack.get(host) ?? []
-    givenBack.set(host, own)
-    const last = own.pop()
-    const place =
-      (last === undefined ? undefined : await placeIfFree(locks, last)) ?? (await anyPlace(locks, host, signal))
-    return () => {
-      place.release()
-      own.push(place.name)
+function createPlaces(locks: LockManager, host: string): Waiting {
+  const waiting = new Map<() => Promise<unknown>, (error: Error) => void>()
+  /** Places that are held, or asked for. */
+  const asked = new Set<number>()
+  /** Held, and without a request. */
+  let idleCount = 0
+
+  const hold = async (): Promise<void> => {
+    const untilMs = performance.now() + KEPT_MS
+    do {
+      const [work] = waiting.keys()
+      if (work === undefined) return
+      waiting.delete(work)
+      await work().catch(() => undefined)
+      // In a hidden page a timer is held back for up to a minute, and this place would keep other tabs waiting.
+      if (waiting.size > 0 || !isSeen()) continue
+      // What follows an answer mostly comes within the same task of the page.
+      idleCount += 1
+      await new Promise((resolve) => setTimeout(resolve))
+      idleCount -= 1
+    } while (performance.now() < untilMs)
+  }
+  const fail = (error: Error): void => {
+    for (const reject of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  const ask = (): void => {
+    for (let index = 0; index < PLACES_PER_HOST && waiting.size > idleCount; index += 1) {
+      if (asked.has(index)) continue
+      asked.add(index)
+      const given = locks.request(`mocap-uplink place ${index} ${host}`, hold).catch(fail)
+      void given.then(() => {
+        asked.delete(index)
+        // Behind the other tabs that wait for it.
+        ask()
+      })
     }
   }
-}
-
-interface Place {
-  readonly name: string
-  release(): void
-}
-
-function placeIfFree(locks: LockManager, name: string): Promise<Place | undefined> {
-  return new Promise((resolve, reject) => {
-    locks
-      .request(name, { ifAvailable: true }, (lock) => (lock === null ? resolve(undefined) : held(name, resolve)))
-      .catch(reject)
-  })
-}
-
-function anyPlace(locks: LockManager, host: string, signal: AbortSignal): Promise<Place> {
-  return new Promise((resolve, reject) => {
-    let isTaken = false
-    const others = new AbortController()
-    signal.throwIfAborted()
-    const leave = (): void => others.abort(signal.reason)
-    signal.addEventListener('abort', leave, { once: true })
-    for (let index = 0; index < PLACES_PER_HOST; index += 1) {
-      const name = `mocap-uplink place ${index} ${host}`
-      const take = (): Promise<void> | undefined => {
-        if (isTaken || signal.aborted) return undefined
-        isTaken = true
-        signal.removeEventListener('abort', leave)
-        others.abort()
-        return held(name, resolve)
+  return (signal, work) =>
+    new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      const leave = (): void => {
+        waiting.delete(start)
+        reject(signal.reason as Error)
       }
-      // Aborted, they reject with the reason; those that are given up do so when all is settled already.
-      locks.request(name, { signal: others.signal }, take).catch(reject)
-    }
-  })
-}
-
-/** Settles when the place is given back. */
-function held(name: string, give: (place: Place) => void): Promise<void> {
-  return new Promise((release) => give({ name, release }))
+      const start = (): Promise<unknown> => {
+        signal.removeEventListener('abort', leave)
+        const working = work()
+        resolve(working)
+        return working
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      waiting.set(start, reject)
+      ask()
+    })
 }

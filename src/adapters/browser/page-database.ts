@@ -3,8 +3,8 @@
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import { isUploadError, UploadError } from '../../core/errors.ts'
 
-/** Version of the stores. The records have their own version in `session.begun`. */
-const DATABASE_VERSION = 1
+/** Version of the stores. The records have their own version in `session.begun`. In version 1 each was a row of its own. */
+const DATABASE_VERSION = 2
 
 interface Schema extends DBSchema {
   /** In the order in which they began, under a number that the database gives. */
@@ -13,6 +13,7 @@ interface Schema extends DBSchema {
     value: { readonly key: string; readonly isSettled: boolean }
     indexes: { key: string }
   }
+  /** A row is the texts of records that were appended together, a line each. */
   records: { key: [session: number, number: number]; value: string }
   handles: { key: [sessionKey: string, fileIndex: number]; value: FileSystemFileHandle }
 }
@@ -27,7 +28,8 @@ export function pageDatabase(name: string): PageDatabase {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
   const open = (): Promise<IDBPDatabase<Schema>> =>
     openDB<Schema>(name, DATABASE_VERSION, {
-      upgrade(database) {
+      upgrade(database, from) {
+        if (from > 0) return
         database.createObjectStore('sessions', { autoIncrement: true }).createIndex('key', 'key', { unique: true })
         database.createObjectStore('records')
         database.createObjectStore('handles')

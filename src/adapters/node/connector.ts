@@ -3,7 +3,8 @@
 
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
-import { forbiddenHost, isPublicIp } from '../../core/address-policy.ts'
+import { forbiddenHost } from '../../core/address-policy.ts'
+import { isPublicIp } from '../../core/public-host.ts'
 import { createProxyChoice, openTunnel, type ProxyOptions } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
 import { createWire, type Wire } from './wire.ts'

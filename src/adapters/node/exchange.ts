@@ -98,7 +98,7 @@ function dispatchOptions(target: URL, request: TransportRequest, body: OutgoingB
     path: `${target.pathname}${target.search}`,
     method: request.method,
     headers,
-    // undici 7 takes async iterables, its types do not say so. Without bytes it writes `content-length: 0` itself.
+    // Of a stream undici 7 needs less than its types say. Without bytes it writes `content-length: 0` itself.
     body: body.content as unknown as Uint8Array | null,
   }
 }

@@ -8,7 +8,7 @@ import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { createReadGate } from '../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../web/source-identity.ts'
 import { errorCode, fileProblem } from './file-problem.ts'
-import { lookAt, openRegularFile, type OpenFile } from './open-file.ts'
+import { lookAt, lookFirst, openRegularFile, type OpenFile } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 
 export interface FileSourceOptions {
@@ -37,13 +37,12 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
     location,
     async describe(signal) {
       signal?.throwIfAborted()
-      // Opening is the only check of permission that holds for every file system; nothing is read.
-      const file = await openRegularFile(disk, location)
-      await file.close()
-      return identityOf(file.facts)
+      const facts = lookFirst(disk, location)
+      return identityOf(facts instanceof Promise ? await facts : facts)
     },
     async open(expected) {
-      const file = await openRegularFile(disk, location)
+      const opening = openRegularFile(disk, location)
+      const file = opening instanceof Promise ? await opening : opening
       try {
         requireSame(location, expected, identityOf(file.facts))
       } catch (error) {
@@ -100,7 +99,7 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
       ),
     close() {
       isClosed = true
-      return gate.close(async () => file.close())
+      return gate.close(() => file.close())
     },
   }
 }

@@ -24,16 +24,44 @@ const closed = promisify(close)
 const found = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
 const filled = promisify(read)
 const bigint = { bigint: true } as const
-// Should a pipe have been put in the place of the file since it was looked at, its opening must not wait for a writer.
+// Should a pipe have been put in the place of the file since it was first looked at, its opening must not wait for a writer.
 const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants.O_NONBLOCK)
 
-/** Looks before it opens. Whatever is no regular file, or cannot be read, throws ERR_UPLOAD_SOURCE_READ. */
+/**
+ * Looks at a file before it is opened for the first time, and whether it may be read: opening is the only check of permission
+ * that holds for every file system. Whatever is no regular file, or cannot be read, throws ERR_UPLOAD_SOURCE_READ.
+ */
+export function lookFirst(disk: QuickDisk, location: string): BigIntStats | Promise<BigIntStats> {
+  if (!disk.mayAskNow(location)) return lookFirstOnThread(location)
+  return disk.askNow(() => {
+    try {
+      const facts = statSync(location, bigint)
+      requireRegular(location, facts)
+      closeSync(openSync(location, FLAGS))
+      return facts
+    } catch (error) {
+      throw readProblem(error, location)
+    }
+  })
+}
+
+async function lookFirstOnThread(location: string): Promise<BigIntStats> {
+  try {
+    const facts = await stat(location, bigint)
+    requireRegular(location, facts)
+    await closed(await opened(location, FLAGS))
+    return facts
+  } catch (error) {
+    throw readProblem(error, location)
+  }
+}
+
+/** Throws as `lookFirst` does. */
 export function openRegularFile(disk: QuickDisk, location: string): OpenFile | Promise<OpenFile> {
   if (!disk.mayAskNow(location)) return openOnThread(disk, location)
   return disk.askNow(() => {
     let fd: number | undefined
     try {
-      requireRegular(location, statSync(location))
       fd = openSync(location, FLAGS)
       const facts = fstatSync(fd, bigint)
       requireRegular(location, facts)
@@ -48,7 +76,6 @@ export function openRegularFile(disk: QuickDisk, location: string): OpenFile | P
 async function openOnThread(disk: QuickDisk, location: string): Promise<OpenFile> {
   let fd: number | undefined
   try {
-    requireRegular(location, await stat(location))
     fd = await opened(location, FLAGS)
     const facts = await found(fd, bigint)
     requireRegular(location, facts)

@@ -4,13 +4,14 @@
 
 import { UploadError } from '../../core/errors.ts'
 import type { Body } from '../../core/ports.ts'
+import { PushedBody } from './pushed-body.ts'
 import type { Wire } from './wire.ts'
 
 /** A body under way on one wire. */
 export interface OutgoingBody {
   readonly lengthBytes: number
   /** What undici sends; null where there are no bytes. */
-  readonly content: AsyncIterableIterator<Uint8Array> | Uint8Array | null
+  readonly content: PushedBody | Uint8Array | null
   /** undici is about to write the request. */
   started(): void
   /** True when every byte was handed to the socket, which may still hold some. */
@@ -27,6 +28,9 @@ export interface OutgoingBody {
 // Only for `bytes`: what is longer goes out in slices, for progress. 1 MiB costs nothing against one write of the whole.
 const SLICE_BYTES = 1024 * 1024
 
+/** So much at most goes out before others get a turn, when the system takes it as fast as it comes. */
+const BURST_BYTES = 1024 * 1024
+
 /** Prepares a body; `onFailure` hears at once when the source fails. */
 export function createOutgoingBody(
   body: Body | undefined,
@@ -35,7 +39,7 @@ export function createOutgoingBody(
 ): OutgoingBody {
   const lengthBytes = lengthOf(body)
   const whole = body?.kind === 'bytes' && lengthBytes <= SLICE_BYTES ? body.bytes : undefined
-  let source: AsyncIterator<Uint8Array> | undefined
+  let source: Steps | undefined
   let tail: Promise<void> | undefined
   let givenBytes = 0
   let reportedBytes = -1
@@ -50,38 +54,49 @@ export function createOutgoingBody(
     if (!isStopped && !wire.hasUnsentBytes()) report()
   }
   const reportWhenFlushed = (): void => {
-    const flushed = wire.whenFlushed()
-    if (flushed === undefined) reportGone()
-    else void flushed.then(reportGone)
+    if (!wire.whenFlushed(reportGone)) reportGone()
   }
-  // One function, without another promise for each layer: it runs for every piece.
-  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+  const fail = (error: unknown): void => {
+    if (!isStopped) onFailure(error)
+  }
+  /** Pushes pieces until there is something to wait for, and is called again then. Nothing throws. */
+  const push = (): void => {
     try {
-      const flushed = wire.whenFlushed()
-      if (flushed !== undefined) await flushed
-      if (isStopped) return over
-      report()
-      source ??= windowsOf(body)[Symbol.asyncIterator]()
-      if (givenBytes === lengthBytes) {
-        // The source is run to its end, where it may check itself, but the request is complete without that.
-        tail = expectEnd(source, lengthBytes)
-        tail.catch(onFailure)
-        return over
+      for (let burst = 0; !isStopped;) {
+        if (wire.whenFlushed(push) || wire.socket.destroyed) return
+        report()
+        source ??= stepsOf(body)
+        if (givenBytes === lengthBytes) {
+          // The source is run to its end, where it may check itself, but the request is complete without that.
+          tail = expectEnd(source, lengthBytes)
+          tail?.catch(onFailure)
+          pushed.end()
+          return
+        }
+        if (burst >= BURST_BYTES) {
+          setImmediate(push)
+          return
+        }
+        const found = source.step()
+        if (found instanceof Promise) {
+          found.then(push, fail)
+          return
+        }
+        if (found.done === true) throw lengthError(givenBytes, lengthBytes)
+        const piece = found.value
+        if (givenBytes + piece.byteLength > lengthBytes) throw lengthError(givenBytes + piece.byteLength, lengthBytes)
+        givenBytes += piece.byteLength
+        burst += piece.byteLength
+        pushed.push(piece)
       }
-      const step = await source.next()
-      if (step.done) throw lengthError(givenBytes, lengthBytes)
-      const endBytes = givenBytes + step.value.byteLength
-      if (endBytes > lengthBytes) throw lengthError(endBytes, lengthBytes)
-      givenBytes = endBytes
-      return step
     } catch (error) {
-      onFailure(error)
-      return over
+      fail(error)
     }
   }
+  const pushed = new PushedBody(push)
   return {
     lengthBytes,
-    content: lengthBytes === 0 ? null : (whole ?? sequenceOf(next)),
+    content: lengthBytes === 0 ? null : (whole ?? pushed),
     started: () => {
       if (whole === undefined || lengthBytes === 0) return
       // undici writes all of it before anything else runs.
@@ -95,17 +110,10 @@ export function createOutgoingBody(
       if (isStopped) return
       isStopped = true
       if (givenBytes === lengthBytes && !wire.hasUnsentBytes()) report()
-      void source?.return?.().catch(() => undefined)
+      source?.stop()
     },
   }
 }
-
-function sequenceOf(next: () => Promise<IteratorResult<Uint8Array, undefined>>): AsyncIterableIterator<Uint8Array> {
-  const sequence: AsyncIterableIterator<Uint8Array> = { [Symbol.asyncIterator]: () => sequence, next }
-  return sequence
-}
-
-const over = { value: undefined, done: true } as const
 
 /** How long a body is; 0 without one. */
 export function lengthOf(body: Body | undefined): number {
@@ -113,10 +121,37 @@ export function lengthOf(body: Body | undefined): number {
   return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
 }
 
-function windowsOf(body: Body | undefined): AsyncIterable<Uint8Array> {
-  if (body === undefined) return slices(new Uint8Array())
-  if (body.kind === 'bytes') return slices(body.bytes)
-  return body.kind === 'blob' ? body.blob.stream() : body.windows()
+/** A source in steps, whatever it is. */
+interface Steps {
+  step(): IteratorResult<Uint8Array, undefined> | Promise<void>
+  /** Nobody will ask again. */
+  stop(): void
+}
+
+function stepsOf(body: Body | undefined): Steps {
+  if (body === undefined || body.kind === 'bytes') return iterated(slices(body?.bytes ?? new Uint8Array()))
+  if (body.kind === 'blob') return iterated(body.blob.stream())
+  const sequence = body.windows()
+  const step = sequence.step?.bind(sequence)
+  return step === undefined ? iterated(sequence) : { step, stop: () => undefined }
+}
+
+function iterated(sequence: AsyncIterable<Uint8Array>): Steps {
+  const iterator = sequence[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>
+  let next: IteratorResult<Uint8Array, undefined> | undefined
+  return {
+    step() {
+      const found = next
+      next = undefined
+      return (
+        found ??
+        iterator.next().then((result) => {
+          next = result
+        })
+      )
+    },
+    stop: () => void iterator.return?.().catch(() => undefined),
+  }
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- Bytes at hand, in the shape of bytes to come.
@@ -124,9 +159,13 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, unde
   for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES)
 }
 
-async function expectEnd(source: AsyncIterator<Uint8Array>, lengthBytes: number): Promise<void> {
-  for (let step = await source.next(); !step.done; step = await source.next()) {
-    if (step.value.byteLength > 0) throw lengthError(lengthBytes + step.value.byteLength, lengthBytes)
+/** Undefined: it has come to its end. */
+function expectEnd(source: Steps, lengthBytes: number): Promise<void> | undefined {
+  for (;;) {
+    const found = source.step()
+    if (found instanceof Promise) return found.then(() => expectEnd(source, lengthBytes))
+    if (found.done === true) return undefined
+    if (found.value.byteLength > 0) throw lengthError(lengthBytes + found.value.byteLength, lengthBytes)
   }
 }
 

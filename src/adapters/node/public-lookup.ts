@@ -3,7 +3,8 @@
 
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { forbiddenHost, isPublicIp } from '../../core/address-policy.ts'
+import { forbiddenHost } from '../../core/address-policy.ts'
+import { isPublicIp } from '../../core/public-host.ts'
 
 /** Asks the system for all addresses of a name. */
 export type ResolveAll = (

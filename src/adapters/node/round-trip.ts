@@ -2,7 +2,8 @@
 // what we upload, so its time says what others have to wait there.
 
 import net from 'node:net'
-import { forbiddenHost, isPublicIp } from '../../core/address-policy.ts'
+import { forbiddenHost } from '../../core/address-policy.ts'
+import { isPublicIp } from '../../core/public-host.ts'
 import { hostnameOf, portOf, type ConnectorOptions } from './connector.ts'
 import { createProxyChoice } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'

@@ -15,8 +15,11 @@ export interface Wire {
   reset(): void
   /** True while bytes that were written have not left the process; after the end, whether any never did. */
   hasUnsentBytes(): boolean
-  /** Settles when every byte written so far has left the process, or the connection has ended; undefined: so it is. */
-  whenFlushed(): Promise<void> | undefined
+  /**
+   * Calls back, once and as soon as that is known, when every byte written so far has left the process or the connection has
+   * ended. False: so it is, and nobody is called.
+   */
+  whenFlushed(callback: () => void): boolean
 }
 
 type Done = (error?: Error | null) => void
@@ -29,9 +32,10 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
   let giveUp: (() => void) | undefined
 
   const wake = () => {
+    if (waiters.length === 0) return
     const woken = waiters
     waiters = []
-    for (const resolve of woken) resolve()
+    for (const callback of woken) callback()
   }
   const isUnsent = (): boolean => {
     if (hasFailedWrite) return true
@@ -78,10 +82,11 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
       if (!socket.destroyed) socket.destroy()
     },
     hasUnsentBytes: () => unsentAtEnd ?? isUnsent(),
-    whenFlushed: () =>
-      socket.writableLength === 0 || socket.destroyed
-        ? undefined
-        : new Promise<void>((resolve) => waiters.push(resolve)),
+    whenFlushed: (callback) => {
+      if (socket.writableLength === 0 || socket.destroyed) return false
+      waiters.push(callback)
+      return true
+    },
   }
 }
 

@@ -2,9 +2,22 @@
 
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
+import { createGathering } from './gathering.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
 
+/**
+ * One byte of each of several files, by one read: each read of its own is a walk through three processes. The read is handed
+ * over as it begins, so that one of a disk that hangs holds up no later one.
+ */
+const look = /* @__PURE__ */ createGathering((bytes: readonly Blob[]) => {
+  const [only] = bytes
+  const reading = (bytes.length === 1 && only ? only : new Blob([...bytes])).arrayBuffer().then(
+    () => true,
+    () => false,
+  )
+  return Promise.resolve({ reading })
+})
 /** Slices that are cut before they are asked for, of one open source. */
 const CUT_AHEAD = 128
 
@@ -23,14 +36,14 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
     name,
     async describe(signal) {
       signal?.throwIfAborted()
-      await probe()
+      await probe(true)
       wasLookedAt = true
       return identityOf(blob)
     },
     async open(expected) {
       requireSame(name, expected, identityOf(blob))
       // A look before the first opening is enough: what changed in between fails when it is sent, or verified afterwards.
-      if (!wasLookedAt) await probe()
+      if (!wasLookedAt) await probe(true)
       wasLookedAt = false
       return blobReader(name, blob, probe)
     },
@@ -42,14 +55,17 @@ function identityOf(blob: Blob): SourceIdentity {
   return isFile ? { sizeBytes: blob.size, modifiedAtMs: blob.lastModified as number } : { sizeBytes: blob.size }
 }
 
-function blobReader(name: string, blob: Blob, probe: () => Promise<void>): Reader {
+function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Promise<void>): Reader {
   const gate = createReadGate(`the reader of "${name}"`)
   const cut = createCutter(blob)
+  /** Bytes that pass through us hold a slot and memory until the file was looked at. */
+  let isRead = false
 
   return {
     read(into, at) {
       return gate.run(async () => {
         requirePosition(at)
+        isRead = true
         const found = await bytesOf(name, blob.slice(at, at + into.byteLength), at)
         if (found.byteLength !== into.byteLength) throw endedEarly(name, at, into.byteLength, found.byteLength)
         into.set(found)
@@ -64,7 +80,7 @@ function blobReader(name: string, blob: Blob, probe: () => Promise<void>): Reade
       return slice
     },
     verify() {
-      return gate.run(probe)
+      return gate.run(() => probe(isRead))
     },
     close() {
       return gate.close()
@@ -97,10 +113,13 @@ function createCutter(blob: Blob): (start: number, end: number) => Blob {
  * the platform refuses to read a file that was written to since. So one byte is read to find out. It is the same slice
  * each time, since making one holds the page up until another process of the browser has answered.
  */
-function createProbe(name: string, blob: Blob): () => Promise<void> {
+function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<void> {
   let byte: Blob | undefined
-  return async () => {
+  return async (isUrgent) => {
     byte ??= blob.slice(0, Math.min(1, blob.size))
+    const { reading } = await look(byte, isUrgent)
+    if (await reading) return
+    // One of several could not be read: which of them, each finds out by itself.
     await bytesOf(name, byte, 0)
   }
 }

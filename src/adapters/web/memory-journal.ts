@@ -42,14 +42,14 @@ function openSession(key: string, sessions: Map<string, JournalRecord[]>, giveBa
     key,
     records: structuredClone(sessions.get(key) ?? []),
     append(records) {
-      return attempt(() => {
-        if (isClosed) throw refused(`The session "${key}" is closed: nothing can be written to it.`)
-        if (records.length === 0) return
-        const copies = copyIn(key, records)
-        const kept = sessions.get(key)
-        if (kept === undefined) sessions.set(key, copies)
-        else for (const copy of copies) kept.push(copy)
-      })
+      if (isClosed) return Promise.reject(refused(`The session "${key}" is closed: nothing can be written to it.`))
+      if (records.length === 0) return undefined
+      const copies = copyIn(key, records)
+      if (copies instanceof Error) return Promise.reject(copies)
+      const kept = sessions.get(key)
+      if (kept === undefined) sessions.set(key, copies)
+      else for (const copy of copies) kept.push(copy)
+      return undefined
     },
     close() {
       if (!isClosed) giveBack()
@@ -60,11 +60,11 @@ function openSession(key: string, sessions: Map<string, JournalRecord[]>, giveBa
 }
 
 /** Copies before anything is kept, so that a batch with a record that cannot be stored leaves nothing behind. */
-function copyIn(key: string, records: readonly JournalRecord[]): JournalRecord[] {
+function copyIn(key: string, records: readonly JournalRecord[]): JournalRecord[] | UploadError {
   try {
     return records.map((record) => copyOf(record))
   } catch (cause) {
-    throw refused(`A record of the session "${key}" is not plain data and cannot be kept.`, cause)
+    return refused(`A record of the session "${key}" is not plain data and cannot be kept.`, cause)
   }
 }
 

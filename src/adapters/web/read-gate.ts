@@ -6,7 +6,7 @@ export interface ReadGate {
   /** Runs the work; rejects with ERR_UPLOAD_INTERNAL once closing has begun, because only a mistake gets there. */
   run<T>(work: () => Promise<T>): Promise<T>
   /** Refuses new work, waits for the work under way, then runs `finish` once. Idempotent: later calls share the first. */
-  close(finish?: () => Promise<void>): Promise<void>
+  close(finish?: () => Promise<void> | void): Promise<void>
 }
 
 /** Makes a gate. `what` names the thing in the message of a late use, for example `the reader of "a.mp4"`. */
@@ -26,7 +26,8 @@ export function createReadGate(what: string): ReadGate {
       }
     },
     close(finish) {
-      closing ??= Promise.allSettled(underWay).then(() => finish?.())
+      const idle: Promise<unknown> = underWay.size === 0 ? Promise.resolve() : Promise.allSettled(underWay)
+      closing ??= idle.then(() => finish?.())
       return closing
     },
   }

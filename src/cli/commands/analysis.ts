@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander'
 import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
+import { given } from '../../core/given.ts'
 import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
-import { given, type CommandContext } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { parseDuration } from '../option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options.ts'
@@ -65,8 +66,10 @@ function addCreate(analysis: Command, context: CommandContext): void {
     const input: AnalysisInput = {
       name: options.name,
       primary: { segmentId: checkSegmentId(options.primary, '--primary') },
-      ...given('comparison', segment(options.comparison, '--comparison')),
-      ...given('population', segment(options.population, '--population')),
+      ...given({
+        comparison: segment(options.comparison, '--comparison'),
+        population: segment(options.population, '--population'),
+      }),
       submit: false,
     }
     const uplink = await uplinkFromOptions(options, context.env)
@@ -137,8 +140,7 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
   ]
   const input: AnalysisInput = {
     ...{ name: options.name, primary: await segmentFromOption(options.primary, '--primary') },
-    ...given('comparison', comparison),
-    ...given('population', population),
+    ...given({ comparison, population }),
     ...waitOptions(options),
   }
   checkAgreement(input)

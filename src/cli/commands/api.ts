@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
-import { given, type CommandContext } from '../command-context.ts'
+import { given } from '../../core/given.ts'
+import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readJsonOption } from '../option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options.ts'
@@ -36,7 +37,7 @@ export function addApiCommand(program: Command, context: CommandContext): void {
       return
     }
     const { signal } = context.interruption
-    const reply = await uplink.client.call(verb, plainPath, { query, signal, ...given('data', data) })
+    const reply = await uplink.client.call(verb, plainPath, { query, signal, ...given({ data }) })
     if (reply.data !== undefined) output.document(reply.data)
     output.event('reply', { status: reply.status, data: reply.data ?? null })
     output.event('result', { flow: 'api', status: 'completed', httpStatus: reply.status })

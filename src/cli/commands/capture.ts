@@ -3,8 +3,9 @@
 import { type Command, Option } from 'commander'
 import type { CaptureKind } from '../../client/capture-kind.ts'
 import { checkDate, checkId, checkText } from '../../client/checks.ts'
+import { given } from '../../core/given.ts'
 import type { CapturesInput } from '../../flows/captures.ts'
-import { given, interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
+import { interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { parseInteger } from '../option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options.ts'
@@ -64,20 +65,13 @@ function captureFields(options: CaptureOptions): CaptureFields {
     mocapTypeId: parseInteger(options.mocapType, '--mocap-type'),
     reprocess: options.reprocess ?? false,
     rename: options.rename ?? false,
-    ...given('kind', options.kind),
-    ...given('frameRate', frameRateOf(options.frameRate)),
+    ...given({ kind: options.kind, frameRate: frameRateOf(options.frameRate) }),
   }
   const sessionTypeId = optionalInteger(options.sessionType, '--session-type')
   const sessionDate = options.date === undefined ? undefined : checkDate(options.date, '--date')
   if (options.session !== undefined) {
     const sessionId = checkId(options.session, '--session')
-    return {
-      ...shared,
-      sessionId,
-      ...given('orgId', options.org),
-      ...given('sessionTypeId', sessionTypeId),
-      ...given('sessionDate', sessionDate),
-    }
+    return { ...shared, sessionId, ...given({ orgId: options.org, sessionTypeId, sessionDate }) }
   }
   return {
     ...shared,

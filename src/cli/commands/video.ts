@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import { checkDate, checkFrameRate, checkText } from '../../client/checks.ts'
-import { given, interruptible, type CommandContext } from '../command-context.ts'
+import { given } from '../../core/given.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { parseDecimal, parseInteger } from '../option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options.ts'
@@ -34,7 +35,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
       playerId: checkText(options.player, '--player'),
       sessionDate: checkDate(options.date, '--date'),
       sessionTypeId: parseInteger(options.sessionType, '--session-type'),
-      ...given('frameRate', frameRateOf(options.frameRate)),
+      ...given({ frameRate: frameRateOf(options.frameRate) }),
     }
     const found = await interruptible(findFiles(paths, output), context.interruption)
     const input = { ...fields, files: found.map(({ path }) => ({ source: plannedSource(path) })) }

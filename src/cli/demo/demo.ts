@@ -81,7 +81,15 @@ async function play(
 ): Promise<DemoReport | undefined> {
   const beganAtMs = performance.now()
   const isStopped = () => interruption.reason !== undefined
+  // First: where its packages are missing, nothing else is worth a beginning.
+  output.say('Starting the service …')
+  const service = await startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
+  undo.push(() => service.stop())
+  output.event('listening', { url: service.url })
+  output.say(`The service listens on ${service.url}`)
+  if (isStopped()) return undefined
   output.say('Making sample captures and videos …')
+  const madeFromMs = performance.now()
   const samples = await makeSamples(join(folder, 'samples'), SAMPLE_SIZE)
   output.event('samples', {
     captures: samples.captures.length,
@@ -90,14 +98,9 @@ async function play(
   })
   output.say(
     `${countOf(samples.captures.length, 'tracking file')} and ${countOf(samples.videos.length, 'video')}, ` +
-      `${formatBytes(samples.totalBytes)}, in ${formatDuration(performance.now() - beganAtMs)}`,
+      `${formatBytes(samples.totalBytes)}, in ${formatDuration(performance.now() - madeFromMs)}`,
   )
   if (isStopped()) return undefined
-
-  const service = await startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
-  undo.push(() => service.stop())
-  output.event('listening', { url: service.url })
-  output.say(`The service listens on ${service.url}`)
   // The key was made up for this demo and dies with it; the page takes it out of the address at once.
   await showPage(`${service.url}/#key=${service.apiKey}`)
   const uplink = createUplink({

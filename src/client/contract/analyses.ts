@@ -10,6 +10,7 @@ import {
   ownField,
   segmentIdOf,
   shownField,
+  shownFields,
   wireBody,
 } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
@@ -78,8 +79,7 @@ export function segmentFromWire(raw: WireObject): Segment | undefined {
   if (analysisSegmentId === undefined) return undefined
   return keepUnknown(raw, [
     ['analysisSegmentId', 'analysis_segment_id', analysisSegmentId],
-    ['numPlayers', 'num_players', shownField(raw, 'num_players', isInteger)],
-    ['numMovements', 'num_movements', shownField(raw, 'num_movements', isInteger)],
+    ...shownFields(raw, { num_players: isInteger, num_movements: isInteger }),
   ]) as Segment
 }
 
@@ -102,8 +102,7 @@ export function analysisFromWire(raw: WireObject): RequestedAnalysis {
   const segment = (name: string): number | undefined => segmentIdOf(ownField(raw, name))
   return keepUnknown(raw, [
     id === undefined ? ['id', 'requested_analysis_id', longId] : ['id', 'id', id],
-    ['name', 'name', shownField(raw, 'name', isText)],
-    ['status', 'status', shownField(raw, 'status', isText)],
+    ...shownFields(raw, { name: isText, status: isText }),
     ['primaryAnalysisSegmentId', 'primary_analysis_segment_id', segment('primary_analysis_segment_id')],
     ['comparisonAnalysisSegmentId', 'comparison_analysis_segment_id', segment('comparison_analysis_segment_id')],
     ['populationAnalysisSegmentId', 'population_analysis_segment_id', segment('population_analysis_segment_id')],

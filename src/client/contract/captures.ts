@@ -1,7 +1,7 @@
 // Motion capture on the wire: sessions, and file names that are answered with an address each.
 
 import type { MocapSessionFileWireRequest, MocapSessionWireRequest } from './capture-schemas.ts'
-import { isId, isInteger, isText, keepUnknown, shownField, wireBody } from './fields.ts'
+import { isId, isInteger, isText, keepUnknown, shownField, shownFields, wireBody } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
 export interface MocapSessionInput {
@@ -64,15 +64,17 @@ export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined 
   return keepUnknown(raw, [
     ['id', 'id', id ?? sessionId],
     ['sessionId', 'session_id', sessionId ?? id],
-    ['orgId', 'org_id', shownField(raw, 'org_id', isText)],
-    ['mocapTypeId', 'mocap_type_id', shownField(raw, 'mocap_type_id', isInteger)],
-    ['sessionTypeId', 'session_type_id', shownField(raw, 'session_type_id', isInteger)],
-    ['sessionDate', 'session_date', shownField(raw, 'session_date', isText)],
-    ['numMovements', 'num_movements', shownField(raw, 'num_movements', isInteger)],
-    ['numPlayers', 'num_players', shownField(raw, 'num_players', isInteger)],
-    ['status', 'status', shownField(raw, 'status', isText)],
-    ['createdAt', 'created_at', shownField(raw, 'created_at', isText)],
-    ['updatedAt', 'updated_at', shownField(raw, 'updated_at', isText)],
+    ...shownFields(raw, {
+      org_id: isText,
+      mocap_type_id: isInteger,
+      session_type_id: isInteger,
+      session_date: isText,
+      num_movements: isInteger,
+      num_players: isInteger,
+      status: isText,
+      created_at: isText,
+      updated_at: isText,
+    }),
   ]) as MocapSession
 }
 

@@ -82,6 +82,15 @@ export function keepUnknown(raw: WireObject, known: readonly (readonly [string, 
   ])
 }
 
+/** What `keepUnknown` takes of fields that are named alike, `org_id` and `orgId`: each under the test of its shown type. */
+export function shownFields(
+  raw: WireObject,
+  tests: Readonly<Record<string, (value: unknown) => value is unknown>>,
+): [string, string, unknown][] {
+  const ours = (wireName: string): string => wireName.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return Object.entries(tests).map(([name, isShown]) => [ours(name), name, shownField(raw, name, isShown)])
+}
+
 /** Drops fields whose value is undefined and adds the host's own, which never replace ours. */
 export function wireBody(fields: WireObject, extra: WireObject | undefined): WireObject {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)

@@ -1,6 +1,6 @@
 // Refusals as real stores word them, by name, so that a rule need not spell them out.
 
-import { StorageRefusal, storageErrorXml } from '../replies.ts'
+import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
 
 export interface NamedBody {
   /** Where the rule gives none. */

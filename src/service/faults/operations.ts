@@ -3,8 +3,8 @@
 
 import type { FastifyRequest } from 'fastify'
 
-import type { Database } from '../tables.ts'
-import { keyOfPath, type ObjectKey } from '../object-keys.ts'
+import type { Database } from '../database/tables.ts'
+import { keyOfPath, type ObjectKey } from '../objects/object-keys.ts'
 
 const BY_ROUTE = {
   'POST /upload_videos': 'create',

@@ -332,7 +332,7 @@ describe('a full disk', () => {
       let problem: unknown
       for (let part = 1; problem === undefined && part <= 10_000; part++) {
         const record = received(part, 'x'.repeat(900))
-        await session.append([record]).then(
+        await Promise.resolve(session.append([record])).then(
           () => settled.push(record),
           (error: unknown) => (problem = error),
         )

@@ -3,7 +3,7 @@ import net, { type AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { undiciTransport, type UndiciTransportOptions } from '../../../src/adapters/node/undici-transport.ts'
-import type { Transport } from '../../../src/core/ports.ts'
+import type { PieceSequence, Transport } from '../../../src/core/ports.ts'
 import { bodyOf, failureOf, pattern, requestTo, transportContract } from '../../contracts/transport.ts'
 import { localhostCertificate } from '../../helpers/localhost-certificate.ts'
 import {
@@ -74,6 +74,68 @@ describe('what goes out', () => {
     await make().send(requestTo(server, { body: bodyOf('windows', shared) }))
 
     expect(received?.equals(pattern(300_000))).toBe(true)
+  })
+
+  test.each([[100], [20_000], [300_000]])('takes a body of %i-byte windows in steps', async (windowBytes) => {
+    const bytes = pattern(5 * MIB + 7)
+    const window = new Uint8Array(windowBytes)
+    let received: Buffer | undefined
+    const server = await serve(
+      answering(({ body }) => {
+        received = body
+        return httpAnswer(200)
+      }),
+    )
+    const windows = (): PieceSequence => {
+      let at = 0
+      let waits = 0
+      const step: PieceSequence['step'] = () => {
+        window.fill(0xee)
+        if (at === bytes.byteLength) return { value: undefined, done: true }
+        // Now and then there is something to wait for, also before the end.
+        if ((waits += 1) % 3 === 0) return Promise.resolve()
+        const piece = window.subarray(0, Math.min(windowBytes, bytes.byteLength - at))
+        piece.set(bytes.subarray(at, (at += piece.byteLength)))
+        return { value: piece, done: false }
+      }
+      const iterate = (): never => {
+        throw new Error('Whoever takes steps does not iterate.')
+      }
+      return { step, [Symbol.asyncIterator]: iterate }
+    }
+    const sent: number[] = []
+
+    await make().send(
+      requestTo(server, {
+        body: { kind: 'windows', lengthBytes: bytes.byteLength, windows },
+        onSent: (count) => sent.push(count),
+      }),
+    )
+
+    expect(received?.equals(bytes)).toBe(true)
+    expect(sent.at(-1)).toBe(bytes.byteLength)
+    expect(sent).toEqual(sent.toSorted((one, other) => one - other))
+  })
+
+  test('ends with the error of a step, thrown or waited for', async () => {
+    for (const fail of [
+      (problem: Error) => Promise.reject(problem),
+      (problem: Error) => {
+        throw problem
+      },
+    ]) {
+      const problem = new Error('the disk is gone')
+      const server = await serve((connection) => void connection.readToEnd().catch(() => undefined))
+      let given = 0
+      const step: PieceSequence['step'] = () =>
+        (given += 1) > 2 ? fail(problem) : { value: new Uint8Array(10), done: false }
+      const windows = () => ({ step }) as unknown as PieceSequence
+      const transport = make()
+      const request = requestTo(server, { body: { kind: 'windows', lengthBytes: 30, windows } })
+
+      await expect(transport.send(request)).rejects.toBe(problem)
+      expect(transport.endingOf(request)).toBe('neverWhole')
+    }
   })
 
   test('refuses a header that would break the request, without repeating it', async () => {

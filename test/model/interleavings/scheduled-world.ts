@@ -4,7 +4,7 @@ import type fc from 'fast-check'
 import { expect } from 'vitest'
 
 import { UploadFailedError, type UploadReport } from '../../../src/flows/upload.ts'
-import { createUplink, type Uplink } from '../../../src/uplink.ts'
+import { createUplink, type Uplink } from '../../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../../helpers/simulated-clock.ts'
 import { createDice } from '../../simulation/whole/dice.ts'
 import { createDisk } from '../../simulation/whole/disk.ts'

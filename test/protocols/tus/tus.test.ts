@@ -74,6 +74,7 @@ describe('a server that takes a part of a unit', () => {
     expect(record.ledger().files[0]?.error).toEqual({
       code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
       message: 'swing.mp4: Gave up after 3 attempts. The last one: The storage accepted nothing of part 1.',
+      ...{ file: 'swing.mp4', partNumber: 1, attempt: 3 },
     })
   })
 })

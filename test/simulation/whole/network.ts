@@ -122,9 +122,13 @@ export function createNetwork(options: NetworkOptions): Transport {
     if (target === undefined && !request.url.startsWith(SERVICE_URL)) watch.violate('a request to an unknown host')
     const path = target === undefined ? request.url.slice(SERVICE_URL.length) : `/${target.sessionId}`
     const { url, method, headers } = request
-    const places = { lifeNumber: life.number, url, target, method, path, headers }
     return {
-      ...places,
+      lifeNumber: life.number,
+      url,
+      target,
+      method,
+      path,
+      headers,
       request,
       end: { reason: undefined, leave: undefined },
       body: undefined,

@@ -120,7 +120,8 @@ export function drawNight(dice: Dice): Night {
   const files = drawFiles(dice, flow, partSizeBytes)
   const isBrief = !isQuiet && chance(0.15)
   return {
-    ...{ flow, files, partSizeBytes, isOpaque, verify },
+    flow,
+    ...{ files, partSizeBytes, isOpaque, verify },
     batchSize: between(1, 6),
     concurrency: chance(0.2) ? 'auto' : between(1, 8),
     addressLifeMs: isBrief ? between(4_000, 60_000) : LONG_LIFE_MS,

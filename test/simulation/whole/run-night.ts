@@ -6,7 +6,7 @@ import { foldJournal, type FoldedJournal } from '../../../src/core/journal.ts'
 import type { Journal, Transport } from '../../../src/core/ports.ts'
 import type { FileReport, Upload, UploadReport } from '../../../src/flows/upload.ts'
 import { UploadFailedError } from '../../../src/flows/upload.ts'
-import { createUplink, type Uplink, type UplinkPorts } from '../../../src/uplink.ts'
+import { createUplink, type Uplink, type UplinkPorts } from '../../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../../helpers/simulated-clock.ts'
 import { createDice, type Dice } from './dice.ts'
 import { digestHasher } from './digest.ts'
@@ -88,7 +88,8 @@ async function liveThrough(world: World): Promise<NightOutcome> {
     watch.violate(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   return {
-    ...{ violations: watch.violations, log: world.log, flow: night.flow, fileCount: night.files.length, status },
+    violations: watch.violations,
+    ...{ log: world.log, flow: night.flow, fileCount: night.files.length, status },
     partCount: night.files.reduce((sum, { bytes }) => sum + partsOf(night, bytes.byteLength), 0),
     lifeCount: world.lives.length,
     deathCount: world.lives.filter((life) => life.isDead()).length,
@@ -153,12 +154,10 @@ async function oneLife(world: World, plan: LifePlan, key: string | undefined): P
   const memoryBytes = (night.concurrency === 'auto' ? 64 : night.concurrency) * 2 * 64 * 1024
   const uplink = createUplink(
     {
-      ...{
-        baseUrl: SERVICE_URL,
-        credentials: { apiKey: API_KEY },
-        concurrency: night.concurrency,
-        verify: night.verify,
-      },
+      baseUrl: SERVICE_URL,
+      credentials: { apiKey: API_KEY },
+      concurrency: night.concurrency,
+      verify: night.verify,
       memoryBytes,
       giveUpAfterMs: 600_000,
     },
@@ -187,7 +186,8 @@ function portsOf(
   allocate: (bytes: number) => Uint8Array,
 ): UplinkPorts {
   const transport = createNetwork({
-    ...{ night, life, farEnd, watch, trouble, serverNow, log: note },
+    night,
+    ...{ life, farEnd, watch, trouble, serverNow, log: note },
     later: (act, delayMs) => void clock.setTimeout(act, delayMs),
     isAbortSoft: mutant.isAbortSoft ?? false,
   })
@@ -237,10 +237,10 @@ function startUpload(uplink: Uplink, night: Night, sources: ReturnType<typeof li
   const files = sources.map((source) => ({ source }))
   const session = { sessionDate: '2026-11-20', sessionTypeId: 2 }
   if (night.flow === 'capture')
-    return uplink.uploadCaptures({ ...session, orgId: 'org-1', mocapTypeId: 2, files, batchSize: night.batchSize })
+    return uplink.uploadCaptures({ orgId: 'org-1', mocapTypeId: 2, files, batchSize: night.batchSize, ...session })
   const unitLimits = { minBytes: 1, maxBytes: 1_000_000, maxCount: 10_000, multipleOfBytes: 1 }
   const { partSizeBytes } = night
-  return uplink.uploadVideos({ ...session, movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits })
+  return uplink.uploadVideos({ movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits, ...session })
 }
 
 /** The person in front of the upload: listens, pauses, resumes, cancels. */

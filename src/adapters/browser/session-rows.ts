@@ -1,0 +1,100 @@
+// The rows of a session in the page's database. What is appended together is one row: each costs as much as a small file.
+
+import { compactRecords } from '../../core/compact-journal.ts'
+import type { JournalRecord } from '../../core/journal.ts'
+import { recordFromText, recordText } from '../../core/record-text.ts'
+import type { PageDatabase } from './page-database.ts'
+
+/** A session as it is in the database; `session` is undefined until it has a record. */
+export interface Found {
+  session: number | undefined
+  records: readonly JournalRecord[]
+  /** The number of the last row. */
+  last: number
+}
+
+const COMPACT_FROM_RECORDS = 256
+
+export async function find(database: PageDatabase, key: string): Promise<Found> {
+  return database.use(async (db) => {
+    const tx = db.transaction(['sessions', 'records'])
+    const session = await tx.objectStore('sessions').index('key').getKey(key)
+    if (session === undefined) return { session, records: [], last: 0 }
+    const range = rangeOf(session)
+    const [rows, numbers] = await Promise.all([
+      tx.objectStore('records').getAll(range),
+      tx.objectStore('records').getAllKeys(range),
+    ])
+    const texts = rows.flatMap((row) => row.split('\n'))
+    const records = texts.map((text, index) => recordFromText(text, key, index + 1))
+    return { session, records, last: numbers.at(-1)?.[1] ?? 0 }
+  })
+}
+
+/** Makes one row of a long history, where that leaves less than half of it. */
+export async function shorten(database: PageDatabase, { session, records, last }: Found): Promise<void> {
+  if (session === undefined || records.length < COMPACT_FROM_RECORDS) return
+  const shorter = compactRecords(records)
+  if (shorter.length * 2 > records.length) return
+  await database.use(async (db) => {
+    const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
+    void tx.store.delete(rangeOf(session))
+    // What is appended comes after it.
+    void tx.store.put(rowOf(shorter.map(recordText)), [session, last])
+    await tx.done
+  })
+}
+
+/** Adds a row; `settled` says whether the session is over from here on, undefined where nothing changes. */
+export async function addRow(
+  database: PageDatabase,
+  key: string,
+  found: Found,
+  row: {
+    readonly texts: readonly string[]
+    readonly durability: IDBTransactionDurability
+    readonly isSettled: boolean | undefined
+  },
+): Promise<void> {
+  const { texts, durability, isSettled } = row
+  await database.use(async (db) => {
+    const tx = db.transaction(['sessions', 'records'], 'readwrite', { durability })
+    const sessions = tx.objectStore('sessions')
+    const about = { key, isSettled: isSettled ?? false }
+    const session = found.session ?? (await sessions.add(about))
+    if (found.session !== undefined && isSettled !== undefined) void sessions.put(about, session)
+    void tx.objectStore('records').add(rowOf(texts), [session, found.last + 1])
+    await tx.done
+    found.session = session
+    found.last += 1
+  })
+}
+
+export async function forget(database: PageDatabase, key: string): Promise<void> {
+  await database.use(async (db) => {
+    const tx = db.transaction(['sessions', 'records', 'handles'], 'readwrite')
+    const session = await tx.objectStore('sessions').index('key').getKey(key)
+    if (session !== undefined) {
+      void tx.objectStore('sessions').delete(session)
+      void tx.objectStore('records').delete(rangeOf(session))
+    }
+    void tx.objectStore('handles').delete(IDBKeyRange.bound([key, 0], [key, Number.MAX_SAFE_INTEGER]))
+    await tx.done
+  })
+}
+
+/** Keys of the sessions that are over, without the newest ones. */
+export async function settledBeyond(database: PageDatabase, kept: number): Promise<string[]> {
+  const sessions = await database.use((db) => db.getAll('sessions'))
+  const settled = sessions.filter((session) => session.isSettled)
+  return settled.slice(0, Math.max(0, settled.length - kept)).map((session) => session.key)
+}
+
+function rangeOf(session: number): IDBKeyRange {
+  return IDBKeyRange.bound([session, 0], [session, Number.MAX_SAFE_INTEGER])
+}
+
+/** The text of a record has no line break. */
+function rowOf(texts: readonly string[]): string {
+  return texts.join('\n')
+}

@@ -1,0 +1,51 @@
+// Small pieces of work that are done together, where the platform asks as much for one as for many.
+
+import { isSeen } from './is-seen.ts'
+
+/** How soon after a piece of work the next one may begin, ms. */
+const GATHER_MS = 40
+
+/**
+ * What comes while work runs, or soon after it, is in the next piece of work: one at a time, in call order. `isUrgent`: nothing
+ * is waited for that could come later; nor is it but in a page that is seen, since timers of others are held back. Settles as
+ * the work does.
+ */
+export function createGathering<Item, Result>(
+  work: (items: readonly Item[]) => Promise<Result>,
+): (item: Item, isUrgent: boolean) => Promise<Result> {
+  let items: Item[] = []
+  let isAnyUrgent = false
+  let next: Promise<Result> | undefined
+  let last: Promise<Result> | undefined
+  let endedAtMs = -Infinity
+  let begin: () => void = () => undefined
+
+  const gather = (): Promise<void> =>
+    new Promise((resolve) => {
+      begin = resolve
+      const waitMs = endedAtMs + GATHER_MS - performance.now()
+      if (waitMs <= 0 || isAnyUrgent || !isSeen()) resolve()
+      else setTimeout(resolve, waitMs)
+    })
+  const workOff = async (before = last): Promise<Result> => {
+    await before?.catch(() => undefined)
+    await gather()
+    const group = items
+    items = []
+    isAnyUrgent = false
+    next = undefined
+    try {
+      return await work(group)
+    } finally {
+      endedAtMs = performance.now()
+    }
+  }
+  return (item, isUrgent) => {
+    items.push(item)
+    if (isUrgent) {
+      isAnyUrgent = true
+      begin()
+    }
+    return (next ??= last = workOff())
+  }
+}

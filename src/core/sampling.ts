@@ -1,0 +1,86 @@
+// Samples of the line at steady times while parts are under way, for a tuning that learns from them.
+
+import { createAlarm } from './alarm.ts'
+import type { ConcurrencySample } from './concurrency.ts'
+import type { Clock } from './ports.ts'
+import type { AttemptTally } from './transfer.ts'
+
+/** What an engine tells of its slots. */
+export interface Slots {
+  readonly clock: Clock
+  /** Parts under way. */
+  inFlight(): number
+  /** The number of slots may be another one now. */
+  resize(): void
+  /** A sample was taken: there may be something to start, or to reset. */
+  sampled(): void
+}
+
+export interface Sampling {
+  /** The first part after a time without any is under way: from here on there is something to learn. */
+  begin(): void
+  /** Whether there is anything to send; nothing is measured otherwise. */
+  setActive(isActive: boolean): void
+  /** An attempt has ended. */
+  add(attempt: AttemptTally): void
+  /** So many more bytes were handed to the network. */
+  addBytes(bytes: number): void
+}
+
+/** Who learns. */
+export interface Learner {
+  /** How long until the next sample while parts are under way, ms. */
+  sampleEveryMs(): number
+  onSample(sample: Omit<ConcurrencySample, 'roundTripMs'>): void
+  addBytes(bytes: number): void
+  setActive(isActive: boolean): void
+}
+
+/** How often to look while nothing is under way. */
+const IDLE_SAMPLE_MS = 1_000
+
+export function createSampling(slots: Slots, learner: Learner): Sampling {
+  const { clock } = slots
+  let gauge = emptyGauge()
+  let isActive = false
+  let dueMs = 0
+
+  const sampler = createAlarm(clock, () => {
+    const atMs = clock.monotonicNow()
+    const lateMs = Math.max(0, atMs - dueMs)
+    const since = gauge
+    gauge = emptyGauge()
+    learner.onSample({ atMs, lateMs, inFlight: slots.inFlight(), ...since })
+    slots.resize()
+    begin()
+    slots.sampled()
+  })
+  const begin = (): void => {
+    const waitMs = slots.inFlight() === 0 ? IDLE_SAMPLE_MS : learner.sampleEveryMs()
+    dueMs = clock.monotonicNow() + waitMs
+    sampler.set(isActive ? dueMs : undefined)
+  }
+
+  return {
+    begin,
+    setActive(active) {
+      isActive = active
+      begin()
+      learner.setActive(active)
+    },
+    add({ isDone, isThrottle, isFailure }) {
+      gauge.partsDone += Number(isDone)
+      gauge.throttles += Number(isThrottle)
+      gauge.failures += Number(isFailure)
+    },
+    addBytes(bytes) {
+      gauge.bytesSince += bytes
+      learner.addBytes(bytes)
+    },
+  }
+}
+
+/** What happened on the line since the last sample. */
+function emptyGauge(): { bytesSince: number; partsDone: number; throttles: number; failures: number } {
+  return { bytesSince: 0, partsDone: 0, throttles: 0, failures: 0 }
+}

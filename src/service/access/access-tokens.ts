@@ -1,0 +1,48 @@
+// Access tokens of an issuer: a JWT that its key signed, for us, that has not ended, and that names an organisation.
+
+import { createPublicKey } from 'node:crypto'
+
+import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyResult } from 'jose'
+
+import { refuse } from '../http/replies.ts'
+import type { JwtSettings } from './jwt-settings.ts'
+
+/** The organisation that a token names; undefined when the token is not to be trusted. */
+export type TokenCheck = (token: string) => Promise<string | undefined>
+
+/** The issuer's keys could not be had, which says nothing about the token. */
+const AWAY = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'])
+
+/** Makes the check. Keys of a URL are fetched when first needed, kept, and fetched again for one that is not known. */
+export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck {
+  const verify = verifier(settings, now)
+  return async (token) => {
+    try {
+      const { payload } = await verify(token)
+      const orgId = payload[settings.orgClaim]
+      return typeof orgId === 'string' && orgId !== '' ? orgId : undefined
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !AWAY.has(error.code)) return undefined
+      // A key of another kind than the token's algorithm.
+      if (error instanceof TypeError && !('jwksUrl' in settings.keys)) return undefined
+      return refuse(503, 'unavailable', 'The keys of the issuer of access tokens cannot be had. Try again.')
+    }
+  }
+}
+
+function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token: string) => Promise<JWTVerifyResult> {
+  const options = () => ({
+    issuer: settings.issuer,
+    audience: settings.audience,
+    algorithms: [...settings.algorithms],
+    clockTolerance: settings.clockToleranceSeconds,
+    currentDate: new Date(now()),
+    requiredClaims: ['exp', settings.orgClaim],
+  })
+  if ('jwksUrl' in keys) {
+    const remote = createRemoteJWKSet(new URL(keys.jwksUrl))
+    return (token) => jwtVerify(token, remote, options())
+  }
+  const key = createPublicKey(keys.publicKeyPem)
+  return (token) => jwtVerify(token, key, options())
+}

@@ -1,0 +1,64 @@
+// Who is let in how often: each organisation so many calls a minute, each remote address so many refused ones. An address
+// that has used its refusals up is not looked up any more, except with credentials that were right before: somebody
+// with a wrong key does not lock out the others behind the same router or balancer.
+
+import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+
+import { refuse } from '../http/replies.ts'
+import type { ServiceSettings } from '../options.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+/** Credentials that were right lately: remembered by digest to be looked up again, never instead of it. */
+const MAX_KNOWN = 10_000
+
+export interface Admission {
+  /** Before a credential is looked up. Throws 429 for an address that has used up its refusals. */
+  checkAddress(request: FastifyRequest): void
+  countRefusal(request: FastifyRequest): void
+  /** Throws 429 when the organisation has used up its calls. */
+  countCall(request: FastifyRequest, orgId: string): void
+}
+
+export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings): Admission {
+  const calls = createRateLimit(limits.callsPerMinute, now)
+  const refusals = createRateLimit(limits.refusalsPerMinute, now)
+  const known = new Set<string>()
+  const credentialsOf = ({ headers }: FastifyRequest): string => {
+    const hash = createHash('sha256')
+    for (const name of ['x-api-key', ...bearerHeaders]) hash.update(JSON.stringify(headers[name] ?? ''))
+    return hash.digest('base64')
+  }
+  return {
+    checkAddress(request) {
+      const waitMs = refusals.waitOf(networkOf(request.ip))
+      if (waitMs > 0 && !known.has(credentialsOf(request)))
+        refuseUntil(waitMs, 'Too many calls with improper credentials came from this address.')
+    },
+    countRefusal: (request) => void refusals.take(networkOf(request.ip)),
+    countCall(request, orgId) {
+      known.add(credentialsOf(request))
+      if (known.size > MAX_KNOWN) known.delete(known.values().next().value ?? '')
+      const waitMs = calls.take(orgId)
+      if (waitMs > 0) refuseUntil(waitMs, `The organisation has used up its ${limits.callsPerMinute} calls a minute.`)
+    },
+  }
+}
+
+function refuseUntil(waitMs: number, what: string): never {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  refuse(429, 'rate_limited', `${what} Try again in ${seconds} s.`, { retry_after_seconds: seconds })
+}
+
+/** The address itself, or of IPv6 its /64: one household or machine has all addresses of such a network. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const behind = tail === undefined || tail === '' ? 0 : tail.split(':').length
+  const whole = tail === undefined ? groups : [...groups, ...new Array<string>(8 - groups.length - behind).fill('0')]
+  const network = [...whole, ...(tail ?? '').split(':')].slice(0, 4)
+  return `${network.map((group) => parseInt(group || '0', 16).toString(16)).join(':')}::/64`
+}

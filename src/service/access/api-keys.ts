@@ -1,0 +1,91 @@
+// API keys of organisations: a public id and 256 random bits. Only a SHA-256 of the whole is kept, which is enough for
+// what nobody can guess: whoever reads the database cannot call with what is in it.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+import type { Database } from '../database/tables.ts'
+
+/** What is known of a key; the key itself is shown once, when it is made. */
+export interface ApiKeyRecord {
+  /** Public: it names the key in lists and to `revoke`. */
+  readonly id: string
+  readonly orgId: string
+  readonly name: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | null
+}
+
+const MAX_TEXT_BYTES = 256
+const ID_BYTES = 8
+const SECRET_BYTES = 32
+const KEY = /^mocap_([0-9a-f]{16})_[\w-]{43}$/
+
+/** Makes a key. `key` is secret and is kept nowhere. Throws a TypeError when a text is empty, long or not storable. */
+export async function createApiKey(
+  db: Database,
+  { orgId, name, now }: { readonly orgId: string; readonly name: string; readonly now: Date },
+): Promise<ApiKeyRecord & { readonly key: string }> {
+  checkText('The organisation', orgId)
+  checkText('The name', name)
+  const id = randomBytes(ID_BYTES).toString('hex')
+  const key = `mocap_${id}_${randomBytes(SECRET_BYTES).toString('base64url')}`
+  await db
+    .insertInto('api_keys')
+    .values({ id, owner: orgId, name, digest: digestOf(key).toString('hex'), created_at: now, revoked_at: null })
+    .execute()
+  return { id, orgId, name, createdAt: now, revokedAt: null, key }
+}
+
+/** All keys, the oldest first. */
+export async function listApiKeys(db: Database): Promise<ApiKeyRecord[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(['id', 'owner', 'name', 'created_at', 'revoked_at'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    orgId: row.owner,
+    name: row.name,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  }))
+}
+
+/** Ends a key for the next call of whoever has it; false when there is none of this id. A repeat changes nothing. */
+export async function revokeApiKey(db: Database, id: string, now: Date): Promise<boolean> {
+  const found = await db.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()
+  if (found === undefined) return false
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return true
+}
+
+/** The organisation of a key; undefined when it is not one of ours, or was revoked. Nothing is remembered between calls. */
+export async function organisationOfKey(db: Database, key: string): Promise<string | undefined> {
+  const id = KEY.exec(key)?.[1]
+  if (id === undefined) return undefined
+  const row = await db
+    .selectFrom('api_keys')
+    .select(['owner', 'digest'])
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined && timingSafeEqual(Buffer.from(row.digest, 'hex'), digestOf(key)) ? row.owner : undefined
+}
+
+function digestOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+function checkText(what: string, text: string): void {
+  const isUsable =
+    text.trim() !== '' && Buffer.byteLength(text) <= MAX_TEXT_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(text)
+  if (!isUsable)
+    throw new TypeError(`${what} of a key must be 1 to ${MAX_TEXT_BYTES} bytes of text without control characters.`)
+}

@@ -1,0 +1,67 @@
+// Who may call: an API key of an organisation, an access token of its issuer, or a fixed key or token of the development mode. Values are compared by
+// digest, in constant time.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+
+import type { ServiceContext } from '../context.ts'
+import { refuse } from '../http/replies.ts'
+import type { ServiceSettings } from '../options.ts'
+import type { Admission } from './admission.ts'
+import { organisationOfKey } from './api-keys.ts'
+import { DEVELOPMENT, type Caller } from './callers.ts'
+
+/** A check to run before a request's body is read; it sets the caller, or throws the refusal with the flow's status. */
+export type CredentialCheck = (request: FastifyRequest) => Promise<void>
+
+/** Makes the check. `status`: the interface shows 401 for the video flow and 403 for the others. */
+export function credentialCheck(
+  { settings, db, tokenCheck }: ServiceContext,
+  admission: Admission,
+  status: 401 | 403,
+): CredentialCheck {
+  const keys = settings.credentials.apiKeys.map(digest)
+  const tokens = settings.credentials.accessTokens.map(digest)
+  const callerOf = async ({ headers }: FastifyRequest): Promise<Caller | undefined> => {
+    const key = headers['x-api-key']
+    const isFixed =
+      isAmong(keys, key) || settings.bearerHeaders.some((name) => isAmong(tokens, bearerOf(headers[name])))
+    if (isFixed) return { orgId: DEVELOPMENT, isDevelopment: true }
+    let orgId = typeof key === 'string' ? await organisationOfKey(db, key) : undefined
+    for (const name of tokenCheck === undefined ? [] : settings.bearerHeaders) {
+      const token = bearerOf(headers[name])
+      if (orgId === undefined && token !== undefined) orgId = await tokenCheck?.(token)
+    }
+    return orgId === undefined ? undefined : { orgId, isDevelopment: false }
+  }
+  return async (request) => {
+    admission.checkAddress(request)
+    const caller = await callerOf(request)
+    if (caller === undefined) {
+      admission.countRefusal(request)
+      refuse(status, 'credentials_refused', 'A valid API key or access token is needed.')
+    }
+    admission.countCall(request, caller.orgId)
+    request.caller = caller
+  }
+}
+
+/** Whether a request carries anything in a header where a service credential travels. */
+export function carriesCredential(settings: ServiceSettings, request: FastifyRequest): boolean {
+  return ['x-api-key', 'authorization', ...settings.bearerHeaders].some((name) => request.headers[name] !== undefined)
+}
+
+function bearerOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? /^bearer +(\S+)$/i.exec(header)?.[1] : undefined
+}
+
+function isAmong(accepted: readonly Buffer[], value: string | string[] | undefined): boolean {
+  if (typeof value !== 'string') return false
+  const given = digest(value)
+  // All are compared, so that the time taken says nothing about which one was near.
+  return accepted.filter((one) => timingSafeEqual(one, given)).length > 0
+}
+
+function digest(value: string): Buffer {
+  return createHash('sha256').update(value).digest()
+}

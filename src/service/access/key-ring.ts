@@ -1,0 +1,56 @@
+// Opens the database for the keys alone, for whoever administers a service: beside running services where the database
+// is a server, instead of one where it is embedded.
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { lockDataFolder } from '../database/data-lock.ts'
+import { openDatabase } from '../database/database.ts'
+import { createApiKey, listApiKeys, revokeApiKey, type ApiKeyRecord } from './api-keys.ts'
+
+/** Where the keys are: in the database of the service, by the same two options. */
+export interface KeyRingOptions {
+  readonly dataDir?: string | undefined
+  /** Secret. */
+  readonly databaseUrl?: string | undefined
+}
+
+export interface KeyRing {
+  /** Makes a key of an organisation. `key` is secret, and shown this once. */
+  create(orgId: string, name: string): Promise<ApiKeyRecord & { readonly key: string }>
+  /** All keys, the oldest first. */
+  list(): Promise<ApiKeyRecord[]>
+  /** Ends a key for the next call with it; false when no key has this id. */
+  revoke(id: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promise<KeyRing> {
+  if (databaseUrl !== undefined) {
+    const db = await openDatabase({ kind: 'server', url: databaseUrl, connections: 1 })
+    return ringOf(db, () => db.destroy())
+  }
+  if (dataDir === undefined)
+    throw new TypeError('openKeyRing: dataDir or databaseUrl must say where the keys are kept.')
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const lock = await lockDataFolder(dataDir)
+  try {
+    const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+    return ringOf(db, async () => {
+      await db.destroy()
+      await lock.release()
+    })
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+function ringOf(db: Awaited<ReturnType<typeof openDatabase>>, close: () => Promise<void>): KeyRing {
+  return {
+    create: (orgId, name) => createApiKey(db, { orgId, name, now: new Date() }),
+    list: () => listApiKeys(db),
+    revoke: (id) => revokeApiKey(db, id, new Date()),
+    close,
+  }
+}

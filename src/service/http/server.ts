@@ -1,0 +1,174 @@
+// The HTTP server: which routes stand behind which credential, how errors become answers, and what a log line may hold.
+
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+
+import { createAdmission, type Admission } from '../access/admission.ts'
+import { credentialCheck } from '../access/credentials.ts'
+import type { ServiceContext } from '../context.ts'
+import { isDatabaseAway } from '../database/database-errors.ts'
+import { objectRoutes } from '../objects/object-routes.ts'
+import { analysisRoutes } from '../routes/analysis-routes.ts'
+import { captureRoutes } from '../routes/capture-routes.ts'
+import { healthRoutes } from '../routes/health-routes.ts'
+import { lookupRoutes } from '../routes/lookup-routes.ts'
+import { openApiRoutes } from '../routes/openapi-routes.ts'
+import { pageRoutes } from '../routes/page-routes.ts'
+import { segmentRoutes } from '../routes/segment-routes.ts'
+import { storedRoutes } from '../routes/stored-routes.ts'
+import { videoRoutes } from '../videos/video-routes.ts'
+import { metricsRoute, type Metrics } from './metrics.ts'
+import { errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { echoRequestIds, requestIdOf } from './request-ids.ts'
+import { securityHeaders } from './security-headers.ts'
+import { parseJson } from './wire.ts'
+
+export interface ServerOptions {
+  readonly metrics: Metrics
+  /** Puts hooks on that every operation passes. */
+  readonly lay?: ((app: FastifyInstance) => void) | undefined
+}
+
+/** Builds the server; it does not listen yet. */
+export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): FastifyInstance {
+  const { limits, trustedProxies } = context.settings
+  const app = fastify({
+    logger: loggerOptions(context),
+    bodyLimit: limits.bodyBytes,
+    trustProxy: (_address, hop) => hop < trustedProxies,
+    // A large body on a slow line takes hours; one that stops coming is ended by its own route.
+    requestTimeout: 0,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+    exposeHeadRoutes: false,
+    genReqId: requestIdOf,
+    // Fastify's own refusals (a path that cannot be decoded) quote the URL, and an address must not be quoted.
+    frameworkErrors: (error, _request, reply) => {
+      const answering = reply as unknown as Answering
+      answering.code(error.statusCode ?? 400).send(errorBody('invalid_request', 'The path or a header is malformed.'))
+    },
+  })
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    try {
+      done(null, parseJson(bytes as Buffer))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+    }
+  })
+  app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
+  )
+  app.decorateRequest('caller', null)
+  metrics.attach(app)
+  echoRequestIds(app)
+  securityHeaders(app)
+  allowOtherOrigins(app)
+  lay?.(app)
+  const { page, metricsPort, metricsToken } = context.settings
+  if (page !== undefined)
+    pageRoutes(app, page, () => context.settings.s3?.place.origin ?? new URL(context.publicUrl()).origin)
+  healthRoutes(app, context)
+  if (metricsPort === undefined) metricsRoute(app, metrics, metricsToken)
+  openApiRoutes(app)
+  const admission = createAdmission(context.settings)
+  guarded(app, { context, admission, status: 401, rooms: [videoRoutes] })
+  guarded(app, {
+    ...{ context, admission, status: 403 },
+    rooms: [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes],
+  })
+  // With a bucket, addresses lead there.
+  if (context.bucket === undefined) {
+    void app.register((scope, _options, done) => {
+      objectRoutes(scope, context)
+      done()
+    })
+  }
+  return app
+}
+
+interface Answering {
+  code(status: number): Answering
+  header(name: string, value: string): Answering
+  send(body: object): unknown
+}
+
+type Routes = (app: FastifyInstance, context: ServiceContext) => void
+
+interface Guarded {
+  readonly context: ServiceContext
+  readonly admission: Admission
+  readonly status: 401 | 403
+  readonly rooms: readonly Routes[]
+}
+
+function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
+  void app.register((scope, _options, done) => {
+    scope.addHook('onRequest', credentialCheck(context, admission, status))
+    for (const routes of rooms) routes(scope, context)
+    done()
+  })
+}
+
+const ALLOWED_HEADERS = 'content-type, content-md5, x-api-key, x-request-id, authorization, authentication'
+
+/** Pages from anywhere may call: permission is in a header or an address that a page must hold, never in a cookie. */
+function allowOtherOrigins(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    void reply
+      .header('access-control-allow-origin', '*')
+      .header('access-control-expose-headers', 'ETag, Date, Retry-After, X-Request-Id')
+  })
+  app.options('*', (_request, reply) =>
+    reply
+      .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
+      .header('access-control-allow-headers', ALLOWED_HEADERS)
+      .header('access-control-max-age', '600')
+      .code(204)
+      .send(),
+  )
+}
+
+function answerError({ settings }: ServiceContext, error: unknown, request: FastifyRequest, reply: Answering): unknown {
+  if (error instanceof MalformedRequest && request.routeOptions.config.answersMalformed === true) {
+    return reply.code(settings.malformedStatus).send({ errors: error.problems })
+  }
+  if (error instanceof Refusal) {
+    if (error.status === 503) reply.header('retry-after', '1')
+    if (error.status === 429) reply.header('retry-after', String(error.facts['retry_after_seconds']))
+    return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
+  }
+  const status = statusOf(error)
+  if (status === 413) {
+    const { bodyBytes } = settings.limits
+    const message = `The body is larger than ${bodyBytes} bytes.`
+    return reply.code(413).send(errorBody('body_too_large', message, { limit: bodyBytes }))
+  }
+  if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
+  request.log.error({ err: error }, 'a call failed')
+  if (isDatabaseAway(error)) {
+    return reply.code(503).header('retry-after', '1').send(errorBody('unavailable', 'The service is busy. Try again.'))
+  }
+  return reply.code(500).send(errorBody('internal', 'The service failed.'))
+}
+
+function statusOf(error: unknown): number {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
+}
+
+/** Off unless asked for. A request is logged by method and path: headers and queries hold the secrets. */
+function loggerOptions({ settings }: ServiceContext): false | object {
+  if (settings.log === undefined) return false
+  return {
+    level: 'info',
+    stream: settings.log,
+    serializers: {
+      req: ({ method, url = '' }: { method: string; url?: string }) => ({ method, path: url.split('?')[0] }),
+      res: ({ statusCode }: { statusCode: number }) => ({ statusCode }),
+      // A database error holds the statement's parameters, so only what a person needs is taken.
+      err: ({ message, stack }: Error) => ({ message, stack }),
+    },
+    redact: ['req.headers', 'res.headers'],
+  }
+}

@@ -1,0 +1,32 @@
+// Where in object storage a file lies: keys are made of ids alone, so that no name from outside becomes a path.
+
+import type { ServiceContext } from '../context.ts'
+
+/** What a key stands for. */
+export interface ObjectKey {
+  readonly flow: 'captures' | 'videos'
+  readonly sessionId: string
+  readonly fileId: number
+}
+
+export function keyOf({ flow, sessionId, fileId }: ObjectKey): string {
+  return `${flow}/${sessionId}/${fileId}`
+}
+
+/** Reads the path of an object address; undefined when it is none of ours. */
+export function keyOfPath(path: string): ObjectKey | undefined {
+  const match = /^\/objects\/(captures|videos)\/([0-9a-f-]{36})\/(\d{1,15})$/.exec(path)
+  if (match?.[1] === undefined || match[2] === undefined) return undefined
+  return { flow: match[1] === 'captures' ? 'captures' : 'videos', sessionId: match[2], fileId: Number(match[3]) }
+}
+
+/** An address for one PUT target or one read. `partNumber` only where a file has parts. */
+export function addressOf(
+  { signer, publicUrl }: Pick<ServiceContext, 'signer' | 'publicUrl'>,
+  method: 'PUT' | 'GET',
+  key: ObjectKey,
+  partNumber?: number,
+): string {
+  const query = partNumber === undefined ? {} : { partNumber, uploadId: key.sessionId }
+  return publicUrl() + signer.sign(method, `/objects/${keyOf(key)}`, query)
+}

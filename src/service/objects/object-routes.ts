@@ -1,0 +1,137 @@
+// Object storage behind signed addresses: a PUT stores one body whole or not at all, a GET reads an object back. It
+// answers in the manner of S3: errors in XML, the MD5 of the bytes as ETag, and no service credential, ever.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
+
+import { carriesCredential } from '../access/credentials.ts'
+import type { ServiceContext } from '../context.ts'
+import { isDatabaseAway } from '../database/database-errors.ts'
+import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
+import { keyOfPath, type ObjectKey } from './object-keys.ts'
+import { readObject } from './object-reading.ts'
+import { checkTarget, storePart } from './object-writing.ts'
+
+const GIB = 1024 ** 3
+/** The most that one PUT may carry, as at S3. */
+export const MAX_PUT_BYTES = 5 * GIB
+
+export function objectRoutes(app: FastifyInstance, context: ServiceContext): void {
+  // Bodies are passed on as they come; nothing is buffered, whatever type they say they are.
+  app.removeAllContentTypeParsers()
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Nor is a type looked at, which may be none that can be parsed.
+    delete request.raw.headers['content-type']
+    done()
+  })
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  app.setErrorHandler((error, request, reply) => {
+    if (reply.raw.headersSent || request.raw.socket.destroyed) return reply.hijack()
+    const refusal = asRefusal(error)
+    if (refusal.status >= 500) request.log.error({ err: error }, 'an object could not be stored or read')
+    if (refusal.closes) reply.header('connection', 'close')
+    return reply.code(refusal.status).type('application/xml').send(storageErrorXml(refusal))
+  })
+
+  app.put('/objects/*', async (request, reply) => {
+    const { key, partNumber } = checkAddress(context, request)
+    const sizeBytes = announcedLength(request)
+    const contentMd5 = announcedMd5(request)
+    await checkTarget(context.db, key, partNumber)
+    const idle = watchIdle(request, reply, context.settings.bodyIdleMs)
+    try {
+      const stored = await context.store.receive(request.raw, sizeBytes, idle.onBytes)
+      await storePart(context, { key, partNumber, stored, contentMd5 })
+      return await reply.header('etag', `"${stored.md5}"`).send()
+    } finally {
+      idle.stop()
+    }
+  })
+
+  app.get('/objects/*', async (request, reply) => {
+    const { key } = checkAddress(context, request)
+    const object = await readObject(context, key)
+    if (object === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
+    void reply.header('content-length', object.sizeBytes).header('etag', object.etag)
+    return reply.type('application/octet-stream').send(Readable.from(object.bytes(), { objectMode: false }))
+  })
+}
+
+/** The object that an address is for. Throws unless the address is unchanged, alive, and came without a credential. */
+function checkAddress(context: ServiceContext, request: FastifyRequest): { key: ObjectKey; partNumber: number } {
+  if (carriesCredential(context.settings, request)) {
+    throw new StorageRefusal(400, 'InvalidArgument', 'An address carries its own permission: send no credential.')
+  }
+  const { url = '', method = '' } = request.raw
+  const verdict = context.signer.verify(method, url)
+  if (verdict.kind === 'unsigned') throw new StorageRefusal(403, 'AccessDenied', 'Access Denied')
+  if (verdict.kind === 'expired') {
+    throw new StorageRefusal(403, 'AccessDenied', 'Request has expired', {
+      facts: {
+        'X-Amz-Expires': verdict.lifeSeconds,
+        Expires: isoSeconds(verdict.expiredAt),
+        ServerTime: isoSeconds(context.settings.now()),
+      },
+    })
+  }
+  if (verdict.kind === 'mismatch') {
+    throw new StorageRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.')
+  }
+  const [path = '', query = ''] = url.split('?')
+  const key = keyOfPath(path)
+  if (key === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
+  // The signature was right, so the number is one that this service wrote.
+  return { key, partNumber: Number(new URLSearchParams(query).get('partNumber') ?? 1) }
+}
+
+function announcedLength(request: FastifyRequest): number {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (encoding !== undefined || length === undefined) {
+    throw new StorageRefusal(411, 'MissingContentLength', 'You must provide the Content-Length HTTP header.', {
+      closes: true,
+    })
+  }
+  if (Number(length) > MAX_PUT_BYTES) {
+    throw new StorageRefusal(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size.', {
+      facts: { ProposedSize: length, MaxSizeAllowed: MAX_PUT_BYTES },
+      closes: true,
+    })
+  }
+  return Number(length)
+}
+
+function announcedMd5(request: FastifyRequest): string | undefined {
+  const header = request.headers['content-md5']
+  if (header === undefined) return undefined
+  const digest = Buffer.from(String(header), 'base64')
+  if (digest.length !== 16)
+    throw new StorageRefusal(400, 'InvalidDigest', 'The Content-MD5 you specified is not valid.')
+  return digest.toString('hex')
+}
+
+/** Answers and closes when a body brings nothing for `idleMs`. */
+function watchIdle(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  idleMs: number,
+): { onBytes: () => void; stop: () => void } {
+  const timer = setTimeout(() => {
+    const refusal = new StorageRefusal(400, 'RequestTimeout', `The body brought nothing for ${idleMs} ms.`)
+    reply.hijack()
+    reply.raw.writeHead(400, { 'content-type': 'application/xml', connection: 'close' })
+    // Once it is answered, Node lets go of a request without ending it: whoever reads its body would wait for ever.
+    reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
+  }, idleMs)
+  return { onBytes: () => timer.refresh(), stop: () => clearTimeout(timer) }
+}
+
+function asRefusal(error: unknown): StorageRefusal {
+  if (error instanceof StorageRefusal) return error
+  if (isDatabaseAway(error)) return new StorageRefusal(503, 'SlowDown', 'Please reduce your request rate.')
+  return new StorageRefusal(500, 'InternalError', 'We encountered an internal error. Please try again.')
+}
+
+function isoSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d{3}/, '')
+}

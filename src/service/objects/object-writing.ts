@@ -1,0 +1,90 @@
+// Makes received bytes count: checks that they may still land there, and replaces what lay there before in one step.
+
+import type { Kysely, Transaction } from 'kysely'
+
+import { timeOf, type ServiceContext } from '../context.ts'
+import type { Database, Tables } from '../database/tables.ts'
+import { StorageRefusal } from '../http/replies.ts'
+import { keyOf, type ObjectKey } from './object-keys.ts'
+import type { ReceivedBlob } from './object-store.ts'
+
+/** Throws unless the key takes this part now: an unknown file, a cancelled session or a confirmed file takes none. */
+export async function checkTarget(db: Database, key: ObjectKey, partNumber: number): Promise<void> {
+  if (key.flow === 'captures') await checkCapture(db, key)
+  else await checkVideoPart(db, key, partNumber)
+}
+
+async function checkCapture(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
+  const file = await db
+    .selectFrom('mocap_session_files')
+    .select('id')
+    .where('id', '=', key.fileId)
+    .where('session_id', '=', key.sessionId)
+    .executeTakeFirst()
+  if (file === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
+}
+
+async function checkVideoPart(db: Kysely<Tables>, key: ObjectKey, partNumber: number): Promise<void> {
+  const file = await db
+    .selectFrom('video_files')
+    .innerJoin('video_sessions', 'video_sessions.id', 'video_files.session_id')
+    .select(['number_of_chunks', 'status', 'is_cancelled'])
+    .where('video_files.id', '=', key.fileId)
+    .where('session_id', '=', key.sessionId)
+    .executeTakeFirst()
+  const isOpen = file !== undefined && !file.is_cancelled && file.status !== 'confirmed' && file.status !== 'expired'
+  if (!isOpen || partNumber > file.number_of_chunks) {
+    const message = 'The specified upload does not exist. It may have been aborted or completed.'
+    throw new StorageRefusal(404, 'NoSuchUpload', message)
+  }
+}
+
+export interface PartToStore {
+  readonly key: ObjectKey
+  readonly partNumber: number
+  readonly stored: ReceivedBlob
+  /** What the sender says the MD5 is, in hex. */
+  readonly contentMd5: string | undefined
+}
+
+/** Points the key at the new blob and removes the old one. When it may not, the new blob is removed and it throws. */
+export async function storePart(context: ServiceContext, part: PartToStore): Promise<void> {
+  const { db, store } = context
+  let replaced: string | undefined
+  try {
+    if (part.contentMd5 !== undefined && part.contentMd5 !== part.stored.md5) {
+      throw new StorageRefusal(400, 'BadDigest', 'The Content-MD5 you specified did not match what we received.')
+    }
+    replaced = await db.transaction().execute((trx) => point(trx, part, timeOf(context)))
+  } catch (error) {
+    await store.remove([part.stored.blob])
+    throw error
+  }
+  if (replaced !== undefined) await store.remove([replaced])
+}
+
+async function point(trx: Transaction<Tables>, part: PartToStore, at: Date): Promise<string | undefined> {
+  const { key, partNumber, stored } = part
+  await lockSession(trx, key)
+  // The session may have been cancelled, or the file confirmed, while the body was on its way.
+  if (key.flow === 'videos') await checkVideoPart(trx, key, partNumber)
+  const row = { blob: stored.blob, size_bytes: stored.sizeBytes, md5: stored.md5, stored_at: at }
+  const before = await trx
+    .selectFrom('objects')
+    .select('blob')
+    .where('key', '=', keyOf(key))
+    .where('part_number', '=', partNumber)
+    .executeTakeFirst()
+  await trx
+    .insertInto('objects')
+    .values({ key: keyOf(key), part_number: partNumber, ...row })
+    .onConflict((conflict) => conflict.columns(['key', 'part_number']).doUpdateSet(row))
+    .execute()
+  return before?.blob
+}
+
+/** Parts, confirmations and cancels of one session follow each other. */
+async function lockSession(trx: Transaction<Tables>, key: ObjectKey): Promise<void> {
+  const table = key.flow === 'captures' ? 'mocap_sessions' : 'video_sessions'
+  await trx.selectFrom(table).select('id').where('id', '=', key.sessionId).forUpdate().execute()
+}

@@ -1,0 +1,173 @@
+// Motion capture: sessions, and the registration of file names, which answers one address per name.
+
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Transaction } from 'kysely'
+
+import { callerOf, withoutOwner, type Caller } from '../access/callers.ts'
+import { timeOf, type ServiceContext } from '../context.ts'
+import type { Tables } from '../database/tables.ts'
+import { malformed, refuse } from '../http/replies.ts'
+import { mocapSessionFileRequest, mocapSessionRequest, readBody } from '../http/wire.ts'
+import type { ObjectKey } from '../objects/object-keys.ts'
+import { storageOf } from '../objects/object-storage.ts'
+
+/** Rows per statement: a statement takes at most 65,535 parameters. */
+const ROWS = 5_000
+/** In UTF-8. The database's index takes no more than 2,704. */
+const MAX_NAME_BYTES = 1_024
+
+export function captureRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const storage = storageOf(context)
+
+  app.post('/mocap_session', async (request) => {
+    const body = readBody(mocapSessionRequest, request.body)
+    const caller = callerOf(request)
+    checkOrganisation(caller, body.org_id)
+    const now = timeOf(context)
+    const session = await context.db
+      .insertInto('mocap_sessions')
+      .values({
+        id: randomUUID(),
+        owner: caller.orgId,
+        org_id: body.org_id,
+        mocap_type_id: body.mocap_type_id,
+        session_type_id: body.session_type_id,
+        session_date: body.session_date,
+        status: 'pending',
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return { ...withoutOwner(session), session_id: session.id }
+  })
+
+  app.post('/mocap_session_file', async (request) => {
+    const body = readBody(mocapSessionFileRequest, request.body)
+    const sessionId = String(body.session_id)
+    const owner = callerOf(request).orgId
+    const { filenames } = body
+    const { namesPerCall: limit } = context.settings.limits
+    if (filenames.length > limit)
+      refuse(422, 'too_many_names', `One call registers at most ${limit} names, this one has ${filenames.length}.`, {
+        limit,
+      })
+    const tooLong = filenames.findIndex((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)
+    if (tooLong !== -1) malformed(`filenames.${tooLong}`, `expected at most ${MAX_NAME_BYTES} bytes of UTF-8`)
+    checkNoRepetition(filenames)
+    const fileIds = await context.db.transaction().execute(async (trx) => {
+      // The row lock makes registrations of one session follow each other, so that two cannot both find a name new.
+      const session = await trx
+        .selectFrom('mocap_sessions')
+        .select('mocap_type_id')
+        .where('id', '=', sessionId)
+        .where('owner', '=', owner)
+        .forUpdate()
+        .executeTakeFirst()
+      if (session === undefined) refuse(404, 'session_not_found', 'No motion capture session has this session_id.')
+      checkKind(filenames, context.settings.videoMocapTypeIds.has(session.mocap_type_id), body.video_framerate)
+      const registration = {
+        owner,
+        sessionId,
+        filenames,
+        frameRate: body.video_framerate ?? null,
+        at: timeOf(context),
+        isReprocess: body.reprocess,
+      }
+      return registerFiles(trx, registration)
+    })
+    const keys = filenames.map((name): ObjectKey => {
+      const fileId = fileIds.get(name)
+      if (fileId === undefined) throw new Error('A registered name has no id.')
+      return { flow: 'captures', sessionId, fileId }
+    })
+    const addresses = await storage.captureAddresses(keys)
+    // fromEntries defines properties: a file called __proto__ gets its address like any other.
+    return Object.fromEntries(filenames.map((name, index) => [name, addresses[index]]))
+  })
+}
+
+/** A key is of one organisation. Which others there are, it is not told: all of them are refused alike. */
+function checkOrganisation({ orgId, isDevelopment }: Caller, asked: string): void {
+  if (isDevelopment || asked === orgId) return
+  refuse(403, 'organisation_refused', 'The credential belongs to another organisation than the one in org_id.')
+}
+
+function checkNoRepetition(filenames: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const name of filenames) {
+    if (seen.has(name)) {
+      refuse(409, 'duplicate_file', `The file ${JSON.stringify(name)} is named twice in this request.`, {
+        filename: name,
+      })
+    }
+    seen.add(name)
+  }
+}
+
+function checkKind(filenames: readonly string[], isVideo: boolean, frameRate: number | undefined): void {
+  const stranger = filenames.find((name) => /\.(?:mov|mp4)$/i.test(name) !== isVideo)
+  if (stranger !== undefined) {
+    const wanted = isVideo ? 'video files (.mov, .mp4)' : 'files of a tracking system, not video'
+    refuse(
+      422,
+      'wrong_file_kind',
+      `The session's mocap type takes ${wanted}: ${JSON.stringify(stranger)} is not one.`,
+      {
+        filename: stranger,
+      },
+    )
+  }
+  if (isVideo && frameRate === undefined) malformed('video_framerate', 'is needed for the plain-video mocap type')
+}
+
+interface Registration {
+  readonly owner: string
+  readonly sessionId: string
+  readonly filenames: readonly string[]
+  readonly frameRate: number | null
+  readonly at: Date
+  readonly isReprocess: boolean
+}
+
+/** Registers all names or none; the ids by name. */
+async function registerFiles(trx: Transaction<Tables>, registration: Registration): Promise<Map<string, number>> {
+  const { owner, sessionId, filenames, frameRate, at, isReprocess } = registration
+  const ids = new Map<string, number>()
+  for (let start = 0; start < filenames.length; start += ROWS) {
+    const names = filenames.slice(start, start + ROWS)
+    const known = await trx
+      .selectFrom('mocap_session_files')
+      .select(['id', 'name'])
+      .where('session_id', '=', sessionId)
+      .where('owner', '=', owner)
+      .where('name', 'in', names)
+      .execute()
+    const [first] = known
+    if (first !== undefined && !isReprocess) {
+      refuse(409, 'duplicate_file', `The session has the file ${JSON.stringify(first.name)} already.`, {
+        filename: first.name,
+      })
+    }
+    for (const { id, name } of known) ids.set(name, id)
+    const added = names.flatMap((name, index) =>
+      ids.has(name)
+        ? []
+        : [
+            {
+              owner,
+              session_id: sessionId,
+              position: start + index,
+              name,
+              video_framerate: frameRate,
+              registered_at: at,
+            },
+          ],
+    )
+    if (added.length === 0) continue
+    const rows = await trx.insertInto('mocap_session_files').values(added).returning(['id', 'name']).execute()
+    for (const { id, name } of rows) ids.set(name, id)
+  }
+  return ids
+}

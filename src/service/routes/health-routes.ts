@@ -1,0 +1,51 @@
+// What a supervisor and a balancer ask: is the process alive, and should it be given calls at this moment?
+
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+
+import type { ServiceContext } from '../context.ts'
+import { storageOf } from '../objects/object-storage.ts'
+
+/** A database or store that has not answered by then does not answer, ms. */
+const CHECK_WITHIN_MS = 5_000
+
+/**
+ * Adds GET /healthz (200 while the process lives) and GET /readyz: 200 when database and store answer, else 503, and 503
+ * from the moment the service is told to stop. However many ask at once, one check is under way.
+ */
+export function healthRoutes(app: FastifyInstance, context: ServiceContext): void {
+  let checking: Promise<Readiness> | undefined
+  app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
+    if (context.isStopping()) return reply.code(503).send({ status: 'stopping' })
+    checking ??= readinessOf(context).finally(() => (checking = undefined))
+    const { database, store } = await checking
+    const isReady = database && store
+    const word = (answers: boolean) => (answers ? 'ok' : 'unavailable')
+    return reply.code(isReady ? 200 : 503).send({ status: word(isReady), database: word(database), store: word(store) })
+  })
+}
+
+interface Readiness {
+  readonly database: boolean
+  readonly store: boolean
+}
+
+async function readinessOf(context: ServiceContext): Promise<Readiness> {
+  const [database, objects] = await Promise.all([
+    answersInTime(sql`select 1`.execute(context.db)),
+    answersInTime(storageOf(context).checkReachable()),
+  ])
+  return { database, store: objects }
+}
+
+/** Why it does not is in the log of the calls that fail by it: the world is told only that. */
+async function answersInTime(answer: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), CHECK_WITHIN_MS)))
+  const answered = answer.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([answered, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,61 @@
+// The interface for machines and for people: the OpenAPI document as it was made from the contract (npm run openapi), and a
+// page that shows it without any script. Neither needs a credential: they say what is public.
+
+import { createHash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+
+import document from '../openapi.json' with { type: 'json' }
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
+summary{cursor:pointer;padding:.4rem 0;font-family:ui-monospace,monospace}summary b{display:inline-block;width:4.5rem}
+pre{overflow:auto;padding:1rem;background:#f4f4f4}a{color:#0b57d0}`
+
+/** Nothing but the page's own style: it holds no script, no picture, no form, and cannot be framed. */
+const POLICY =
+  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Adds GET /openapi.json and GET /docs. */
+export function openApiRoutes(app: FastifyInstance): void {
+  const json = JSON.stringify(document)
+  const page = pageOf()
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json))
+  app.get('/docs', (_request, reply) =>
+    reply
+      .header('content-security-policy', POLICY)
+      .header('x-content-type-options', 'nosniff')
+      .type('text/html; charset=utf-8')
+      .send(page),
+  )
+}
+
+function pageOf(): string {
+  const { info, paths, components } = document
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as object })),
+  )
+  const sections = [
+    ...operations.map(({ path, method, operation }) =>
+      detail(`<b>${escapeHtml(method.toUpperCase())}</b> ${escapeHtml(path)}`, operation),
+    ),
+    '<h2>Bodies</h2>',
+    ...Object.entries(components.schemas).map(([name, schema]) => detail(escapeHtml(name), schema)),
+  ]
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escapeHtml(info.title)}</title><style>${STYLE}</style></head>
+<body><h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description)}</p>
+<p>For machines: <a href="openapi.json">openapi.json</a> (OpenAPI ${document.openapi}, version ${escapeHtml(info.version)})</p>
+<h2>Operations</h2>
+${sections.join('\n')}
+</body></html>
+`
+}
+
+function detail(summary: string, content: object): string {
+  return `<details><summary>${summary}</summary><pre>${escapeHtml(JSON.stringify(content, null, 2))}</pre></details>`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,92 @@
+// Player group segments: made and updated; what they select from is not this service's to know.
+
+import type { FastifyInstance } from 'fastify'
+import type { Selectable } from 'kysely'
+
+import { callerOf, withoutOwner } from '../access/callers.ts'
+import { timeOf, type ServiceContext } from '../context.ts'
+import type { Tables } from '../database/tables.ts'
+import { refuse } from '../http/replies.ts'
+import { MAX_DATABASE_INTEGER, readBody, segmentRequest, segmentUpdate } from '../http/wire.ts'
+
+export function segmentRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const { db } = context
+
+  app.post('/player_group_segments', { config: { answersMalformed: true } }, async (request) => {
+    const body = readBody(segmentRequest, request.body)
+    const now = timeOf(context)
+    const segment = await db
+      .insertInto('player_group_segments')
+      .values({
+        owner: callerOf(request).orgId,
+        movement_type_id: body.movement_type_id,
+        dom_hand: body.dom_hand,
+        org_movement_ids: JSON.stringify(body.org_movement_ids ?? []),
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return describe(segment)
+  })
+
+  // The payload is not shown. An assumption: any of the creation's fields, and the whole record in reply.
+  app.patch<{ Params: { id: string } }>('/player_group_segments/:id', async (request) => {
+    const id = idOf(request.params.id)
+    const owner = callerOf(request).orgId
+    const body = readBody(segmentUpdate, request.body)
+    const segment = await db.transaction().execute(async (trx) => {
+      const found = await trx
+        .selectFrom('player_group_segments')
+        .selectAll()
+        .where('id', '=', id)
+        .where('owner', '=', owner)
+        .forUpdate()
+        .executeTakeFirst()
+      if (found === undefined) refuse(404, 'segment_not_found', 'No segment has this id.')
+      const next = {
+        movement_type_id: body.movement_type_id ?? found.movement_type_id,
+        dom_hand: body.dom_hand ?? found.dom_hand,
+        org_movement_ids: JSON.stringify(body.org_movement_ids ?? found.org_movement_ids),
+        updated_at: timeOf(context),
+      }
+      const isAnotherPopulation = next.movement_type_id !== found.movement_type_id || next.dom_hand !== found.dom_hand
+      if (isAnotherPopulation) {
+        const user = await trx
+          .selectFrom('requested_analyses')
+          .select('id')
+          .where('owner', '=', owner)
+          .where((where) =>
+            where.or([
+              where('primary_analysis_segment_id', '=', id),
+              where('comparison_analysis_segment_id', '=', id),
+              where('population_analysis_segment_id', '=', id),
+            ]),
+          )
+          .executeTakeFirst()
+        if (user !== undefined) {
+          refuse(409, 'segment_in_use', 'A requested analysis uses the segment: movement type and hand are fixed.')
+        }
+      }
+      return trx
+        .updateTable('player_group_segments')
+        .set(next)
+        .where('id', '=', id)
+        .where('owner', '=', owner)
+        .returningAll()
+        .executeTakeFirstOrThrow()
+    })
+    return describe(segment)
+  })
+}
+
+/** The integer in a path; refuses with 404 what cannot be an id. */
+export function idOf(text: string): number {
+  const id = /^\d{1,10}$/.test(text) ? Number(text) : Infinity
+  return id <= MAX_DATABASE_INTEGER ? id : refuse(404, 'not_found', 'No record has this id.')
+}
+
+function describe(record: Selectable<Tables['player_group_segments']>): object {
+  const { id, ...segment } = withoutOwner(record)
+  return { analysis_segment_id: id, ...segment }
+}

@@ -1,0 +1,204 @@
+// The few calls that the service makes to its bucket, over the AWS SDK. An absence is an answer, not an error; a store
+// that is away is a refusal that may be tried again; any other failure names the call and the store's code, no more.
+
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListPartsCommand,
+  PutBucketCorsCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+
+import { refuse } from '../http/replies.ts'
+import type { StoredPart } from '../objects/part-check.ts'
+import type { S3Keys } from './s3-addresses.ts'
+import type { S3Settings } from './s3-settings.ts'
+
+export interface StoredObject {
+  readonly sizeBytes: number
+  /** Without quotes. */
+  readonly etag: string
+  /** False when the store encrypts so that the ETag is made from other bytes. */
+  readonly isEtagOfContent: boolean
+}
+
+/** How a completion ended: `done`, or why the store does not do it. */
+export type Completion = 'done' | 'no-upload' | 'wrong-part' | 'part-too-small'
+
+export interface Bucket {
+  create(key: string): Promise<string>
+  /** All parts in order; undefined when the upload is not there, `unknown` where the store has no such call. */
+  listParts(key: string, uploadId: string): Promise<StoredPart[] | 'unknown' | undefined>
+  complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
+  /** Asks once for the end of an upload; one that is not there is no error. `unknown` where the store has no such call. */
+  abort(key: string, uploadId: string): Promise<'asked' | 'unknown'>
+  /** Uploads of exactly this key; none where the store has no such call. */
+  listUploads(key: string): Promise<string[]>
+  head(key: string): Promise<StoredObject | undefined>
+  remove(key: string): Promise<void>
+  /** Asks once whether the bucket is there and ours. Rejects when it is not, or does not answer until the signal. */
+  probe(signal: AbortSignal): Promise<void>
+  /** Lets pages of these origins send to addresses and read the ETags. */
+  allowOrigins(origins: readonly string[]): Promise<void>
+  /** The keys to sign with at this moment. */
+  keys(): Promise<S3Keys>
+  close(): void
+}
+
+const TIMES = { connectionTimeout: 5_000, socketTimeout: 120_000 } as const
+const ABSENT = new Set(['NoSuchUpload', 'NoSuchKey', 'NotFound'])
+/** Said with a status of the client's fault, or within an answer of status 200. */
+const PASSING = new Set(['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout', 'TimeoutError'])
+const REFUSED: Readonly<Record<string, Completion>> = {
+  NoSuchUpload: 'no-upload',
+  // Ceph, of an upload that is being aborted at this moment.
+  NoSuchKey: 'no-upload',
+  InvalidPart: 'wrong-part',
+  InvalidPartOrder: 'wrong-part',
+  EntityTooSmall: 'part-too-small',
+}
+
+export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }: S3Settings): Bucket {
+  const client = new S3Client({
+    ...{ endpoint, region, forcePathStyle: pathStyle, maxAttempts: 3, requestHandler: TIMES },
+    ...(keys === undefined ? {} : { credentials: keys }),
+    // Stores that are not AWS know no newer checksums.
+    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
+  })
+  return {
+    async create(Key) {
+      const { UploadId } = await named('create an upload', () =>
+        client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'application/octet-stream' })),
+      )
+      return UploadId ?? unusable('create an upload')
+    },
+    async listParts(Key, UploadId) {
+      const parts: StoredPart[] = []
+      let marker: string | undefined
+      do {
+        const at = { Bucket, Key, UploadId, PartNumberMarker: marker }
+        const page = await knownOr('unknown' as const, () =>
+          absentOr('list the parts', () => client.send(new ListPartsCommand(at))),
+        )
+        if (page === undefined || page === 'unknown') return page
+        for (const { PartNumber = 0, ETag = '', Size = 0 } of page.Parts ?? [])
+          parts.push({ partNumber: PartNumber, etag: bare(ETag), sizeBytes: Size })
+        marker = page.IsTruncated === true ? page.NextPartNumberMarker : undefined
+      } while (marker !== undefined)
+      return parts
+    },
+    async complete(Key, UploadId, etags) {
+      const Parts = etags.map((etag, index) => ({ PartNumber: index + 1, ETag: `"${etag}"` }))
+      try {
+        await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }))
+        return 'done'
+      } catch (error) {
+        return REFUSED[codeOf(error)] ?? fail('complete the upload', error)
+      }
+    },
+    async abort(Key, UploadId) {
+      return knownOr('unknown' as const, async () => {
+        await absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })))
+        return 'asked' as const
+      })
+    },
+    async listUploads(Key) {
+      const asked = { Bucket, Prefix: Key }
+      const page = await knownOr({ Uploads: [] }, () =>
+        named('list the uploads', () => client.send(new ListMultipartUploadsCommand(asked))),
+      )
+      return (page.Uploads ?? []).flatMap((upload) =>
+        upload.Key === Key && upload.UploadId !== undefined ? [upload.UploadId] : [],
+      )
+    },
+    async head(Key) {
+      const found = await absentOr('look at an object', () => client.send(new HeadObjectCommand({ Bucket, Key })))
+      if (found === undefined) return undefined
+      const { ContentLength = 0, ETag = '', ServerSideEncryption, SSECustomerAlgorithm } = found
+      const isEtagOfContent = SSECustomerAlgorithm === undefined && !ServerSideEncryption?.startsWith('aws:kms')
+      return { sizeBytes: ContentLength, etag: bare(ETag), isEtagOfContent }
+    },
+    async remove(Key) {
+      await absentOr('remove an object', () => client.send(new DeleteObjectCommand({ Bucket, Key })))
+    },
+    async probe(abortSignal) {
+      await knownOr({}, () =>
+        named('show its bucket', () => client.send(new HeadBucketCommand({ Bucket }), { abortSignal })),
+      )
+    },
+    async allowOrigins(AllowedOrigins) {
+      const rule = {
+        ...{ AllowedOrigins: [...AllowedOrigins], AllowedMethods: ['GET', 'PUT'], AllowedHeaders: ['*'] },
+        ...{ ExposeHeaders: ['ETag', 'Date'], MaxAgeSeconds: 3600 },
+      }
+      const CORSConfiguration = { CORSRules: [rule] }
+      await named('set the origins', () => client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration })))
+    },
+    keys: () => named('find its keys', () => client.config.credentials()),
+    close: () => client.destroy(),
+  }
+}
+
+async function named<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    return fail(what, error)
+  }
+}
+
+async function absentOr<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call()
+  } catch (error) {
+    return ABSENT.has(codeOf(error)) ? undefined : fail(what, error)
+  }
+}
+
+/** Stores have more or less of what S3 has: what one does not have is told apart from what fails. */
+class NotThere extends Error {}
+
+async function knownOr<T, U>(otherwise: U, call: () => Promise<T>): Promise<T | U> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof NotThere) return otherwise
+    throw error
+  }
+}
+
+/** The SDK's errors hold the request, and with it what was signed: only the code goes on. */
+function fail(what: string, error: unknown): never {
+  const code = codeOf(error)
+  const status = statusOf(error)
+  if (status === 501 || status === 405 || code === 'NotImplemented')
+    throw new NotThere(`The object store cannot ${what}: ${code} (${status}).`)
+  if (status === undefined || status >= 500 || status === 429 || PASSING.has(code)) {
+    refuse(503, 'storage_unavailable', 'The object store does not answer. Try again.')
+  }
+  throw new Error(`The object store would not ${what}: ${code} (${status}).`)
+}
+
+function unusable(what: string): never {
+  throw new Error(`The object store's answer was of no use when asked to ${what}.`)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error ? error.name : ''
+}
+
+/** Undefined when there was no answer. */
+function statusOf(error: unknown): number | undefined {
+  const metadata = error instanceof Error && '$metadata' in error ? error.$metadata : undefined
+  const status = (metadata as { httpStatusCode?: unknown } | undefined)?.httpStatusCode
+  return typeof status === 'number' ? status : undefined
+}
+
+function bare(etag: string): string {
+  return etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
+}

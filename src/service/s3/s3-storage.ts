@@ -1,0 +1,162 @@
+// Storage in a bucket: clients and the store talk directly over pre-signed addresses, and no byte passes the service. A
+// file of several parts is a multipart upload, a capture or a file of one part a plain PUT.
+
+import { createHash } from 'node:crypto'
+
+import { refuse } from '../http/replies.ts'
+import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
+import type { ObjectStorage, VideoObject } from '../objects/object-storage.ts'
+import { addressesOfParts } from '../objects/part-addresses.ts'
+import { checkParts } from '../objects/part-check.ts'
+import { inParallel } from './in-parallel.ts'
+import type { createAddressSigner } from './s3-addresses.ts'
+import type { Bucket, StoredObject } from './s3-bucket.ts'
+
+const MIB = 1024 ** 2
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html: the least of all parts but the last, and the most. */
+const MIN_PART_BYTES = 5 * MIB
+const MAX_PART_BYTES = 5 * 1024 * MIB
+/** A part that is on its way may come after an abort, so that it must be asked for again. */
+const ABORTS = 10
+const CALLS_AT_ONCE = 16
+/** A store that has answered is not asked again for so long: every balancer asks every copy every few seconds, ms. */
+const TRUSTED_MS = 5_000
+/** Before whoever asked gives up. */
+const PROBE_WITHIN_MS = 4_000
+
+/** `now` is wall time, ms. */
+export function s3Storage(
+  bucket: Bucket,
+  sign: ReturnType<typeof createAddressSigner>,
+  now: () => number,
+): ObjectStorage {
+  let reachedAt = -Infinity
+  const addressesOf = async (method: string, keys: readonly ObjectKey[]): Promise<string[]> => {
+    const secrets = await bucket.keys()
+    return keys.map((key) => sign(secrets, method, keyOf(key)))
+  }
+  return {
+    problemOf(sizeBytes, partCount) {
+      if ((partCount - 1) * MIN_PART_BYTES >= sizeBytes && partCount > 1)
+        return `expected at most ${Math.max(1, Math.ceil(sizeBytes / MIN_PART_BYTES))}: no chunk but the last may be below 5 MiB`
+      if (sizeBytes > partCount * MAX_PART_BYTES)
+        return `expected at least ${Math.ceil(sizeBytes / MAX_PART_BYTES)}: no chunk may be above 5 GiB`
+      return undefined
+    },
+    begin: (files, signal) =>
+      inParallel(CALLS_AT_ONCE, files, async (file) => {
+        signal.throwIfAborted()
+        return file.partCount === 1 ? null : bucket.create(keyOf(file.key))
+      }),
+    async partAddresses(files, signal) {
+      const secrets = await bucket.keys()
+      return addressesOfParts(
+        files,
+        ({ key, uploadId }, partNumber) =>
+          sign(secrets, 'PUT', keyOf(key), uploadId === null ? {} : { partNumber: String(partNumber), uploadId }),
+        signal,
+      )
+    },
+    captureAddresses: (keys) => addressesOf('PUT', keys),
+    readAddress: async (key) => (await addressesOf('GET', [key]))[0] ?? '',
+    async captureSizes(keys) {
+      const found = await inParallel(CALLS_AT_ONCE, keys, (key) => bucket.head(keyOf(key)))
+      return new Map(keys.flatMap((key, index) => sizeEntry(key, found[index])))
+    },
+    assemble: (file, etags) => assemble(bucket, file, etags),
+    // All of it is judged when the store has put the parts together.
+    check: () => Promise.resolve(),
+    async checkReachable() {
+      const at = now()
+      if (at >= reachedAt && at < reachedAt + TRUSTED_MS) return
+      await bucket.probe(AbortSignal.timeout(PROBE_WITHIN_MS))
+      reachedAt = at
+    },
+    async release(files) {
+      await inParallel(CALLS_AT_ONCE, files, (file) => release(bucket, file))
+    },
+  }
+}
+
+function sizeEntry(key: ObjectKey, object: StoredObject | undefined): [string, number][] {
+  return object === undefined ? [] : [[keyOf(key), object.sizeBytes]]
+}
+
+async function assemble(bucket: Bucket, file: VideoObject, etags: readonly string[]): Promise<void> {
+  const key = keyOf(file.key)
+  if (file.uploadId === null) {
+    checkWhole(await bucket.head(key), file, etags)
+    return
+  }
+  // Before anything that cannot be taken back: a completed upload takes no part any more.
+  const parts = await bucket.listParts(key, file.uploadId)
+  if (parts !== undefined) {
+    if (parts !== 'unknown') checkParts(parts, etags, file.sizeBytes)
+    const completion = await completeOrSee(bucket, file, etags)
+    if (completion === 'part-too-small') refuse(409, 'part_too_small', 'A part but the last is below 5 MiB.')
+    // A part was replaced while it was judged.
+    if (completion === 'wrong-part') refuse(409, 'etag_mismatch', 'A part is stored with another ETag by now.')
+  }
+  const object = await bucket.head(key)
+  // Listed a moment ago, not completed, and still there: what the store said of it is not to be believed yet.
+  const isContradicted = object === undefined && parts !== undefined && parts !== 'unknown'
+  if (isContradicted && (await bucket.listParts(key, file.uploadId)) !== undefined)
+    refuse(503, 'storage_unavailable', 'The object store contradicts itself about the upload. Try again.')
+  checkWhole(object, file, etags)
+}
+
+/** Two completions at once are no error: what failed may have been done by the other, which the object itself tells. */
+async function completeOrSee(bucket: Bucket, file: VideoObject, etags: readonly string[]) {
+  const key = keyOf(file.key)
+  try {
+    return await bucket.complete(key, file.uploadId ?? '', etags)
+  } catch (error) {
+    if ((await bucket.head(key)) === undefined) throw error
+    return 'done'
+  }
+}
+
+/** Throws unless the object is there and made of these parts. */
+function checkWhole(object: StoredObject | undefined, file: VideoObject, etags: readonly string[]): void {
+  if (object === undefined) {
+    if (file.uploadId === null) refuse(409, 'part_not_stored', 'Part 1 was never stored.', { part_number: 1 })
+    refuse(409, 'upload_lost', 'The object store has no upload of this file any more. Upload it in a new session.')
+  }
+  if (object.sizeBytes !== file.sizeBytes) {
+    const found = `The object holds ${object.sizeBytes} bytes`
+    refuse(409, 'size_mismatch', `${found}, the file was announced with ${file.sizeBytes}.`)
+  }
+  const expected = file.uploadId === null ? etags[0] : etagOfParts(etags)
+  // An ETag that is made otherwise says nothing; the key is this file's own, and the size is right.
+  const isComparable = file.uploadId === null || (object.isEtagOfContent && /^[0-9a-f]{32}-\d+$/.test(object.etag))
+  if (expected !== undefined && isComparable && object.etag !== expected) {
+    refuse(409, 'etag_mismatch', 'The object is stored with another ETag.', { part_number: 1 })
+  }
+}
+
+/** What S3 gives an object of several parts; undefined when their ETags are no MD5. */
+function etagOfParts(etags: readonly string[]): string | undefined {
+  if (!etags.every((etag) => /^[0-9a-f]{32}$/.test(etag))) return undefined
+  const hash = createHash('md5')
+  for (const etag of etags) hash.update(Buffer.from(etag, 'hex'))
+  return `${hash.digest('hex')}-${etags.length}`
+}
+
+async function release(bucket: Bucket, file: VideoObject): Promise<void> {
+  const key = keyOf(file.key)
+  if (file.partCount > 1) {
+    // One that was made when its service died is known to the store alone.
+    const uploads = file.uploadId === null ? await bucket.listUploads(key) : [file.uploadId]
+    for (const uploadId of uploads) await abort(bucket, key, uploadId)
+  }
+  await bucket.remove(key)
+}
+
+async function abort(bucket: Bucket, key: string, uploadId: string): Promise<void> {
+  for (let count = 0; count < ABORTS; count++) {
+    if ((await bucket.abort(key, uploadId)) === 'unknown') return
+    const left = await bucket.listParts(key, uploadId)
+    if (left === undefined || left === 'unknown' || left.length === 0) return
+  }
+  refuse(503, 'storage_unavailable', 'Parts are still arriving at the object store. Try again.')
+}

@@ -1,0 +1,89 @@
+// Ends video sessions that nobody finished: what was confirmed stays, everything else of them is removed from storage.
+// Each session is swept once, when no address of it is alive; so what arrived late after a cancel goes as well.
+
+import { sql } from 'kysely'
+
+import type { ServiceContext } from '../context.ts'
+import type { Database } from '../database/tables.ts'
+import { storageOf } from '../objects/object-storage.ts'
+import { videoObject } from './video-objects.ts'
+
+const BATCH = 100
+/** Any number, but ours alone in the database. */
+const LOCK = 7_236_401_117
+
+export interface SweepResult {
+  readonly settled: number
+  /** Sessions that are left for the next time, since their storage could not be cleared. */
+  readonly failed: number
+}
+
+/** Sweeps all sessions older than `ageMs`, until the signal. Undefined when another copy is at it. */
+export async function sweepSessions(
+  context: ServiceContext,
+  ageMs: number,
+  signal?: AbortSignal,
+): Promise<SweepResult | undefined> {
+  const before = new Date(context.settings.now() - ageMs)
+  // The embedded database belongs to one process, and its one connection must not be held.
+  if (context.settings.databaseUrl === undefined) return sweepAll(context, before, signal)
+  return context.db.connection().execute(async (db) => {
+    const { rows } = await sql<{ got: boolean }>`select pg_try_advisory_lock(${sql.lit(LOCK)}) as got`.execute(db)
+    if (rows[0]?.got !== true) return undefined
+    try {
+      return await sweepAll({ ...context, db }, before, signal)
+    } finally {
+      await sql`select pg_advisory_unlock(${sql.lit(LOCK)})`.execute(db)
+    }
+  })
+}
+
+async function sweepAll(context: ServiceContext, before: Date, signal: AbortSignal | undefined): Promise<SweepResult> {
+  let [settled, failed] = [0, 0]
+  let after: { created_at: Date; id: string } | undefined
+  for (;;) {
+    const sessions = await due(context.db, before, after)
+    for (const { id } of sessions) {
+      if (signal?.aborted === true) return { settled, failed }
+      if (await sweepSession(context, id).catch(() => false)) settled += 1
+      else failed += 1
+    }
+    after = sessions.at(-1)
+    if (after === undefined) return { settled, failed }
+  }
+}
+
+function due(db: Database, before: Date, after: { created_at: Date; id: string } | undefined) {
+  let query = db
+    .selectFrom('video_sessions')
+    .select(['id', 'created_at'])
+    .where('settled_at', 'is', null)
+    .where('created_at', '<', before)
+  if (after !== undefined) {
+    const { created_at, id } = after
+    query = query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(created_at, id)))
+  }
+  return query.orderBy('created_at').orderBy('id').limit(BATCH).execute()
+}
+
+async function sweepSession(context: ServiceContext, sessionId: string): Promise<true> {
+  const { db } = context
+  const left = await db.transaction().execute(async (trx) => {
+    // Confirmations and parts of the session wait, and find the file ended.
+    const session = await trx
+      .selectFrom('video_sessions')
+      .select('is_cancelled')
+      .where('id', '=', sessionId)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    const unconfirmed = trx.updateTable('video_files').set({ status: 'expired' }).where('session_id', '=', sessionId)
+    await unconfirmed.where('status', '!=', 'confirmed').execute()
+    let query = trx.selectFrom('video_files').selectAll().where('session_id', '=', sessionId)
+    if (!session.is_cancelled) query = query.where('status', '!=', 'confirmed')
+    return query.execute()
+  })
+  await storageOf(context).release(left.map(videoObject))
+  const settled_at = new Date(context.settings.now())
+  await db.updateTable('video_sessions').set({ settled_at, is_open: false }).where('id', '=', sessionId).execute()
+  return true
+}

@@ -1,0 +1,142 @@
+// Confirms one file: every part is there with the ETag that the client holds, and together they are the whole file.
+// From then on its parts are the object, in order; nothing is copied, and nothing can replace a part any more.
+
+import { sql, type Selectable, type Transaction } from 'kysely'
+
+import type { ServiceContext } from '../context.ts'
+import type { Database, Tables } from '../database/tables.ts'
+import { refuse, Refusal } from '../http/replies.ts'
+import type { ObjectStorage } from '../objects/object-storage.ts'
+import { refusePart } from '../objects/part-check.ts'
+import { videoObject } from './video-objects.ts'
+
+/** The body of PATCH /upload_videos, and whose it is. */
+export interface Confirmation {
+  readonly owner: string
+  readonly upload_session_id: string | number
+  readonly affected_file_id: string | number
+  readonly file_part_info: readonly { readonly etag: string; readonly part_number: number }[]
+  readonly upload_successful: boolean
+}
+
+/** Confirms the file or marks it failed. Repeating the same confirmation does nothing; another one is refused. */
+export async function confirmFile(
+  { db }: ServiceContext,
+  storage: ObjectStorage,
+  confirmation: Confirmation,
+): Promise<void> {
+  const begun =
+    storage.assemble !== undefined && confirmation.upload_successful
+      ? await db.transaction().execute((trx) => openFile(trx, confirmation))
+      : undefined
+  try {
+    if (begun !== undefined) await storage.assemble?.(videoObject(begun.file), begun.etags)
+    await db.transaction().execute((trx) => settle(trx, storage, confirmation))
+  } catch (error) {
+    if (begun === undefined) throw error
+    const end = await endOfSession(db, confirmation)
+    if (end === undefined) throw error
+    // It ended while the object was made: whoever ended it may have looked before the object was there.
+    await storage.release([videoObject(begun.file)])
+    throw end
+  }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['session_cancelled', 'session_expired'])
+
+/** What a confirmation is told whose session has ended meanwhile; undefined when it has not. */
+async function endOfSession(db: Database, confirmation: Confirmation): Promise<Refusal | undefined> {
+  try {
+    await db.transaction().execute((trx) => lockFile(trx, confirmation))
+    return undefined
+  } catch (error) {
+    return error instanceof Refusal && ENDED.has(error.code) ? error : undefined
+  }
+}
+
+async function settle(trx: Transaction<Tables>, storage: ObjectStorage, confirmation: Confirmation): Promise<void> {
+  if (!confirmation.upload_successful) {
+    const file = await lockFile(trx, confirmation)
+    if (file.status === 'confirmed') refuse(409, 'already_confirmed', 'The file is confirmed and cannot fail any more.')
+    await trx.updateTable('video_files').set({ status: 'failed' }).where('id', '=', file.id).execute()
+    return
+  }
+  const open = await openFile(trx, confirmation)
+  if (open === undefined) return
+  await storage.check(trx, videoObject(open.file), open.etags)
+  await trx
+    .updateTable('video_files')
+    .set({ status: 'confirmed', confirmation: JSON.stringify(open.etags) })
+    .where('id', '=', open.file.id)
+    .execute()
+  // By the index of what is unconfirmed: constant time, however many files the session has.
+  await trx
+    .updateTable('video_sessions')
+    .set({ is_open: false })
+    .where('id', '=', open.file.session_id)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('video_files')
+            .select('id')
+            .where('session_id', '=', open.file.session_id)
+            .where('status', '!=', sql.lit('confirmed')),
+        ),
+      ),
+    )
+    .execute()
+}
+
+type VideoFile = Selectable<Tables['video_files']>
+
+/** The file that is to be confirmed, and its ETags; undefined when just that is confirmed already. */
+async function openFile(
+  trx: Transaction<Tables>,
+  confirmation: Confirmation,
+): Promise<{ file: VideoFile; etags: string[] } | undefined> {
+  const file = await lockFile(trx, confirmation)
+  const etags = partsInOrder(confirmation, file.number_of_chunks)
+  if (file.status !== 'confirmed') return { file, etags }
+  if (file.confirmation !== JSON.stringify(etags))
+    refuse(409, 'already_confirmed', 'The file is confirmed already, with other ETags.')
+  return undefined
+}
+
+/** The session's row lock keeps parts and the cancel out while a file is judged. */
+async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): Promise<VideoFile> {
+  const session = await trx
+    .selectFrom('video_sessions')
+    .selectAll()
+    .where('id', '=', String(confirmation.upload_session_id))
+    .where('owner', '=', confirmation.owner)
+    .forUpdate()
+    .executeTakeFirst()
+  if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this upload_session_id.')
+  if (session.is_cancelled) refuse(409, 'session_cancelled', 'The upload session was cancelled.')
+  const digits = String(confirmation.affected_file_id)
+  const file = /^\d{1,15}$/.test(digits)
+    ? await trx
+        .selectFrom('video_files')
+        .selectAll()
+        .where('session_id', '=', session.id)
+        .where('owner', '=', confirmation.owner)
+        .where('id', '=', Number(digits))
+        .executeTakeFirst()
+    : undefined
+  if (file === undefined) refuse(404, 'file_not_found', 'The upload session has no file with this affected_file_id.')
+  if (file.status === 'expired')
+    refuse(409, 'session_expired', 'The upload session was not finished in time and has ended.')
+  return file
+}
+
+/** The ETags of parts 1 to N, without quotes and weakness. Throws when the list is not exactly those parts. */
+function partsInOrder({ file_part_info: info }: Confirmation, partCount: number): string[] {
+  const etags = new Array<string | undefined>(partCount).fill(undefined)
+  for (const { etag, part_number: partNumber } of info) {
+    if (partNumber > partCount)
+      refusePart(422, 'unknown_part', partNumber, `is not one of the file's ${partCount} parts`)
+    if (etags[partNumber - 1] !== undefined) refusePart(422, 'repeated_part', partNumber, 'is listed twice')
+    etags[partNumber - 1] = etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
+  }
+  return etags.map((etag, index) => etag ?? refusePart(422, 'missing_part', index + 1, 'is missing from the list'))
+}

@@ -1,0 +1,98 @@
+// Single-camera video: upload sessions with one address per part, one confirmation per file, and the cancel.
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+import { callerOf } from '../access/callers.ts'
+import type { ServiceContext } from '../context.ts'
+import { MalformedRequest, refuse, Refusal, type FieldProblem } from '../http/replies.ts'
+import { readBody, videoConfirmRequest, videoUploadRequest } from '../http/wire.ts'
+import { storageOf, type ObjectStorage } from '../objects/object-storage.ts'
+import { confirmFile } from './video-confirm.ts'
+import { createSession, type FileEntry } from './video-create.ts'
+import { videoObject } from './video-objects.ts'
+
+const MAX_CHUNKS = 10_000
+/** Addresses in one answer: enough for ten files of the most parts, and an answer of some 35 MB. */
+const MAX_ADDRESSES = 100_000
+
+export function videoRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const { db } = context
+  const storage = storageOf(context)
+
+  app.post('/upload_videos', { config: { answersMalformed: true } }, async (request, reply) => {
+    const body = readBody(videoUploadRequest, request.body)
+    const { filesPerSession: limit } = context.settings.limits
+    if (body.files.length > limit) {
+      const message = `One session has at most ${limit} files, this one would have ${body.files.length}.`
+      refuse(422, 'too_many_files', message, { limit })
+    }
+    const problems = problemsOf(storage, body.files)
+    if (problems.length > 0) throw new MalformedRequest(problems)
+    return createSession(context, storage, { owner: callerOf(request).orgId, signal: goneSignal(reply) }, body)
+  })
+
+  app.patch('/upload_videos', async (request) => {
+    await confirmFile(context, storage, {
+      ...readBody(videoConfirmRequest, request.body),
+      // Last: a body may hold any field.
+      owner: callerOf(request).orgId,
+    })
+    return {}
+  })
+
+  app.delete<{ Params: { id: string } }>('/upload_videos/:id', async (request) => {
+    const id = sessionIdOf(request.params.id)
+    const files = await db.transaction().execute(async (trx) => {
+      const session = await trx
+        .updateTable('video_sessions')
+        .set({ is_cancelled: true, is_open: false })
+        .where('id', '=', id)
+        .where('owner', '=', callerOf(request).orgId)
+        .returning('id')
+        .executeTakeFirst()
+      if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this id.')
+      return trx.selectFrom('video_files').selectAll().where('session_id', '=', id).execute()
+    })
+    // From here on no part is taken and no file confirmed; a repeat of the call removes what this one could not.
+    await storage.release(files.map(videoObject))
+    return {}
+  })
+}
+
+/** Aborted when the caller has hung up before the answer. Its reason is for nobody; 499 is what proxies count it as. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort(new Refusal(499, 'unavailable', 'The caller has hung up.')))
+  return gone.signal
+}
+
+/** The id in a path. Ours are UUIDs; text that the database could not even look for is no id of ours either. */
+function sessionIdOf(text: string): string {
+  return /^[0-9a-f-]{36}$/.test(text) ? text : refuse(404, 'session_not_found', 'No upload session has this id.')
+}
+
+/** What no schema of a single field can see. */
+function problemsOf(storage: ObjectStorage, files: readonly FileEntry[]): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const fileIds = new Set<number>()
+  let addresses = 0
+  for (const [index, file] of files.entries()) {
+    const { number_of_chunks: chunks, file_id: fileId } = file
+    addresses += chunks
+    const most = Math.min(MAX_CHUNKS, Math.max(1, file.file_size_bytes))
+    if (chunks > most) {
+      const problem = `expected at most ${most}: no chunk may be empty, and there are no more than ${MAX_CHUNKS}`
+      problems.push({ field: `files.${index}.number_of_chunks`, problem })
+    }
+    const problem = storage.problemOf(file.file_size_bytes, chunks)
+    if (problem !== undefined && chunks <= most) problems.push({ field: `files.${index}.number_of_chunks`, problem })
+    if (fileId !== undefined && fileIds.has(fileId)) {
+      problems.push({ field: `files.${index}.file_id`, problem: 'must be unique among the files' })
+    }
+    if (fileId !== undefined) fileIds.add(fileId)
+  }
+  if (addresses > MAX_ADDRESSES) {
+    problems.push({ field: 'files', problem: `have ${addresses} chunks in all, expected at most ${MAX_ADDRESSES}` })
+  }
+  return problems
+}

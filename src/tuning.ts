@@ -1,0 +1,6 @@
+// The face of what learns how to use the line: for pages that set `concurrency: 'auto'`, `limitRate` or `isBackground`. The portable
+// face and Node's have it wired in.
+
+export { createEngine } from './core/adaptive-engine.ts'
+export { adaptiveTuning } from './core/adaptive-tuning.ts'
+export type { Tuning, TuningMaker, TuningOptions } from './core/tuning.ts'

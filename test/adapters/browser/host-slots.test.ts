@@ -1,0 +1,160 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { sharingHosts } from '../../../src/adapters/browser/host-slots.ts'
+import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
+
+const REPLY: TransportReply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+/** Exclusive locks, first come first served, and how often one was asked for. */
+function fakeLocks(failing?: Error) {
+  const tails = new Map<string, Promise<unknown>>()
+  const seen = { questions: 0 }
+  const request = (name: string, work: () => Promise<unknown>): Promise<unknown> => {
+    seen.questions += 1
+    if (failing !== undefined) return Promise.reject(failing)
+    const turn = (tails.get(name) ?? Promise.resolve()).then(work)
+    tails.set(
+      name,
+      turn.catch(() => undefined),
+    )
+    return turn
+  }
+  return { seen, locks: { request } as unknown as LockManager }
+}
+
+/** Answers when it is told to. */
+function heldTransport() {
+  const open: (() => void)[] = []
+  const seen = { most: 0, begun: 0 }
+  const transport: Transport = {
+    send() {
+      seen.begun += 1
+      return new Promise((resolve) => {
+        seen.most = Math.max(
+          seen.most,
+          open.push(() => resolve(REPLY)),
+        )
+      })
+    },
+    endingOf: () => 'neverWhole',
+    close: () => Promise.resolve(),
+  }
+  return { open, seen, transport }
+}
+
+const put = (at: number, signal = new AbortController().signal): TransportRequest => ({
+  ...{ method: 'PUT', url: `http://storage.test/${at}`, headers: {}, signal },
+})
+
+test('passes a place from one request to the next without asking for it again', async () => {
+  const { locks, seen: asked } = fakeLocks()
+  const { open, seen, transport } = heldTransport()
+  const sharing = sharingHosts(transport, locks)
+
+  const sent = Array.from({ length: 30 }, (_, at) => sharing.send(put(at)))
+  for (let answered = 0; answered < 30; answered += 1) {
+    await vi.waitUntil(() => open.length > 0)
+    open.shift()?.()
+  }
+  await Promise.all(sent)
+
+  expect(seen).toEqual({ most: 5, begun: 30 })
+  expect(asked.questions).toBe(5)
+})
+
+test('gives its places back when it has nothing to send, so that another tab gets them', async () => {
+  const { locks } = fakeLocks()
+  const [one, other] = [heldTransport(), heldTransport()]
+  const [tab, otherTab] = [sharingHosts(one.transport, locks), sharingHosts(other.transport, locks)]
+  const first = Array.from({ length: 5 }, (_, at) => tab.send(put(at)))
+  await vi.waitUntil(() => one.open.length === 5)
+  const second = otherTab.send(put(5))
+  expect(other.seen.begun).toBe(0)
+
+  for (const answer of one.open.splice(0)) answer()
+  await Promise.all(first)
+  await vi.waitUntil(() => other.open.length === 1)
+  other.open[0]?.()
+
+  expect(await second).toEqual(REPLY)
+})
+
+test('ends a wait by the signal, and sends nothing of it', async () => {
+  const { locks } = fakeLocks()
+  const { open, seen, transport } = heldTransport()
+  const sharing = sharingHosts(transport, locks)
+  const sent = Array.from({ length: 5 }, (_, at) => sharing.send(put(at)))
+  await vi.waitUntil(() => open.length === 5)
+  const controller = new AbortController()
+  const waiting = sharing.send(put(5, controller.signal))
+
+  controller.abort(new Error('enough'))
+
+  await expect(waiting).rejects.toThrow('enough')
+  for (const answer of open.splice(0)) answer()
+  await Promise.all(sent)
+  expect(seen.begun).toBe(5)
+})
+
+const answersAtOnce: Transport = {
+  send: () => Promise.resolve(REPLY),
+  endingOf: () => 'neverWhole',
+  close: () => Promise.resolve(),
+}
+
+test('keeps a place for what follows an answer in the same task', async () => {
+  vi.stubGlobal('document', { visibilityState: 'visible' })
+  const { locks, seen } = fakeLocks()
+  const tab = sharingHosts(answersAtOnce, locks)
+
+  for (let at = 0; at < 20; at += 1) await tab.send(put(at))
+
+  expect(seen.questions).toBe(5)
+})
+
+test('waits for no timer in a hidden page: they are held back, and its places would keep other tabs waiting', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  vi.stubGlobal('document', { visibilityState: 'hidden' })
+  const { locks } = fakeLocks()
+  const [tab, otherTab] = [sharingHosts(answersAtOnce, locks), sharingHosts(answersAtOnce, locks)]
+
+  for (let round = 0; round < 3; round += 1) {
+    expect(await tab.send(put(round))).toEqual(REPLY)
+    expect(await otherTab.send(put(round))).toEqual(REPLY)
+  }
+})
+
+test('hands its places to another tab that waits after a second, although it has more to send', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const { locks } = fakeLocks()
+  const [one, other] = [heldTransport(), heldTransport()]
+  const [tab, otherTab] = [sharingHosts(one.transport, locks), sharingHosts(other.transport, locks)]
+  const first = Array.from({ length: 15 }, (_, at) => tab.send(put(at)))
+  await vi.waitUntil(() => one.open.length === 5)
+  const second = otherTab.send(put(15))
+
+  for (const answer of one.open.splice(0)) answer()
+  await vi.waitUntil(() => one.open.length === 5)
+  expect(other.seen.begun).toBe(0)
+  vi.advanceTimersByTime(1_001)
+  for (const answer of one.open.splice(0)) answer()
+  await vi.waitUntil(() => other.open.length === 1)
+  other.open[0]?.()
+  await second
+
+  await vi.waitUntil(() => one.open.length === 5)
+  for (const answer of one.open.splice(0)) answer()
+  await Promise.all(first)
+  expect(one.seen.most).toBe(5)
+})
+
+test('fails what waits when the browser refuses its locks', async () => {
+  const { locks } = fakeLocks(new Error('not in this document'))
+  const { transport } = heldTransport()
+
+  await expect(sharingHosts(transport, locks).send(put(0))).rejects.toThrow('not in this document')
+})

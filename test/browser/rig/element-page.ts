@@ -1,0 +1,85 @@
+// Pages with the element in them, and the service on another origin that it uploads to: started once for a file of tests.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { API_KEY, startUnderTest, type ServiceUnderTest } from '../../service/service-under-test.ts'
+import { launchChromium } from './chromium.ts'
+import { bundleScripts, servePages, type PageServer } from './page-server.ts'
+
+export interface ElementPages {
+  /** A page in a context of its own; what breaks the policy or throws in the page fails the test. */
+  openPage(options?: BrowserContextOptions): Promise<Page>
+  /** In place of all that is in the page; its events go to `globalThis.told`. */
+  addElement(page: Page, attributes: Readonly<Record<string, string>>): Promise<void>
+  /** Where a file of the folder is. */
+  pathOf(name: string): string
+}
+
+/** Called within a `describe`. `files`: what is in a folder for the tests; `headers` go with every answer of the page. */
+export function useElementPages(
+  files: Readonly<Record<string, Uint8Array>>,
+  headers: Readonly<Record<string, string>> = {},
+): ElementPages {
+  let browser: Browser
+  let pages: PageServer
+  let service: ServiceUnderTest
+  let folder: string
+
+  beforeAll(async () => {
+    pages = await servePages(await bundleScripts('element-in-page.ts'), headers)
+    browser = await launchChromium()
+    service = await startUnderTest({ now: Date.now })
+    folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-element-'))
+    for (const [name, bytes] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true })
+      await writeFile(join(folder, name), bytes)
+    }
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([pages.close(), service.close(), rm(folder, { recursive: true })])
+  })
+
+  return {
+    async openPage(options = {}) {
+      const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+      context.setDefaultTimeout(15_000)
+      const wrong: string[] = []
+      onTestFinished(async () => {
+        await context.close()
+        expect(wrong).toEqual([])
+      })
+      const page = await context.newPage()
+      page.on('pageerror', (error) => wrong.push(error.message))
+      page.on('console', (message) => {
+        if (/Content Security Policy|Trusted/.test(message.text())) wrong.push(message.text())
+      })
+      await page.goto(pages.url)
+      return page
+    },
+    addElement: (page, attributes) =>
+      page.evaluate(
+        ({ apiKey, all }) => {
+          const element = document.createElement('mocap-uploader')
+          for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
+          element.credentials = { apiKey }
+          for (const name of ['start', 'state', 'file', 'done', 'cancelled', 'error', 'refused'])
+            document.addEventListener(`mocap-upload-${name}`, (event) =>
+              globalThis.told.push({ name, detail: (event as CustomEvent<unknown>).detail }),
+            )
+          document.body.replaceChildren(element)
+        },
+        { apiKey: API_KEY, all: { 'base-url': service.url, ...attributes } },
+      ),
+    pathOf: (name) => join(folder, name),
+  }
+}
+
+/** What the element says of the whole. */
+export const heading = (page: Page): Locator => page.locator('mocap-uploader [part~=summary-title]')
+
+/** Of a part behind the first: to keep it from leaving. */
+export const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1

@@ -1,0 +1,117 @@
+// Access tokens of an issuer: what is taken, and everything about a token that makes it nothing.
+
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { exportJWK, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startService } from '../../../src/service/index.ts'
+import { START, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+
+const ISSUER = 'https://issuer.example'
+const AUDIENCE = 'uploads'
+const seconds = START / 1000
+const right: JWTPayload = { iss: ISSUER, aud: AUDIENCE, exp: seconds + 600, org_id: 'org-4' }
+
+const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const publicKeyPem = issuer.publicKey.export({ type: 'spki', format: 'pem' }) as string
+
+const signed = (payload: JWTPayload, key: KeyObject | Uint8Array = issuer.privateKey, alg = 'ES256') =>
+  new SignJWT(payload).setProtectedHeader({ alg, kid: 'one' }).sign(key)
+
+let service: ServiceUnderTest
+beforeAll(async () => {
+  service = await startUnderTest({ credentials: 'managed', jwt: { issuer: ISSUER, audience: AUDIENCE, publicKeyPem } })
+})
+afterAll(() => service.close())
+
+const list = (token: string, at = service, header = 'authorization') =>
+  at.call('GET', '/requested_analyses', undefined, { [header]: `Bearer ${token}` })
+
+describe('an access token', () => {
+  it('of the issuer opens the organisation that it names, in either header', async () => {
+    const token = await signed(right)
+    const session = (orgId: string) =>
+      service.call(
+        'POST',
+        '/mocap_session',
+        { org_id: orgId, mocap_type_id: 2, session_date: '2026-11-20', session_type_id: 1 },
+        { authorization: `Bearer ${token}` },
+      )
+
+    expect([(await list(token)).status, (await list(token, service, 'authentication')).status]).toEqual([200, 200])
+    expect([(await session('org-4')).status, (await session('org-5')).status]).toEqual([200, 403])
+  })
+
+  it('is taken within the tolerance of the clocks and not beyond', async () => {
+    expect((await list(await signed({ ...right, exp: seconds - 29 }))).status).toBe(200)
+    expect((await list(await signed({ ...right, exp: seconds - 31 }))).status).toBe(403)
+    expect((await list(await signed({ ...right, nbf: seconds + 31 }))).status).toBe(403)
+  })
+
+  it.each<[string, () => Promise<string> | string]>([
+    ['another issuer', () => signed({ ...right, iss: 'https://other.example' })],
+    ['another audience', () => signed({ ...right, aud: 'others' })],
+    ['no audience', () => signed({ iss: ISSUER, exp: seconds + 600, org_id: 'org-4' })],
+    ['no end', () => signed({ iss: ISSUER, aud: AUDIENCE, org_id: 'org-4' })],
+    ['no organisation', () => signed({ iss: ISSUER, aud: AUDIENCE, exp: seconds + 600 })],
+    ['an organisation that is no text', () => signed({ ...right, org_id: 4 })],
+    ['an empty organisation', () => signed({ ...right, org_id: '' })],
+    ['the key of a stranger', () => signed(right, stranger.privateKey)],
+    ['no signature', () => new UnsecuredJWT(right).encode()],
+    ['the public key as a shared secret', () => signed(right, Buffer.from(publicKeyPem), 'HS256')],
+    ['a changed payload', async () => (await signed(right)).replace(/\.[^.]+\./, `.${btoa('{"org_id":"org-4"}')}.`)],
+    ['no form at all', () => 'a.b.c'],
+  ])('with %s opens nothing', async (_what, token) => {
+    const answer = await list(await token())
+
+    expect([answer.status, answer.json]).toEqual([
+      403,
+      { error: { code: 'credentials_refused', message: 'A valid API key or access token is needed.' } },
+    ])
+  })
+})
+
+describe('the keys of an issuer', () => {
+  it('are read from its URL; when that is away the answer is 503, not a refusal', async () => {
+    const jwk = { ...(await exportJWK(issuer.publicKey)), kid: 'one', alg: 'ES256' }
+    let isAway = true
+    const host = createServer((_request, response) => {
+      response.writeHead(isAway ? 500 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ keys: [jwk] }))
+    }).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    const jwksUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}/keys`
+    const at = await startUnderTest({ jwt: { issuer: ISSUER, audience: AUDIENCE, jwksUrl, orgClaim: 'tenant' } })
+    try {
+      const token = await signed({ ...right, tenant: 'org-9' })
+      expect((await list(token, at)).status).toBe(503)
+      isAway = false
+      expect((await list(token, at)).status).toBe(200)
+      expect((await list(await signed({ ...right, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
+    } finally {
+      await at.close()
+      host.close()
+    }
+  })
+})
+
+describe('startService', () => {
+  const jwt = { issuer: ISSUER, audience: AUDIENCE }
+  it.each([
+    ['either jwksUrl or publicKeyPem', jwt],
+    ['either jwksUrl or publicKeyPem', { ...jwt, publicKeyPem, jwksUrl: 'https://a.example' }],
+    ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'http://a.example' }],
+    ['publicKeyPem must be', { ...jwt, publicKeyPem: 'not a key' }],
+    ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['HS256'] }],
+    ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['none'] }],
+    ['clockToleranceSeconds must be', { ...jwt, publicKeyPem, clockToleranceSeconds: 301 }],
+    ['issuer, audience and orgClaim must not be empty', { ...jwt, audience: '', publicKeyPem }],
+  ])('refuses settings by the rule %s', async (rule, options) => {
+    await expect(startService({ jwt: options })).rejects.toThrow(`startService: jwt: ${rule}`)
+  })
+})

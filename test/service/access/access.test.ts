@@ -1,0 +1,166 @@
+// Who may call the service, how it answers what it cannot read, and what its log never holds.
+
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startService } from '../../../src/service/index.ts'
+import { checkPeers } from '../../../src/service/peers.ts'
+import {
+  API_KEY,
+  openCaptureSession,
+  openVideoSession,
+  put,
+  rawStatus,
+  register,
+  startUnderTest,
+  TOKEN,
+  type ServiceUnderTest,
+} from '../service-under-test.ts'
+
+let service: ServiceUnderTest
+let otherDataDir: string
+const logLines: string[] = []
+beforeAll(async () => {
+  otherDataDir = await mkdtemp(join(tmpdir(), 'service-access-'))
+  service = await startUnderTest({
+    malformedStatus: 400,
+    publicUrl: 'https://storage.example.test/base/',
+    log: { write: (line) => void logLines.push(line) },
+  })
+})
+afterAll(async () => {
+  await service.close()
+  await rm(otherDataDir, { recursive: true })
+})
+
+describe('credentials', () => {
+  it('are of one kind each: a key is no token, and none is the beginning of another', async () => {
+    for (const headers of [
+      { 'x-api-key': TOKEN },
+      { 'x-api-key': `${API_KEY}x` },
+      { authorization: `Bearer ${API_KEY}` },
+    ])
+      expect((await service.call('GET', '/players', undefined, headers)).status).toBe(403)
+  })
+
+  it.each([
+    [{ 'x-api-key': API_KEY }],
+    [{ authorization: `Bearer ${TOKEN}` }],
+    [{ Authentication: `Bearer ${TOKEN}` }],
+    [{ authorization: `bearer ${TOKEN}` }],
+  ])('takes %j', async (headers) => {
+    expect((await service.call('GET', '/requested_analyses', undefined, headers)).status).toBe(200)
+    expect((await service.call('DELETE', '/upload_videos/nobody', undefined, headers)).status).toBe(404)
+  })
+
+  it('looks for a bearer only where it is told to', async () => {
+    const narrow = await startUnderTest({ dataDir: otherDataDir, bearerHeaders: ['Authentication'] })
+    try {
+      const list = (headers: Record<string, string>) => narrow.call('GET', '/requested_analyses', undefined, headers)
+      expect((await list({ authorization: `Bearer ${TOKEN}` })).status).toBe(403)
+      expect((await list({ authentication: `Bearer ${TOKEN}` })).status).toBe(200)
+    } finally {
+      await narrow.close()
+    }
+  })
+
+  it('are random, and returned, when none are given', async () => {
+    const own = await startService({ port: 0, dataDir: otherDataDir })
+    try {
+      const [key] = own.credentials.apiKeys
+      expect(key).toMatch(/^[\w-]{32}$/)
+      expect(own.credentials.accessTokens[0]).toMatch(/^[\w-]{32}$/)
+      expect((await fetch(`${own.url}/players`, { headers: { 'x-api-key': key! } })).status).toBe(200)
+    } finally {
+      await own.close()
+    }
+  })
+})
+
+describe('answers', () => {
+  it('to a malformed creation have the status that the host chose', async () => {
+    const segment = await service.call('POST', '/player_group_segments', {})
+    const video = await service.call('POST', '/upload_videos', {})
+
+    expect([segment.status, video.status]).toEqual([400, 400])
+    expect(segment.json).toEqual({
+      errors: [
+        { field: 'movement_type_id', problem: 'is missing' },
+        { field: 'dom_hand', problem: 'is missing' },
+      ],
+    })
+  })
+
+  it('to what cannot be read are JSON, and quote nothing', async () => {
+    const notJson = await service.call('POST', '/mocap_session', '{"org_id": "o')
+    const notTyped = await service.call('POST', '/mocap_session', undefined, {
+      'x-api-key': API_KEY,
+      'content-type': 'text/plain',
+    })
+
+    expect([notJson.status, notJson.json]).toEqual([
+      422,
+      {
+        error: {
+          code: 'invalid_request',
+          message: 'The request is malformed: the body is not JSON',
+          fields: [{ field: '', problem: 'the body is not JSON' }],
+        },
+      },
+    ])
+    expect(notTyped.status).toBe(422)
+    expect(await rawStatus(service.url, 'PUT', '/objects/%zz?X-Amz-Signature=abc')).toBe(400)
+  })
+
+  it('hold addresses under the public URL that the host gave', async () => {
+    const names = await register(service, await openCaptureSession(service), ['a.action'])
+
+    expect(names['a.action']).toMatch(/^https:\/\/storage\.example\.test\/base\/objects\/captures\//)
+  })
+})
+
+describe('the log', () => {
+  it('has a line per request, and no key, token, signature or file name in any', async () => {
+    const { files } = await openVideoSession(service, [{ bytes: 1, chunks: 1, name: 'secret-name.mp4' }])
+    const address = new URL(files[0]!.urls[0]!)
+    const local = service.url + address.pathname.replace('/base', '') + address.search
+    const signature = address.searchParams.get('X-Amz-Signature')!
+    expect((await put(local, 'x')).status).toBe(200)
+    expect((await put(local, 'x', { authorization: `Bearer ${TOKEN}` })).status).toBe(400)
+    await rawStatus(service.url, 'PUT', `/objects/%zz?X-Amz-Signature=${signature}`)
+
+    const log = logLines.join('')
+    expect(log).toContain(`"path":"${address.pathname.replace('/base', '')}"`)
+    for (const secret of [API_KEY, TOKEN, signature, 'X-Amz', 'secret-name']) expect(log).not.toContain(secret)
+  })
+})
+
+describe('startService', () => {
+  it.each([
+    ['port', { port: 70_000 }],
+    ['addressLifeMs', { addressLifeMs: 0 }],
+    ['addressLifeMs', { addressLifeMs: 8 * 86_400_000 }],
+    ['credentials', { credentials: { apiKeys: [], accessTokens: [] } }],
+    ['credentials', { credentials: { apiKeys: ['has a space'], accessTokens: [] } }],
+    ['publicUrl', { publicUrl: 'ftp://host' }],
+    ['malformedStatus', { malformedStatus: 500 }],
+    ['bodyIdleMs', { bodyIdleMs: 0 }],
+  ])('refuses a wrong %s before it opens anything', async (name, options) => {
+    await expect(startService(options)).rejects.toThrow(`startService: ${name} must`)
+  })
+
+  it('rejects when the port is taken, and leaves nothing open', async () => {
+    await expect(startService({ port: service.port, dataDir: otherDataDir })).rejects.toThrow('EADDRINUSE')
+
+    expect(await readdir(join(otherDataDir, 'lock'))).toEqual([])
+  })
+
+  it('names the command to run when packages are missing', async () => {
+    await expect(checkPeers(['fastify', 'not-a-package-of-anyone', '@not-anyone/either'])).rejects.toThrow(
+      'The service needs packages that are not installed. Run: npm install not-a-package-of-anyone @not-anyone/either',
+    )
+  })
+})

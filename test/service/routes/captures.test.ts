@@ -1,0 +1,46 @@
+// Captures on the service's own disk and clock, beyond what the interface says of every deployment.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+
+let service: ServiceUnderTest
+beforeAll(async () => {
+  service = await startUnderTest()
+})
+afterAll(() => service.close())
+
+it('signs an address of its own for each name, which says nothing of the name', async () => {
+  const sessionId = await openCaptureSession(service)
+
+  const addresses = Object.values(await register(service, sessionId, ['__proto__', 'a#b%20?.action', '🏏.action']))
+
+  for (const address of addresses) {
+    expect(address).toMatch(
+      new RegExp(
+        `^${service.url}/objects/captures/${sessionId}/\\d+\\?X-Amz-Algorithm=AWS4-HMAC-SHA256` +
+          '&X-Amz-Date=20261120T120000Z&X-Amz-Expires=3600&X-Amz-Signature=[0-9a-f]{64}$',
+      ),
+    )
+  }
+  expect(new Set(addresses).size).toBe(3)
+})
+
+it('signs another address for a name that is registered again later', async () => {
+  const sessionId = await openCaptureSession(service)
+  const first = await register(service, sessionId, ['a.action'])
+  service.advance(1000)
+
+  const second = await register(service, sessionId, ['a.action'], { reprocess: true })
+
+  expect(second['a.action']).not.toBe(first['a.action'])
+  for (const { 'a.action': address } of [first, second]) expect((await put(address!, 'x')).status).toBe(200)
+})
+
+it('takes its moments from its clock', async () => {
+  const { json } = await service.call('POST', '/mocap_session', {
+    ...{ org_id: 'org-4', mocap_type_id: 2, session_date: '2026-11-20', session_type_id: 1 },
+  })
+
+  expect(json).toMatchObject({ created_at: '2026-11-20T12:00:01.000Z', updated_at: '2026-11-20T12:00:01.000Z' })
+})

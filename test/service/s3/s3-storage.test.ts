@@ -1,0 +1,342 @@
+// The service over a bucket that misbehaves by script: what it believes of its answers, what it repeats, and what it says
+// when the store is away. Real stores are tried in the long run.
+
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+
+import { startScriptedBucket, type ScriptedBucket } from '../../helpers/scripted-bucket.ts'
+import { failure } from '../../helpers/scripted-s3.ts'
+import { API_KEY, openCaptureSession, openVideoSession, put, register, startUnderTest } from '../service-under-test.ts'
+import type { Answer, ServiceUnderTest } from '../service-under-test.ts'
+
+const MIB = 1024 ** 2
+const [LARGE, SMALL] = [new Uint8Array(5 * MIB).fill(1), new Uint8Array(3).fill(2)]
+const ETAGS = [LARGE, SMALL].map((bytes) => createHash('md5').update(bytes).digest('hex'))
+const KEYS = { accessKeyId: 'ACCESSKEY', secretAccessKey: 'secret-of-the-bucket' }
+
+let bucket: ScriptedBucket
+let service: ServiceUnderTest
+const lines: string[] = []
+beforeAll(async () => {
+  bucket = await startScriptedBucket()
+  service = await startUnderTest({
+    s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS },
+    log: { write: (line) => void lines.push(line) },
+  })
+})
+afterAll(async () => {
+  await service.close()
+  await bucket.close()
+})
+beforeEach(() => {
+  bucket.script()
+  bucket.before = () => undefined
+})
+
+/** A file of two chunks, both of them sent. */
+async function putBoth() {
+  const { sessionId, files } = await openVideoSession(service, [{ bytes: LARGE.length + SMALL.length, chunks: 2 }])
+  const { id, urls } = files[0]!
+  expect((await put(urls[0]!, LARGE)).headers.get('etag')).toBe(`"${ETAGS[0]!}"`)
+  await put(urls[1]!, SMALL)
+  const uploadId = new URL(urls[0]!).searchParams.get('uploadId')!
+  const key = new URL(urls[0]!).pathname.slice('/recordings/'.length)
+  const confirm = () =>
+    service.call('PATCH', '/upload_videos', {
+      ...{ upload_session_id: sessionId, affected_file_id: id, upload_successful: true },
+      file_part_info: ETAGS.map((etag, index) => ({ etag, part_number: index + 1 })),
+    })
+  const cancel = () => service.call('DELETE', `/upload_videos/${sessionId}`)
+  return { uploadId, key, confirm, cancel }
+}
+
+const codeOf = ({ status, headers, json }: Answer) => [
+  status,
+  (json as { error: { code: string } }).error.code,
+  headers.get('retry-after'),
+]
+const AWAY = {
+  operation: 'every',
+  nth: 'every',
+  answer: failure(503, 'SlowDown', 'Reduce your request rate.'),
+} as const
+
+describe('a completion', () => {
+  it('that says 200 and holds an error is no completion: it is asked for again, and the object looked at', async () => {
+    const { key, confirm } = await putBoth()
+    const halfway = { ...failure(500, 'InternalError', 'We encountered an internal error.'), status: 200 }
+    bucket.script({ operation: 'complete', nth: 1, answer: halfway })
+
+    const confirmed = await confirm()
+
+    expect([confirmed.status, bucket.count('complete')]).toEqual([200, 2])
+    expect(bucket.count('head')).toBeGreaterThan(0)
+    expect(bucket.objects.get(key)?.bytes.length).toBe(5 * MIB + 3)
+  })
+
+  it('that always says so is answered 503, nothing is lost, and the same call succeeds later', async () => {
+    const { uploadId, confirm } = await putBoth()
+    const halfway = { ...failure(500, 'InternalError', ''), status: 200 }
+    bucket.script({ operation: 'complete', nth: 'every', answer: halfway })
+
+    const refused = await confirm()
+
+    expect(codeOf(refused)).toEqual([503, 'storage_unavailable', '1'])
+    expect(bucket.uploads.get(uploadId)?.parts.size).toBe(2)
+    bucket.script()
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it('whose answer is lost is found done by the object itself, and a repeat changes nothing', async () => {
+    const { key, confirm } = await putBoth()
+    bucket.script({ operation: 'complete', nth: 'every', work: true })
+
+    expect((await confirm()).status).toBe(200)
+    const made = bucket.objects.get(key)
+    bucket.script()
+    expect((await confirm()).status).toBe(200)
+    expect([bucket.objects.get(key), bucket.count('complete')]).toEqual([made, 0])
+  })
+
+  it('whose answer is lost while the object cannot be seen is answered 503, and found done by the next call', async () => {
+    const { confirm } = await putBoth()
+    bucket.script(
+      { operation: 'complete', nth: 'every', work: true },
+      { operation: 'head', nth: 'every', answer: { status: 503 } },
+    )
+
+    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+    bucket.script()
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it('of an object that another program put there is refused by its ETag', async () => {
+    const { key, uploadId, confirm } = await putBoth()
+    bucket.before = (operation) => {
+      if (operation === 'head')
+        bucket.objects.set(key, { bytes: Buffer.alloc(5 * MIB + 3), etag: `"${'0'.repeat(32)}-2"`, modifiedAtMs: 0 })
+    }
+
+    expect(codeOf(await confirm())).toEqual([409, 'etag_mismatch', null])
+    expect(bucket.uploads.has(uploadId)).toBe(false)
+  })
+
+  it.each([
+    ['NoSuchUpload', 404],
+    ['NoSuchKey', 404],
+  ])('that is refused with %s while the upload is still there is answered 503, not as lost', async (code, status) => {
+    const { confirm } = await putBoth()
+    bucket.script({ operation: 'complete', nth: 'every', answer: failure(status, code, '') })
+
+    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+    bucket.script()
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it('of an upload that the store has forgotten is lost, and said so', async () => {
+    const { uploadId, confirm } = await putBoth()
+    await fetch(`${bucket.origin}/recordings/x?uploadId=${encodeURIComponent(uploadId)}`, { method: 'DELETE' })
+
+    expect(codeOf(await confirm())).toEqual([409, 'upload_lost', null])
+  })
+
+  it('that a cancel overtakes is told of the cancel, not of what it did to the upload', async () => {
+    const { key, confirm, cancel } = await putBoth()
+    let cancelled: number | undefined
+    bucket.before = async (operation) => {
+      if (operation !== 'complete' || cancelled !== undefined) return
+      cancelled = 0
+      cancelled = (await cancel()).status
+    }
+
+    expect(codeOf(await confirm())).toEqual([409, 'session_cancelled', null])
+    expect([cancelled, bucket.objects.has(key)]).toEqual([200, false])
+  })
+
+  it('is asked for without a list of parts where the store has none', async () => {
+    const { confirm } = await putBoth()
+    bucket.script({ operation: 'list', nth: 'every', answer: failure(501, 'NotImplemented', '') })
+
+    expect((await confirm()).status).toBe(200)
+  })
+})
+
+describe('a create', () => {
+  it('whose caller hangs up ends, and removes what it has made', async () => {
+    const count = 100
+    const files = Array.from({ length: count }, (_, index) => ({
+      ...{ raw_file_name: `${index}.mp4`, file_size_bytes: LARGE.length + SMALL.length, number_of_chunks: 2 },
+    }))
+    const of = { movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 1 }
+    const caller = new AbortController()
+    bucket.before = async (operation) => {
+      if (operation !== 'create') return
+      caller.abort()
+      for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    }
+    const body = JSON.stringify({ ...of, files })
+    const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
+    const call = fetch(`${service.url}/upload_videos`, { method: 'POST', headers, body, signal: caller.signal })
+
+    await expect(call).rejects.toThrow()
+    await vi.waitFor(() => expect(bucket.count('remove')).toBe(count), { timeout: 30_000 })
+    expect(bucket.count('create')).toBeLessThan(count)
+    expect(bucket.uploads.size).toBe(0)
+  })
+})
+
+describe('a cancel', () => {
+  it('aborts until no part is left, whatever comes late', async () => {
+    const { uploadId, key, cancel } = await putBoth()
+    let late = 3
+    // What real stores do: a part on its way is kept after the abort, and the upload with it.
+    bucket.before = (operation) => {
+      if (operation !== 'list' || late === 0) return
+      late -= 1
+      ;(bucket.uploads as Map<string, unknown>).set(uploadId, { key, parts: new Map() })
+      bucket.arriveLate(uploadId, 1)
+    }
+
+    expect((await cancel()).status).toBe(200)
+    expect([bucket.uploads.has(uploadId), bucket.count('abort')]).toEqual([false, 4])
+  })
+
+  it('leaves the parts to a store that cannot end an upload, and is done', async () => {
+    const { confirm, cancel } = await putBoth()
+    bucket.script({ operation: 'abort', nth: 'every', answer: failure(501, 'NotImplemented', '') })
+
+    expect((await cancel()).status).toBe(200)
+    expect(codeOf(await confirm())).toEqual([409, 'session_cancelled', null])
+    expect((await cancel()).status).toBe(200)
+  })
+
+  it('of which parts go on arriving is answered 503, and the session is cancelled all the same', async () => {
+    const { uploadId, key, confirm, cancel } = await putBoth()
+    bucket.before = (operation) => {
+      if (operation !== 'list') return
+      ;(bucket.uploads as Map<string, unknown>).set(uploadId, { key, parts: new Map() })
+      bucket.arriveLate(uploadId, 1)
+    }
+
+    expect(codeOf(await cancel())).toEqual([503, 'storage_unavailable', '1'])
+    bucket.before = () => undefined
+    expect(codeOf(await confirm())).toEqual([409, 'session_cancelled', null])
+    expect((await cancel()).status).toBe(200)
+    expect(bucket.uploads.has(uploadId)).toBe(false)
+  })
+
+  it('removes what was completed while it looked', async () => {
+    const { key, confirm, cancel } = await putBoth()
+    let cancelled: Promise<Answer> | undefined
+    bucket.before = (operation) => {
+      if (operation === 'complete') cancelled ??= cancel()
+    }
+
+    const confirmed = await confirm()
+
+    expect((await cancelled!).status).toBe(200)
+    expect([200, 409]).toContain(confirmed.status)
+    expect(bucket.objects.has(key)).toBe(false)
+  })
+})
+
+describe('a store that is away', () => {
+  it('makes every call that needs it 503 with Retry-After, and nothing is lost or half made', async () => {
+    const { key, confirm, cancel } = await putBoth()
+    const video = {
+      files: [{ raw_file_name: 'a.mp4', file_size_bytes: 6 * MIB, number_of_chunks: 2 }],
+      ...{ movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 2 },
+    }
+    bucket.script(AWAY)
+
+    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+    expect(codeOf(await service.call('POST', '/upload_videos', video))).toEqual([503, 'storage_unavailable', '1'])
+    bucket.script({ operation: 'every', nth: 'every' })
+    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+    // What needs no store goes on.
+    expect((await service.call('GET', '/requested_analyses')).status).toBe(200)
+    await register(service, await openCaptureSession(service), ['a.action'])
+
+    bucket.script()
+    expect((await confirm()).status).toBe(200)
+    expect(bucket.objects.has(key)).toBe(true)
+    bucket.script(AWAY)
+    expect(codeOf(await cancel())).toEqual([503, 'storage_unavailable', '1'])
+    bucket.script()
+    expect((await cancel()).status).toBe(200)
+    expect(bucket.objects.has(key)).toBe(false)
+    expect(lines.join('')).not.toMatch(/secret-of-the-bucket|X-Amz|Signature=/)
+  })
+
+  it('makes the service not ready, which asks again at once, and after a good answer not for five seconds', async () => {
+    const ready = () => service.call('GET', '/readyz', undefined, {})
+    service.advance(5_000)
+    expect((await ready()).json).toEqual({ status: 'ok', database: 'ok', store: 'ok' })
+    expect((await ready()).status).toBe(200)
+    expect(bucket.count('bucket')).toBe(1)
+
+    bucket.script({ operation: 'bucket', nth: 'every', answer: { status: 503 } })
+    expect((await ready()).status).toBe(200)
+    service.advance(5_000)
+    const away = await ready()
+    bucket.script({ operation: 'bucket', nth: 'every', answer: { status: 404 } })
+    const gone = await ready()
+    bucket.script({ operation: 'bucket', nth: 'every', answer: { status: 403 } })
+    const refused = await ready()
+    bucket.script()
+
+    for (const answer of [away, gone, refused])
+      expect([answer.status, answer.json]).toEqual([
+        503,
+        { status: 'unavailable', database: 'ok', store: 'unavailable' },
+      ])
+    expect((await ready()).status).toBe(200)
+  })
+})
+
+describe('addresses', () => {
+  it('bind no checksum, so that the bytes of any client are taken', async () => {
+    const addresses = Object.values(await register(service, await openCaptureSession(service), ['c.action']))
+    const { files } = await openVideoSession(service, [
+      { bytes: 1, chunks: 1 },
+      { bytes: 6 * MIB, chunks: 2 },
+    ])
+
+    for (const address of [...addresses, ...files.flatMap(({ urls }) => urls)]) {
+      const query = new URL(address).searchParams
+      expect([...query.keys()].filter((name) => /checksum|crc|sha1|md5/i.test(name))).toEqual([])
+      expect(query.get('X-Amz-SignedHeaders')).toBe('host')
+      expect(query.get('X-Amz-Content-Sha256')).toBe('UNSIGNED-PAYLOAD')
+    }
+  })
+})
+
+describe('the list of what is stored', () => {
+  it('asks for a hundred names at once and five hundred for a page, and goes on where it stopped', async () => {
+    // Of its own: what the tests before it stored would stand behind the last name.
+    const own = await startUnderTest({ s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS } })
+    onTestFinished(() => own.close())
+    const names = Array.from({ length: 650 }, (_, index) => `${index}.action`)
+    const addresses = await register(own, await openCaptureSession(own), names)
+    for (const index of [0, 1, 649]) await put(addresses[names[index]!]!, SMALL)
+    const page = async (query: string) => {
+      bucket.script()
+      const { items, next } = (await own.call('GET', `/stored?${query}`)).json as StoredPage
+      return { names: items.map(({ file_name }) => file_name), next, looked: bucket.count('head') }
+    }
+    const full = await page('limit=1')
+    const sparse = await page(`limit=10&after=${full.next!}`)
+    const last = await page(`limit=10&after=${sparse.next!}`)
+
+    expect([full.names, full.looked]).toEqual([[names[0]], 100])
+    expect([sparse.names, sparse.looked]).toEqual([[names[1]], 500])
+    expect([last.names, last.next]).toEqual([[names[649]], null])
+  })
+})
+
+interface StoredPage {
+  readonly items: readonly { readonly file_name: string }[]
+  readonly next: string | null
+}

@@ -1,0 +1,82 @@
+// Video on the service's own disk, beyond what the interface says of every deployment: the form of its addresses, and
+// parts of any size.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { openVideoSession, put, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+
+let service: ServiceUnderTest
+beforeAll(async () => {
+  service = await startUnderTest()
+})
+afterAll(() => service.close())
+
+// MD5 of "hello", " world" and "HELLO", from the md5sum program.
+const HELLO = '5d41402abc4b2a76b9719d911017c592'
+const SPACE_WORLD = 'b7913aa15c43be7d534b4eec6e99e8a0'
+const UPPER_HELLO = 'eb61eead90e3b899c6bcbe27ac581660'
+
+async function openAndPut() {
+  const { sessionId, files } = await openVideoSession(service, [{ bytes: 11, chunks: 2 }])
+  const { id, urls } = files[0]!
+  const answers = [await put(urls[0]!, 'hello'), await put(urls[1]!, ' world')]
+  const confirm = (...etags: readonly string[]) =>
+    service.call('PATCH', '/upload_videos', {
+      ...{ upload_session_id: sessionId, affected_file_id: id, upload_successful: true },
+      file_part_info: etags.map((etag, index) => ({ etag, part_number: index + 1 })),
+    })
+  return { sessionId, id, urls, answers, confirm }
+}
+
+it('signs addresses of its own, each for one part', async () => {
+  const { sessionId, id, urls } = await openAndPut()
+
+  for (const [index, url] of urls.entries()) {
+    expect(url).toMatch(
+      new RegExp(
+        `^${service.url}/objects/videos/${sessionId}/${id}\\?partNumber=${index + 1}&uploadId=${sessionId}` +
+          '&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20261120T120000Z&X-Amz-Expires=3600&X-Amz-Signature=[0-9a-f]{64}$',
+      ),
+    )
+  }
+})
+
+it('takes parts of any size, and answers with the MD5 of each', async () => {
+  const { answers, confirm } = await openAndPut()
+
+  expect(answers.map(({ headers }) => headers.get('etag'))).toEqual([`"${HELLO}"`, `"${SPACE_WORLD}"`])
+  expect((await confirm(HELLO.toUpperCase(), SPACE_WORLD)).json).toMatchObject({ error: { code: 'etag_mismatch' } })
+  expect([(await confirm(HELLO, SPACE_WORLD)).text]).toEqual(['{}'])
+})
+
+it('takes a part that is sent again in place of the first, also one of another size, and adds the sizes up', async () => {
+  const { sessionId, urls, confirm } = await openAndPut()
+  await put(urls[1]!, 'world')
+  const short = await confirm(HELLO, '7d793037a0760186574b0282f2f435e7')
+  await put(urls[1]!, ' world')
+  await put(urls[0]!, 'HELLO')
+
+  expect([short.status, short.json]).toEqual([
+    409,
+    { error: { code: 'size_mismatch', message: 'The parts hold 10 bytes, the file was announced with 11.' } },
+  ])
+  expect((await confirm(HELLO, SPACE_WORLD)).status).toBe(409)
+  expect((await confirm(UPPER_HELLO, SPACE_WORLD)).status).toBe(200)
+  const { items } = (await service.call('GET', '/stored?limit=1000')).json as {
+    items: { session_id: string; url: string }[]
+  }
+  const item = items.find(({ session_id: id }) => id === sessionId)
+  expect(await (await fetch(item!.url)).text()).toBe('HELLO world')
+})
+
+it('answers a part of a cancelled session as S3 does', async () => {
+  const { sessionId, urls } = await openAndPut()
+  await service.call('DELETE', `/upload_videos/${sessionId}`)
+
+  const part = await put(urls[0]!, 'hello')
+
+  expect([part.status, part.text]).toEqual([
+    404,
+    '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchUpload</Code><Message>The specified upload does not exist. It may have been aborted or completed.</Message></Error>',
+  ])
+})
