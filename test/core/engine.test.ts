@@ -417,7 +417,7 @@ describe('size', { timeout: 60_000 }, () => {
       expect(world.store.requests).toHaveLength(parts)
     }
 
-    expect(await growth(send, 1_000, 10_000)).toBeLessThan(40)
+    expect(await growth(send, 1_000, 10_000)).toBeLessThan(15)
   })
 
   it.each(['session', 'batches'] as const)(
@@ -431,7 +431,7 @@ describe('size', { timeout: 60_000 }, () => {
         expect(await world.engine.run(job, signal())).toEqual({ confirmedCount: files, failedCount: 0 })
       }
 
-      expect(await growth(send, 1_000, 10_000)).toBeLessThan(40)
+      expect(await growth(send, 1_000, 10_000)).toBeLessThan(15)
     },
   )
 })

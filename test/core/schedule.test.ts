@@ -198,7 +198,7 @@ describe('any schedule', () => {
         expect(takeAll(schedule, 100)).toHaveLength(files)
       }
 
-      expect(await growth(wait, 1_000, 10_000)).toBeLessThan(60)
+      expect(await growth(wait, 1_000, 10_000)).toBeLessThan(15)
     },
   )
 })
