@@ -178,13 +178,11 @@ describe('redactText', () => {
     )
   })
 
-  it('ends soon on long texts that are made to be slow', () => {
+  it('ends on long texts that are made to be slow', () => {
     for (const piece of ['?', '&', 'a', '://', '://a@', 'sig', '"', "token='", 'bearer ', 'signature=\\', 'cookie']) {
-      const text = piece.repeat(20_000)
-      const startedAt = performance.now()
-      redactText(text)
-      // Linear work takes a few milliseconds here, quadratic work most of a second.
-      expect(performance.now() - startedAt).toBeLessThan(300)
+      const text = piece.repeat(200_000)
+      // Linear work takes some ten milliseconds here, quadratic work more than the minute after which the test is given up.
+      expect(redactText(text).length).toBeGreaterThan(0)
     }
   })
 })

@@ -88,18 +88,14 @@ describe('a field', () => {
   })
 })
 
-it('reads a megabyte of anything in little time', () => {
+it('comes to the end of a megabyte of anything: a quadratic reader would take minutes, and the test be given up', () => {
   const hostile = ['<Part>', '<Part><ETag>', '&#', '<Error ', '<?xml '].map((piece) =>
     piece.repeat(2 ** 20 / piece.length),
   )
-  const before = performance.now()
 
   for (const text of hostile) {
-    xmlRoot(text, 'Error')
-    for (const entry of xmlEntries(text, 'Part')) xmlField(entry, 'ETag')
-    xmlField(text, 'ETag')
+    expect(xmlRoot(text, 'Error')).toBe(undefined)
+    expect([...xmlEntries(text, 'Part')].filter((entry) => xmlField(entry, 'ETag') !== undefined)).toEqual([])
+    expect(xmlField(text, 'ETag')).toBe(undefined)
   }
-
-  // A quadratic reader would take minutes.
-  expect(performance.now() - before).toBeLessThan(5_000)
 })
