@@ -1,5 +1,6 @@
 // What every command is given, and the few steps that all of them share.
 
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { parseInteger } from './option-values.ts'
 import type { Environment } from './credentials-from-options.ts'
 import type { SharedOptions } from './options.ts'
@@ -34,18 +35,8 @@ export interface CommandContext {
 }
 
 /** The task's value, or a rejection with the signal's reason as soon as the process is asked to stop. */
-export async function interruptible<T>(task: Promise<T>, { signal }: Interruption): Promise<T> {
-  let leave: () => void = () => undefined
-  const stopped = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason instanceof Error ? signal.reason : new Error('Interrupted'))
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
-  })
-  try {
-    return await Promise.race([task, stopped])
-  } finally {
-    signal.removeEventListener('abort', leave)
-  }
+export function interruptible<T>(task: Promise<T>, { signal }: Interruption): Promise<T> {
+  return unlessAborted(task, signal)
 }
 
 /** For an option that may be absent. */

@@ -4,6 +4,7 @@
 
 import type { TransportReply } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall } from './attempt.ts'
 import type { ServiceCall } from './attempt.ts'
 import { afterAnswer, afterMissing } from './next-step.ts'
@@ -73,14 +74,4 @@ function tell(options: CallerOptions, event: ServiceClientEvent): void {
   } catch {
     // There is nobody to tell: the listener is the one who failed.
   }
-}
-
-/** Waits for what cannot be aborted itself; leaves no listener behind. */
-function unlessAborted<TValue>(promise: Promise<TValue>, signal: AbortSignal): Promise<TValue> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason as Error)
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
 }

@@ -14,6 +14,8 @@ export interface BodyOptions {
   readonly windows: readonly Uint8Array[]
   /** Begins the hash of a sequence; undefined when nothing is hashed. */
   readonly startHash: (() => BodyHash) | undefined
+  /** The attempt's: ends a read that waits for bytes. */
+  readonly signal?: AbortSignal | undefined
   /** Leave to send. */
   readonly pace: Pick<Pace, 'pieceBytes'> & { take(bytes: number): Promise<void> | undefined }
   /** Cuts windows into what goes to the line at once; undefined: whole windows. */
@@ -41,7 +43,7 @@ const OVER = { value: undefined, done: true } as const
 const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array()
 
 export function createBody(options: BodyOptions): AttemptBody {
-  const { reader, startHash } = options
+  const { reader, startHash, signal } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
   let isOver = false
@@ -59,11 +61,12 @@ export function createBody(options: BodyOptions): AttemptBody {
     while (busy.size > 0) await Promise.allSettled(busy)
   }
   const failed = (error: unknown): never => {
-    readError ??= error
+    // What an abort ended says nothing of the source.
+    if (signal?.aborted !== true) readError ??= error
     throw error
   }
   const fill = (window: Uint8Array, at: number): Promise<void> | undefined => {
-    const reading = reader.read(window, at)
+    const reading = reader.read(window, at, signal)
     return reading === undefined ? undefined : watch(Promise.resolve(reading).catch(failed))
   }
   const begin = (): Promise<void> | undefined => {

@@ -31,9 +31,10 @@ export interface Source {
 export interface Reader {
   /**
    * Fills the whole of `into` with the bytes from `at` on. Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source ends
-   * earlier, ERR_UPLOAD_SOURCE_READ when it cannot be read. Undefined: it is done.
+   * earlier, ERR_UPLOAD_SOURCE_READ when it cannot be read. Undefined: it is done. `signal`: nobody wants the bytes any more; a
+   * read that waits for bytes which may never come rejects with its reason, others may come to their end.
    */
-  read(into: Uint8Array, at: number): Promise<void> | undefined
+  read(into: Uint8Array, at: number, signal?: AbortSignal): Promise<void> | undefined
   /** Where bytes can go to the network unread: the slice [start, end), exactly that long. */
   blob?(start: number, end: number): Blob
   /** Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source is no longer what it was at `open`. Undefined: it is the same. */

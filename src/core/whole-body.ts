@@ -16,7 +16,7 @@ export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
   end?(): Promise<void> | undefined
 }
 
-export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'windows'> {
+export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'windows' | 'signal'> {
   /** Leave to send. */
   take(bytes: number): Promise<void> | undefined
   /** Held from now on until the bytes may go. */
@@ -34,7 +34,7 @@ const MAX_BYTES = 64 * 1024
 
 /** Parts of up to 64 KiB in one piece, where the first window holds them. */
 export function wholeBodies(): WholeBodies {
-  return ({ unit, reader, startHash, windows: [window], take, watchdog }) => {
+  return ({ unit, reader, startHash, windows: [window], signal, take, watchdog }) => {
     const lengthBytes = unit.end - unit.start
     if (window === undefined || lengthBytes > Math.min(MAX_BYTES, window.byteLength)) return undefined
     const bytes = window.subarray(0, lengthBytes)
@@ -55,7 +55,7 @@ export function wholeBodies(): WholeBodies {
       return take(lengthBytes)?.then(ready) ?? ready()
     }
     const failed = (error: unknown): never => {
-      readError = error
+      if (signal?.aborted !== true) readError = error
       throw error
     }
     const digest = (): Promise<string> | string | undefined => {
@@ -68,7 +68,7 @@ export function wholeBodies(): WholeBodies {
       make() {
         if (lengthBytes === 0) return ready()
         try {
-          const reading = reader.read(bytes, unit.start)
+          const reading = reader.read(bytes, unit.start, signal)
           if (reading !== undefined) return Promise.resolve(reading).then(hashAndWait, failed)
         } catch (error) {
           return failed(error)

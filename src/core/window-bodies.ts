@@ -48,13 +48,14 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
     content({ unit, reader, startHash, windows, pace, signal, watchdog }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
-      const short = whole?.({ unit, reader, startHash, take, windows, watchdog })
+      const short = whole?.({ unit, reader, startHash, take, windows, signal, watchdog })
       if (short !== undefined) return short
       const { windows: sequence, ...rest } = createBody({
         unit,
         reader,
         windows,
         startHash,
+        signal,
         slicer: createSlicer(clock, pool.windowBytes),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
         onHold: () => watchdog.hold(),

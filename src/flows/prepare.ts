@@ -3,6 +3,7 @@
 import { invalid, isUploadError, UploadError } from '../core/errors.ts'
 import { planFile, type PartSize } from '../core/plan.ts'
 import type { PlannedFile, UnitLimits } from '../core/ports.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkFileName, checkFrameRate } from '../client/checks.ts'
 import type { UploadFile } from './upload.ts'
 
@@ -16,12 +17,14 @@ export interface PrepareOptions {
   readonly signal: AbortSignal
 }
 
-/** Plans every file, in order. Rejects with the first file's problem. */
+/** Plans every file, in order. Rejects with the first problem, or with the signal's reason. */
 export async function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
   const plans: PlannedFile[] = []
   for (let from = 0; from < files.length; from += LOOKS_AT_ONCE) {
     const some = files.slice(from, from + LOOKS_AT_ONCE)
-    plans.push(...(await Promise.all(some.map((file, index) => prepareFile(file, from + index, options)))))
+    const looks = some.map((file, index) => prepareFile(file, from + index, options))
+    // A source of the host need not listen to the signal.
+    plans.push(...(await unlessAborted(Promise.all(looks), options.signal)))
   }
   return plans
 }

@@ -17,6 +17,8 @@ import { digestWhole, verifySource } from './verify-source.ts'
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
+  /** The upload is given up: sources that are still looked at, streams that have yet to end, are not waited for any more. */
+  stopLooking(): void
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
   /** Tells the service of every session that holds files of this upload: the machine knows only the first one. */
@@ -39,6 +41,7 @@ export function createSessionSteps(
   let isProven = record.folded() === undefined
   let failure: unknown
   let transferring: Promise<unknown> = Promise.resolve()
+  const looking = new AbortController()
 
   const kept = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
@@ -79,7 +82,8 @@ export function createSessionSteps(
 
   return {
     failure: () => failure,
-    create: (signal) => kept(() => createSession(definition, record, telling, signal)),
+    create: (signal) => kept(() => createSession(definition, record, telling, { signal, looking: looking.signal })),
+    stopLooking: () => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.')),
     transfer(signal) {
       const running = kept(() => transfer(signal))
       transferring = running.catch(() => undefined)
@@ -123,11 +127,11 @@ async function createSession(
   definition: UploadDefinition,
   record: SessionRecord,
   telling: Telling,
-  signal: AbortSignal,
+  { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<{ sessionId: string | number }> {
   const { flow, params, files, protocol, partSizeBytes } = definition
   if (record.folded() === undefined) {
-    const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal })
+    const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
     await record.write({ type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, files: plans, locations })

@@ -122,6 +122,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     resume: () => send({ type: 'upload.resume' }),
     cancel() {
       send({ type: 'upload.cancel' })
+      steps.stopLooking()
       return finished
     },
   }

@@ -2,12 +2,13 @@
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
 import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address-policy.ts'
-import { HttpStatusError, isUploadError, summarize, TransportError, UploadError } from '../core/errors.ts'
+import { HttpStatusError, isUploadError, TransportError, UploadError } from '../core/errors.ts'
 import { isPublicHost } from '../core/public-host.ts'
 import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
-import { redactText } from '../core/redact.ts'
+import { foreignWords } from '../core/redact.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS, parseHttpDateMs, parseRetryAfterMs } from '../core/retry.ts'
 import { sleep } from '../core/sleep.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
 
 /** What the host is asked to sign. `partNumberMarker`: list the parts behind this number. */
@@ -82,14 +83,18 @@ export async function callS3(ports: S3CallPorts, call: S3Call, signal: AbortSign
 }
 
 async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
-  const deadline = createDeadline(ports, call, signal)
+  const { operation, key } = call
+  const limitMs = (operation === 'complete' ? 10 : 1) * timeoutOf(ports)
+  const message = `The storage did not answer in ${limitMs / 1000} s when asked to ${operation} the upload of ${key}.`
+  const tooLate = new UploadError('ERR_UPLOAD_TIMEOUT', message, { isRetryable: true })
+  const deadline = createDeadline(ports.clock, limitMs, tooLate, signal)
   let request: TransportRequest | undefined
   try {
     const { url, headers = {} } = await signFor(ports, call, deadline.signal)
     request = {
-      ...{ method: METHODS[call.operation], url, headers, signal: deadline.signal, maxReplyBytes: MAX_REPLY_BYTES },
+      ...{ method: METHODS[operation], url, headers, signal: deadline.signal, maxReplyBytes: MAX_REPLY_BYTES },
       // A POST without a body still says its length: some stores answer 411 else.
-      ...(call.operation === 'create' || body !== undefined
+      ...(operation === 'create' || body !== undefined
         ? { body: { kind: 'bytes', bytes: new TextEncoder().encode(body ?? '') } }
         : {}),
     }
@@ -106,27 +111,50 @@ async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, bo
   }
 }
 
-/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
-export async function signFor(
-  ports: Pick<S3CallPorts, 'sign' | 'isHttpAllowed' | 'addressPolicy'>,
-  request: S3SignRequest,
+type PartRequest = Extract<S3SignRequest, { operation: 'part' }>
+
+/** Signs the address of a part with the patience that a call has: a signer that fails now and then, or hangs, costs no file. */
+export async function signPart(
+  ports: S3CallPorts,
+  request: PartRequest,
   signal: AbortSignal,
 ): Promise<S3SignedRequest> {
+  const { tries = DEFAULT_TRIES, clock, random } = ports
+  const limitMs = timeoutOf(ports)
+  for (let attempt = 1; ; attempt += 1) {
+    const deadline = createDeadline(clock, limitMs, notSigned(request, `nothing for ${limitMs / 1000} s.`), signal)
+    try {
+      return await signFor(ports, request, deadline.signal)
+    } catch (error) {
+      if (!isSigning(error) || attempt >= tries) throw error
+    } finally {
+      deadline.end()
+    }
+    await sleep(clock, backoffMs({ attempt, random }), signal)
+  }
+}
+
+/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
+async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<S3SignedRequest> {
   let signed: S3SignedRequest
   try {
+    // A signer that does not listen to the signal must not keep us.
     signed = await unlessAborted(ports.sign(request, signal), signal)
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error
-    const words = redactText(summarize(error).message).slice(0, 300)
-    throw new UploadError(
-      'ERR_UPLOAD_SERVICE_REPLY',
-      `The host did not sign the ${request.operation} of ${request.key}. It says: ${words}`,
-      { isRetryable: true, details: { operation: request.operation, isSigning: true } },
-    )
+    throw notSigned(request, foreignWords(error).slice(0, 300))
   }
   const addressPolicy = readAddressPolicy(ports.addressPolicy ?? 'any', isPublicHost)
   checkAddress(signed.url, { isHttpAllowed: ports.isHttpAllowed, addressPolicy })
   return signed
+}
+
+function notSigned({ operation, key }: S3SignRequest, words: string): UploadError {
+  const message = `The host did not sign the ${operation} of ${key}. It says: ${words}`
+  return new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, {
+    isRetryable: true,
+    details: { operation, isSigning: true },
+  })
 }
 
 function isSigning(error: unknown): boolean {
@@ -164,38 +192,22 @@ function refusal(call: S3Call, reply: TransportReply, error: string | undefined)
   })
 }
 
-/** The signal of one try: the caller's, or its own when the time is up. */
-function createDeadline(ports: S3CallPorts, { operation, key }: S3Call, signal: AbortSignal) {
+function timeoutOf({ callTimeoutMs = 30_000 }: S3CallPorts): number {
+  return callTimeoutMs
+}
+
+/** The signal of one try: the caller's, or `tooLate` when the time is up. */
+function createDeadline(clock: Clock, limitMs: number, tooLate: UploadError, signal: AbortSignal) {
   const controller = new AbortController()
   const follow = (): void => controller.abort(signal.reason)
   if (signal.aborted) follow()
   signal.addEventListener('abort', follow, { once: true })
-  const { callTimeoutMs = 30_000 } = ports
-  const limitMs = operation === 'complete' ? 10 * callTimeoutMs : callTimeoutMs
-  const timer = ports.clock.setTimeout(() => {
-    const message = `The storage did not answer in ${limitMs / 1000} s when asked to ${operation} the upload of ${key}.`
-    controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message, { isRetryable: true }))
-  }, limitMs)
+  const timer = clock.setTimeout(() => controller.abort(tooLate), limitMs)
   return {
     signal: controller.signal,
     end() {
-      ports.clock.clearTimeout(timer)
+      clock.clearTimeout(timer)
       signal.removeEventListener('abort', follow)
     },
-  }
-}
-
-/** A signer that does not listen to the signal must not keep us. */
-async function unlessAborted<TValue>(promise: Promise<TValue>, signal: AbortSignal): Promise<TValue> {
-  let leave = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason as Error)
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', leave)
   }
 }

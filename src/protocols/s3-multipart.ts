@@ -17,7 +17,7 @@ import type {
 } from '../core/ports.ts'
 import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { abortS3Upload } from './s3-abort.ts'
-import { callS3, signFor, type S3CallPorts } from './s3-call.ts'
+import { callS3, signPart, type S3CallPorts } from './s3-call.ts'
 import { completeS3Upload } from './s3-complete.ts'
 import { formatS3Session, readS3Session, type S3SessionUpload } from './s3-session.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
@@ -153,7 +153,7 @@ async function signParts(
 ): Promise<string[]> {
   const addresses = new Array<string>(partCount)
   await inTurns(addresses.fill(''), SIGNATURES_AT_ONCE, async (_, index) => {
-    const signed = await signFor(options, { operation: 'part', key, uploadId, partNumber: index + 1 }, signal)
+    const signed = await signPart(options, { operation: 'part', key, uploadId, partNumber: index + 1 }, signal)
     if (Object.keys(signed.headers ?? {}).length > 0) {
       invalid('An address of a part must need no headers of its own: name those of all parts in partHeaders.')
     }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { listParts } from '../../src/protocols/s3-parts.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { expectObject, NEVER, plan, SMALL, sourceOf, startS3Rig } from './s3-rig.ts'
 
 describe('an upload', () => {
@@ -77,6 +78,54 @@ describe('an upload', () => {
     expect(result.confirmedCount).toBe(1)
     expect(record.ledger().files[0]?.parts.map((part) => part.receipt?.isVerified)).toEqual([false, false, false])
     expectObject(s3, 'a', 2_500)
+  })
+})
+
+describe('a signer that does not sign the address of a part', () => {
+  it('is asked again when it fails, and costs the file in the end and no other', async () => {
+    let refusals = 8
+    const { s3, run } = await startS3Rig(
+      {},
+      {
+        sign(request) {
+          const isFailing = request.operation === 'part' && (request.key === 'b' || refusals > 0)
+          if (!isFailing) return Promise.resolve(s3.sign(request))
+          if (request.key === 'a') refusals -= 1
+          return Promise.reject(new Error('the signer sleeps'))
+        },
+      },
+    )
+
+    const { result, record } = await run([sourceOf('a', 2_500), sourceOf('b', 500)])
+
+    expect(result).toEqual({ confirmedCount: 1, failedCount: 1 })
+    expectObject(s3, 'a', 2_500)
+    expect(record.ledger().files[1]?.error).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message: 'b: The host did not sign the part of b. It says: the signer sleeps',
+    })
+  })
+
+  it('is asked again when it hangs', async () => {
+    const clock = createSimulatedClock()
+    let asked = 0
+    const { s3, protocol } = await startS3Rig(
+      {},
+      {
+        clock,
+        sign(request) {
+          asked += Number(request.operation === 'part')
+          return asked === 1 ? new Promise(() => {}) : Promise.resolve(s3.sign(request))
+        },
+      },
+    )
+    const { sessionId } = await protocol.create([plan(0, 'a')], NEVER)
+
+    const registering = protocol.register!(sessionId, [plan(0, 'a')], { isRepeat: false, signal: NEVER })
+    await clock.advance(40_000)
+
+    expect((await registering).map(({ addresses }) => addresses.length)).toEqual([1])
+    expect([asked, clock.pending]).toEqual([2, 0])
   })
 })
 

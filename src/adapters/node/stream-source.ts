@@ -34,14 +34,7 @@ export function streamSource(name: string, stream: StreamInput, options: StreamS
     intake.start()
     // A length of 0 has no last byte to hold back, so the end itself is waited for.
     const isEndNeeded = announcedBytes === undefined || announcedBytes === 0
-    const settled = intake.until(() => signal?.aborted === true || !isEndNeeded || intake.isEnded)
-    signal?.addEventListener('abort', intake.wake)
-    try {
-      await settled
-    } finally {
-      signal?.removeEventListener('abort', intake.wake)
-    }
-    signal?.throwIfAborted()
+    await arrival(intake, () => !isEndNeeded || intake.isEnded, signal)
     return { sizeBytes: announcedBytes ?? intake.receivedBytes }
   }
 
@@ -57,13 +50,25 @@ export function streamSource(name: string, stream: StreamInput, options: StreamS
   }
 }
 
+/** Waits for what the stream gives; rejects with the signal's reason when that fires first: it may never come. */
+async function arrival(intake: StreamIntake, isHere: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+  const settled = intake.until(() => signal?.aborted === true || isHere())
+  signal?.addEventListener('abort', intake.wake)
+  try {
+    await settled
+  } finally {
+    signal?.removeEventListener('abort', intake.wake)
+  }
+  signal?.throwIfAborted()
+}
+
 function streamReader(name: string, intake: StreamIntake, totalBytes: number): Reader {
   const gate = createReadGate(`the reader of "${name}"`)
   let isClosing = false
 
-  async function arrival(end: number): Promise<void> {
+  async function bytesUpTo(end: number, signal: AbortSignal | undefined): Promise<void> {
     const isHere = end < totalBytes ? () => intake.receivedBytes >= end : () => intake.isEnded
-    await intake.until(() => isClosing || isHere())
+    await arrival(intake, () => isClosing || isHere(), signal)
     if (!isHere()) {
       throw new UploadError('ERR_UPLOAD_SOURCE_READ', `"${name}" was closed while a read waited for its stream.`, {
         details: { location: name },
@@ -72,12 +77,12 @@ function streamReader(name: string, intake: StreamIntake, totalBytes: number): R
   }
 
   return {
-    read(into, at) {
+    read(into, at, signal) {
       return gate.run(async () => {
         requirePosition(at)
         const end = at + into.byteLength
         if (end > totalBytes) throw endedEarly(name, at, into.byteLength, Math.max(0, totalBytes - at))
-        await arrival(end)
+        await bytesUpTo(end, signal)
         const filled = await intake.read(into, at)
         if (filled < into.byteLength) throw endedEarly(name, at, into.byteLength, filled)
       })
