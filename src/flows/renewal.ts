@@ -3,16 +3,22 @@
 
 import { addressTimes } from '../core/address.ts'
 import { checkAddress, checkAddresses, type AddressRules } from '../core/address-policy.ts'
-import { UploadError } from '../core/errors.ts'
+import { isUploadError, UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
+import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/sleep.ts'
+import { createTimeLimit } from '../core/time-limit.ts'
 import type { RenewalReason } from '../core/transfer-job.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import type { SessionRecord } from './session-record.ts'
 
-/** A host's own way to sign again. Returns one address per part number asked for, in that order. */
+/**
+ * A host's own way to sign again. Returns one address per part number asked for, in that order. Its failure, and an answer
+ * that takes longer than a minute, fails the file and no other.
+ */
 export type RenewAddresses = (request: {
   readonly sessionId: string | number
   readonly serverFileId: string | number | undefined
@@ -49,6 +55,7 @@ const SHORTEST_LIFE_MS = 2_000
 /** Refusals in a row of addresses that should still live, before the storage is believed. */
 const MAX_CONTRADICTIONS = 3
 const CONTRADICTION_WAIT_MS = 1_000
+const RENEW_WITHIN_MS = 60_000
 
 /** Resolves true when the file has addresses that live; rejects when it never will. */
 export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
@@ -73,7 +80,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
   }
 
   return async (file, { isDead, isExpired, signal }) => {
-    if (renewAddresses !== undefined) return askHost(options, renewAddresses, file)
+    if (renewAddresses !== undefined) return askHost(options, renewAddresses, file, signal)
     if (protocol.register !== undefined) return options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
@@ -93,12 +100,33 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
   }
 }
 
-async function askHost(options: RenewalOptions, renewAddresses: RenewAddresses, file: LedgerFile): Promise<boolean> {
-  const { record } = options
+async function askHost(
+  options: RenewalOptions,
+  renewAddresses: RenewAddresses,
+  file: LedgerFile,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { record, clock } = options
   const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
   const sessionId = file.sessionId ?? record.sessionId()
   const { serverFileId } = file
-  const given = await renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
+  const limit = createTimeLimit(
+    clock,
+    RENEW_WITHIN_MS,
+    `renewAddresses gave no answer within ${minutes(RENEW_WITHIN_MS)}.`,
+  )
+  let given: readonly string[]
+  try {
+    const asked = renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
+    given = await unlessAborted(unlessAborted(asked, limit.signal), signal)
+  } catch (error) {
+    if (signal.aborted || isUploadError(error)) throw error
+    // The host's own failure is that of this file, and no mistake that ends the session.
+    const message = `renewAddresses failed: ${foreignWords(error)}`
+    throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { cause: error })
+  } finally {
+    limit.end()
+  }
   if (given.length !== missing.length) {
     throw new UploadError(
       'ERR_UPLOAD_SERVICE_REPLY',
@@ -106,7 +134,8 @@ async function askHost(options: RenewalOptions, renewAddresses: RenewAddresses, 
     )
   }
   for (const address of given) checkAddress(address, options)
-  const addresses = file.addresses.map((address, index) => given[missing.indexOf(index + 1)] ?? address)
+  const addresses = [...file.addresses]
+  missing.forEach((partNumber, index) => (addresses[partNumber - 1] = given[index] ?? ''))
   const { fileIndex } = file.plan
   const id = serverFileId === undefined ? {} : { serverFileId }
   await record.write({ type: 'files.registered', files: [{ fileIndex, addresses, ...id }] })

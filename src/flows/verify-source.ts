@@ -22,7 +22,6 @@ export async function verifySource(file: LedgerFile, source: Source, options: Ve
   const reader = await source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
   try {
     for (const part of choose(file, options)) {
-      options.signal.throwIfAborted()
       if ((await digest(part, reader, options)) === part.receipt?.md5) continue
       throw changed(part.partNumber, name)
     }
@@ -39,10 +38,14 @@ function choose(file: LedgerFile, { depth, random }: VerifySourceOptions): Ledge
   return [...new Set([0, ...others, proven.length - 1])].flatMap((index) => proven[index] ?? [])
 }
 
-async function digest(part: LedgerPart, reader: Reader, { hasher }: VerifySourceOptions): Promise<string> {
+async function digest(part: LedgerPart, reader: Reader, { hasher, signal }: VerifySourceOptions): Promise<string> {
   const hash = hasher.start()
-  await readThrough(part.start, part.end, reader, (piece) => hash.update(piece))
-  return hash.digest()
+  try {
+    await readThrough(part, reader, signal, (piece) => hash.update(piece))
+    return await hash.digest()
+  } finally {
+    hash.dispose?.()
+  }
 }
 
 /**
@@ -58,14 +61,18 @@ export async function digestWhole(
   const reader = await source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
   const whole = options.contentHasher.start()
   try {
-    for (const { partNumber, start, end, receipt } of file.parts) {
-      const part = receipt?.md5 === undefined ? undefined : options.partHasher?.start()
-      await readThrough(start, end, reader, async (piece) => {
-        options.signal.throwIfAborted()
-        await whole.update(piece)
-        await part?.update(piece)
-      })
-      if (part !== undefined && (await part.digest()) !== receipt?.md5) throw changed(partNumber, name)
+    for (const part of file.parts) {
+      const md5 = part.receipt?.md5
+      const hash = md5 === undefined ? undefined : options.partHasher?.start()
+      try {
+        await readThrough(part, reader, options.signal, async (piece) => {
+          await whole.update(piece)
+          await hash?.update(piece)
+        })
+        if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, name)
+      } finally {
+        hash?.dispose?.()
+      }
     }
     await reader.verify()
     return await whole.digest()
@@ -76,15 +83,16 @@ export async function digestWhole(
 }
 
 async function readThrough(
-  start: number,
-  end: number,
+  { start, end }: LedgerPart,
   reader: Reader,
+  signal: AbortSignal,
   take: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
   const window = new Uint8Array(Math.min(READ_BYTES, end - start))
   for (let at = start; at < end;) {
+    signal.throwIfAborted()
     const piece = window.subarray(0, Math.min(window.byteLength, end - at))
-    await reader.read(piece, at)
+    await reader.read(piece, at, signal)
     await take(piece)
     at += piece.byteLength
   }

@@ -6,7 +6,7 @@ import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal.ts'
 import { fileAt } from '../../src/core/ledger.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
-import { createRenewal } from '../../src/flows/renewal.ts'
+import { createRenewal, type RenewAddresses } from '../../src/flows/renewal.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
@@ -23,6 +23,7 @@ const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
 async function refused(
   cancel: (sessionId: string | number) => Promise<void> = () => Promise.resolve(),
   query = 'sig=x',
+  renewAddresses?: RenewAddresses,
 ) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
@@ -39,7 +40,7 @@ async function refused(
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
   const renew = createRenewal({
     ...{ record, protocol, clock, register: () => Promise.resolve(false) },
-    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, renewAddresses },
   })
 
   /** Refuses the file's addresses so often; whether they were taken for renewed each time. */
@@ -54,10 +55,10 @@ async function refused(
     return answers
   }
   /** Finds the file's addresses dead by the storage's time, a moment after they came. */
-  const findDead = (): Promise<boolean> =>
-    renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, signal: new AbortController().signal })
+  const findDead = (signal = new AbortController().signal): Promise<boolean> =>
+    renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, signal })
   const left = () => record.folded()?.leftSessionIds
-  return { record, refuse, findDead, left, sessions: () => sessions }
+  return { clock, record, refuse, findDead, left, sessions: () => sessions }
 }
 
 it('believes a storage that gives no reason and takes no part under new addresses either', async () => {
@@ -108,4 +109,24 @@ it('tells the service of a session that is left empty, and goes on doing so unti
   isAway = false
   await refuse(4, true)
   expect([told.toSorted(), left()]).toEqual([['s1', 's2', 's2', 's3'], []])
+})
+
+it('does not wait for ever for a host that is asked for addresses, and its failure is that of the file', async () => {
+  const hangs = await refused(undefined, undefined, () => new Promise(() => {}))
+  const fails = await refused(undefined, undefined, () => Promise.reject(new TypeError('fetch failed')))
+  const controller = new AbortController()
+
+  const late = hangs.findDead()
+  const stopped = hangs.findDead(controller.signal)
+  controller.abort(new Error('paused'))
+
+  await expect(stopped).rejects.toThrow('paused')
+  const said = expect(late).rejects.toMatchObject({ code: 'ERR_UPLOAD_TIMEOUT' })
+  await hangs.clock.advance(60_000)
+  await said
+  await expect(fails.findDead()).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_SERVICE_REPLY',
+    message: 'renewAddresses failed: fetch failed',
+  })
+  expect([hangs.clock.pending, fails.clock.pending]).toEqual([0, 0])
 })
