@@ -62,7 +62,12 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
   const kept = journal ?? (isKeeping ? indexedDbJournal() : memoryJournal())
   const uplink = createPortableUplink(
-    { concurrency: PLACES_PER_HOST, partSizeBytes: (bytes) => defaultPartSize(bytes, PARTS_PER_FILE), ...own },
+    {
+      ...own,
+      // What is named and undefined is not named.
+      concurrency: own.concurrency ?? PLACES_PER_HOST,
+      partSizeBytes: own.partSizeBytes ?? ((bytes) => defaultPartSize(bytes, PARTS_PER_FILE)),
+    },
     {
       ...own,
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),

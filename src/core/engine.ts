@@ -5,6 +5,8 @@
 import PQueue from 'p-queue'
 import { createAlarm } from './alarm.ts'
 import type { RetryAccount } from './attempt-end.ts'
+import { invalid } from './errors.ts'
+import { given } from './given.ts'
 import type { Hearing } from './hearing.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createRetryBudget, refillRetryBudget, spendRetry } from './retry.ts'
@@ -86,14 +88,14 @@ export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
 }
 
 function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency'>, tuning: Tuning): FixedEngine {
-  const { clock } = options
+  const { clock, retries = 8, giveUpAfterMs = 3_600_000 } = options
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...given(options.timeouts ?? {}) }
+  // A number that is none would be compared with for ever: neither attempts nor waits would come to an end.
+  if (!(retries >= 1)) invalid(`retries must be 1 or more, not ${retries}.`)
+  if (![giveUpAfterMs, ...Object.values(timeouts)].every((ms) => ms >= 0)) invalid('Times must be 0 ms or more.')
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []
-  const settings = {
-    retries: options.retries ?? 8,
-    giveUpAfterMs: options.giveUpAfterMs ?? 3_600_000,
-    finishConcurrency: 4,
-  }
+  const settings = { retries, giveUpAfterMs, finishConcurrency: 4 }
 
   /** Starts slots while there are parts for them, and sets the alarm for the earliest part that must wait. */
   const pump = (): void => {
@@ -141,7 +143,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     random: options.random,
     hasher: options.hasher,
     bodies: options.bodies,
-    timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
+    timeouts,
     pace: tuning.pace,
     account: createAccount(options.random),
     wake: pump,

@@ -1,7 +1,8 @@
 // Asks politely for an analysis until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
-import { isUploadError } from '../core/errors.ts'
+import { invalid, isUploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
 
@@ -37,10 +38,16 @@ export interface PollOutcome {
   readonly verdict: 'completed' | 'failed' | 'deadline'
 }
 
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for times that are none: they would never be over. */
+export function checkPolling({ deadlineMs = 0, pollDelaysMs = [] }: PollingOptions): void {
+  if ([deadlineMs, ...pollDelaysMs].every((ms) => ms >= 0)) return
+  invalid('deadlineMs and pollDelaysMs must be milliseconds of 0 or more.')
+}
+
 /** What a word of the service means; undefined: not final. */
 export function verdictOf(serviceStatus: string, options: PollingOptions): 'completed' | 'failed' | undefined {
   const word = serviceStatus.trim().toLowerCase()
-  const { completedStatuses, failedStatuses } = { ...DEFAULT_POLLING, ...options }
+  const { completedStatuses, failedStatuses } = { ...DEFAULT_POLLING, ...given(options) }
   if (completedStatuses.some((status) => status.toLowerCase() === word)) return 'completed'
   return failedStatuses.some((status) => status.toLowerCase() === word) ? 'failed' : undefined
 }
@@ -56,7 +63,7 @@ export async function pollAnalysis(
   signal: AbortSignal,
   onStatus: (serviceStatus: string) => void,
 ): Promise<PollOutcome> {
-  const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...options }
+  const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...given(options) }
   const endsAtMs = clock.wallNow() + deadlineMs
   let serviceStatus = 'unknown'
   for (let turn = 0; ; turn += 1) {

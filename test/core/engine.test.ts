@@ -56,6 +56,11 @@ describe('the engine', () => {
     expect(make({ concurrency: 1.5 })).toThrow('concurrency')
     expect(make({ memoryBytes: 1_000_000 })).toThrow('memoryBytes')
     expect(make({ limitRate: 0 })).toThrow('rate limit')
+    expect(make({ retries: 0 })).toThrow('retries')
+    expect(make({ retries: NaN })).toThrow('retries')
+    expect(make({ giveUpAfterMs: NaN })).toThrow('Times')
+    expect(make({ timeouts: { stallMs: -1 } })).toThrow('Times')
+    expect(make({ timeouts: { connectMs: undefined } })).not.toThrow()
   })
 })
 

@@ -1,0 +1,36 @@
+// How an analysis is asked for: defaults where an option is named without a value, and no questions without a pause.
+
+import { expect, it } from 'vitest'
+
+import { checkPolling, pollAnalysis, verdictOf } from '../../src/flows/polling.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+
+/** As a host in plain JavaScript passes on what it was not given. */
+const NAMED_ONLY = {
+  deadlineMs: undefined,
+  pollDelaysMs: undefined,
+  completedStatuses: undefined,
+  failedStatuses: undefined,
+} as unknown as Parameters<typeof pollAnalysis>[2]
+
+it('takes options that are named without a value for options that are not given', async () => {
+  const clock = createSimulatedClock()
+  const askedAtMs: number[] = []
+  const signal = new AbortController().signal
+  const get = (): Promise<{ status: string }> => {
+    askedAtMs.push(clock.monotonicNow())
+    return Promise.resolve({ status: askedAtMs.length < 4 ? 'requested' : 'Completed' })
+  }
+
+  const polling = pollAnalysis(clock, get, NAMED_ONLY, signal, () => undefined)
+  await clock.advance(3_600_000)
+
+  expect(await polling).toEqual({ serviceStatus: 'Completed', verdict: 'completed' })
+  const [beganAtMs = 0] = askedAtMs
+  expect(askedAtMs.map((atMs) => atMs - beganAtMs)).toEqual([0, 60_000, 180_000, 480_000])
+  expect(verdictOf('rejected', NAMED_ONLY)).toBe('failed')
+})
+
+it.each([{ deadlineMs: NaN }, { deadlineMs: -1 }, { pollDelaysMs: [1_000, NaN] }])('refuses %o', (options) => {
+  expect(() => checkPolling(options)).toThrow('must be milliseconds of 0 or more')
+})
