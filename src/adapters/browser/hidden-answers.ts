@@ -1,9 +1,11 @@
 // Tells why a page got no answer: the network is gone, or the host is there and the browser keeps its answer from us.
 
+import { hostOf } from '../../core/address.ts'
 import { isUploadError, TransportError } from '../../core/errors.ts'
 import type { Transport, TransportRequest } from '../../core/ports.ts'
+import { sendThrough } from '../../core/send-through.ts'
 import { lengthOf } from '../web/collected-body.ts'
-import { hostOf, isSameOrigin } from '../web/target-host.ts'
+import { isSameOrigin } from './same-origin.ts'
 
 /**
  * The same transport, with ERR_UPLOAD_ANSWER_HIDDEN in place of ERR_UPLOAD_NETWORK where the host answers an anonymous
@@ -13,8 +15,7 @@ import { hostOf, isSameOrigin } from '../web/target-host.ts'
 export function tellingHiddenAnswers(transport: Transport): Transport {
   /** What the transport knows a request by. */
   const sent = new WeakMap<TransportRequest, TransportRequest>()
-  return {
-    ...transport,
+  return sendThrough(transport, {
     endingOf: (request) => transport.endingOf(sent.get(request) ?? request),
     async send(request) {
       let sentBytes = 0
@@ -36,7 +37,7 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
         throw isThere ? hidden(request.url, transport.endingOf(own)) : error
       }
     },
-  }
+  })
 }
 
 async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {

@@ -1,9 +1,10 @@
 // Places for requests to one host, shared by all tabs of an origin: a browser opens six connections to an HTTP/1 host
 // and queues the rest unseen, where nobody can tell a request that waits from one that hangs.
 
+import { hostOf } from '../../core/address.ts'
 import type { Transport } from '../../core/ports.ts'
+import { sendThrough } from '../../core/send-through.ts'
 import { isSeen } from '../web/is-seen.ts'
-import { hostOf } from '../web/target-host.ts'
 
 /** One of the six connections stays free for the calls of the page itself. */
 export const PLACES_PER_HOST = 5
@@ -19,9 +20,7 @@ const KEPT_MS = 1_000
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
   if (locks === undefined) return transport
   const hosts = new Map<string, Waiting>()
-  return {
-    ...transport,
-    hasQueue: true,
+  const sharing = sendThrough(transport, {
     async send(request) {
       const host = hostOf(request.url)
       const inPlace = hosts.get(host) ?? createPlaces(locks, host)
@@ -31,7 +30,8 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
         return transport.send(request)
       })
     },
-  }
+  })
+  return { ...sharing, hasQueue: true }
 }
 
 /** Undefined in pages that are not secure. */

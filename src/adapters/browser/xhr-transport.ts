@@ -1,6 +1,7 @@
 // The Transport of pages: XMLHttpRequest, because only it tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
+import { hostOf } from '../../core/address.ts'
 import type { AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody, lengthOf } from '../web/collected-body.ts'
@@ -11,7 +12,7 @@ import {
   networkFailure,
   redirectRefused,
 } from '../web/platform-request.ts'
-import { hostOf, isSameOrigin } from '../web/target-host.ts'
+import { isSameOrigin } from './same-origin.ts'
 
 /**
  * Makes a transport on XMLHttpRequest, which pages and dedicated workers have. A Blob goes out without being read by us;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { createReadGate } from '../web/read-gate.ts'
+import { writeFully } from './durable-file.ts'
 import { fileProblem } from './file-problem.ts'
 import { readFully } from './positional-read.ts'
 
@@ -73,14 +74,6 @@ async function createFile(parent: string): Promise<{ folder: string; path: strin
       forget(folder)
     }
     throw fileProblem(error, parent, 'used for temporary files')
-  }
-}
-
-async function writeFully(handle: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
-  let written = 0
-  while (written < bytes.byteLength) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.byteLength - written, at + written)
-    written += bytesWritten
   }
 }
 
