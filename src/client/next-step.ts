@@ -4,7 +4,8 @@
 import { summarize } from '../core/errors.ts'
 import type { ErrorSummary, TransportError, UploadError } from '../core/errors.ts'
 import type { Random, TransportReply } from '../core/ports.ts'
-import { MAX_RETRY_AFTER_MS, backoffMs, parseRetryAfterMs } from '../core/retry.ts'
+import { MAX_RETRY_AFTER_MS, backoffMs } from '../core/retry.ts'
+import { parseRetryAfterMs } from '../core/retry-after.ts'
 import type { AttemptPorts, ServiceCall } from './attempt.ts'
 import type { CredentialHeader, CredentialHolder } from './credentials.ts'
 import {

@@ -4,7 +4,7 @@
 import { addressTimes } from './address.ts'
 import { UploadError } from './errors.ts'
 import type { Clock, TransportReply, Unit } from './ports.ts'
-import { parseHttpDateMs } from './retry.ts'
+import { parseHttpDateMs } from './retry-after.ts'
 
 export interface AddressClock {
   /** Whether an attempt must not start with this address any more. `addressedAtMs`: wall time at which we got it. */

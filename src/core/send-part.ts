@@ -8,7 +8,8 @@ import { judgeReply, receiptOf } from './judge-reply.ts'
 import type { Pace } from './pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Receipt, Transport } from './ports.ts'
 import type { TransportRequest, Unit, Verdict } from './ports.ts'
-import { foreignWords } from './redact.ts'
+import { asSourceError, changeOf, verifyReader } from './source-failure.ts'
+import { blobContent, goesUnread } from './unread-body.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
 import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
@@ -71,12 +72,6 @@ export async function sendPart(ports: SendPartPorts, options: SendPartOptions): 
   }
 }
 
-/** A Blob goes out without passing through us when it need not be paced, and is hashed elsewhere or not at all. */
-function goesUnread({ hasher, pace }: SendPartPorts, reader: Reader): boolean {
-  const isHashable = hasher === undefined || hasher.digestBlob !== undefined
-  return reader.blob !== undefined && isHashable && !pace.isLimited()
-}
-
 async function attemptOnce(
   ports: SendPartPorts,
   options: SendPartOptions,
@@ -91,7 +86,7 @@ async function attemptOnce(
     controller.abort(error)
   })
   const body = createContent(ports, options, windows, watchdog)
-  const progress = createProgress(lengthBytes, watchdog, options.onSent)
+  const handover = createHandover(lengthBytes, watchdog, options.onSent)
   let request: TransportRequest | undefined
   try {
     const { method, headers } = protocol.request(unit, address)
@@ -103,18 +98,18 @@ async function attemptOnce(
       body: made instanceof Promise ? await made : made,
       signal,
       isFreshConnection,
-      onSent: (bytes) => progress.onSent(bytes),
+      onSent: (bytes) => handover.onSent(bytes),
       onStarted: () => watchdog.started(),
     }
     if (ports.transport.hasQueue === true) watchdog.hold()
     const reply = await ports.transport.send(request)
     watchdog.stop()
-    const result = judgeReply(options, reply, progress.sentBytes())
+    const result = judgeReply(options, reply, handover.sentBytes())
     // Its slot is kept: a pause that the storage asks for must be known before the next part goes.
     if (result.kind === 'refused') return result
     if (body.isUnread) options.onAnswered?.()
     // Bytes that changed while they were on their way are stored, but they are not the file.
-    const looking = verifySource(reader)
+    const looking = verifyReader(reader)
     if (looking !== undefined) await looking
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
@@ -136,7 +131,7 @@ async function attemptOnce(
     throw error
   } finally {
     watchdog.stop()
-    progress.end()
+    handover.end()
     // The read that was under way when the attempt ended still writes into its window.
     const ended = body.end?.()
     if (ended !== undefined) await ended
@@ -162,23 +157,8 @@ function withoutBodies(): UploadError {
   return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message)
 }
 
-function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
-  let digest: Promise<string> | undefined
-  return {
-    isUnread: true,
-    make() {
-      // Only from such a reader a part goes unread.
-      const blob = (reader as Required<Reader>).blob(unit.start, unit.end)
-      digest = hasher?.digestBlob?.(blob, signal)
-      digest?.catch(() => undefined)
-      return { kind: 'blob', lengthBytes: unit.end - unit.start, blob }
-    },
-    digest: () => digest,
-  }
-}
-
 /** Counts what was handed over, until the attempt has ended: what a transport says later is not true any more. */
-function createProgress(
+function createHandover(
   lengthBytes: number,
   watchdog: Watchdog,
   tell: (sentBytes: number) => void,
@@ -201,39 +181,8 @@ function createProgress(
   }
 }
 
-/** Undefined: it is the same. Throws, or rejects, when it is not. */
-function verifySource(reader: Reader): Promise<void> | undefined {
-  try {
-    const looking = reader.verify()
-    return looking === undefined ? undefined : Promise.resolve(looking).catch(rethrowAsSourceError)
-  } catch (error) {
-    return rethrowAsSourceError(error)
-  }
-}
-
-function rethrowAsSourceError(error: unknown): never {
-  throw asSourceError(error)
-}
-
-/** Why the source is no longer what it was; undefined when it is. */
-async function changeOf(reader: Reader): Promise<unknown> {
-  try {
-    await verifySource(reader)
-    return undefined
-  } catch (error) {
-    return error
-  }
-}
-
 function sourceFailure(error: unknown, ending: AttemptEnding): SendPartResult {
   return { kind: 'source', ending, error: asSourceError(error) }
-}
-
-/** What a source rejected with: foreign errors become ERR_UPLOAD_SOURCE_READ. */
-export function asSourceError(error: unknown): UploadError {
-  if (isUploadError(error)) return error
-  const message = `It could not be read: ${foreignWords(error)}`
-  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { cause: error })
 }
 
 /** By its shape, because a host's own transport may come with another copy of the package. */

@@ -13,7 +13,7 @@ import type {
   Unit,
   Verdict,
 } from '../core/ports.ts'
-import { classifyStorageFailure } from '../core/retry.ts'
+import { classifyStorageFailure } from '../core/storage-failure.ts'
 import { parseEtag } from '../core/etag.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 

@@ -3,7 +3,7 @@
 import { UploadError } from '../core/errors.ts'
 import { parseEtag } from '../core/etag.ts'
 import type { TransportReply, Unit, Verdict } from '../core/ports.ts'
-import { classifyStorageFailure } from '../core/retry.ts'
+import { classifyStorageFailure } from '../core/storage-failure.ts'
 
 /** A 2xx with an ETag is a receipt. Without one that is legal it is tried again: some proxies drop it now and then. */
 export function judgeTaggedPart(reply: TransportReply, unit: Unit): Verdict {

@@ -4,7 +4,7 @@
 
 import { HttpStatusError, invalid, UploadError } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
-import { parseHttpDateMs } from '../core/retry.ts'
+import { parseHttpDateMs } from '../core/retry-after.ts'
 import type {
   AddressedFile,
   Hasher,

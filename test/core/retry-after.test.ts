@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseHttpDateMs, parseRetryAfterMs } from '../../src/core/retry-after.ts'
+
+describe('parseRetryAfterMs', () => {
+  const now = 784_111_777_000 // Sun, 06 Nov 1994 08:49:37 GMT
+
+  it.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['-5', 0],
+    ['1.5', 1_500],
+    ['Sun, 06 Nov 1994 08:50:37 GMT', 60_000],
+    ['Sunday, 06-Nov-94 08:50:37 GMT', 60_000],
+    ['Sun Nov  6 08:50:37 1994', 60_000],
+    ['Sun, 06 Nov 1994 07:00:00 GMT', 0],
+  ])('reads %j', (value, ms) => {
+    expect(parseRetryAfterMs(value, now)).toBe(ms)
+  })
+
+  it.each([
+    undefined,
+    '',
+    'soon',
+    '1e3',
+    '0x10',
+    '12 s',
+    '3, 4',
+    '9'.repeat(400),
+    'Sun, 31 Feb 1994 08:49:37 GMT',
+    'Sun, 06 Foo 1994 08:49:37 GMT',
+    'Sun, 06 Nov 1994 25:49:37 GMT',
+    'Sun, 06 Nov 1994 08:49:37 PST',
+  ])('does not understand %j', (value) => {
+    expect(parseRetryAfterMs(value, now)).toBeUndefined()
+  })
+
+  it('reads every date as the platform does', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
+        expect(parseHttpDateMs(date.toUTCString())).toBe(Math.floor(date.getTime() / 1000) * 1000)
+      }),
+    )
+  })
+})
