@@ -145,7 +145,11 @@ export function distinctNames(files: readonly UploadFile[], isRename: boolean): 
 
 function groupByName(files: readonly UploadFile[]): Map<string, UploadFile[]> {
   const groups = new Map<string, UploadFile[]>()
-  for (const file of files) groups.set(file.source.name, [...(groups.get(file.source.name) ?? []), file])
+  for (const file of files) {
+    const group = groups.get(file.source.name)
+    if (group === undefined) groups.set(file.source.name, [file])
+    else group.push(file)
+  }
   return groups
 }
 

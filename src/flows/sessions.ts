@@ -50,10 +50,18 @@ export interface ResumeOptions {
   readonly protocol?: Protocol
 }
 
+/** Journals that are read together: enough to keep a disk busy, few enough for any limit of open files and for memory. */
+const READ_AT_ONCE = 16
+
 /** Oldest first. Takes no lease: sessions that another process drives are listed too. */
 export async function listSessions(context: FlowContext): Promise<SessionSummary[]> {
   const keys = await context.journal.list()
-  return Promise.all(keys.map((key) => summarizeSession(context, key)))
+  const summaries: SessionSummary[] = []
+  for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
+    const some = keys.slice(from, from + READ_AT_ONCE)
+    summaries.push(...(await Promise.all(some.map((key) => summarizeSession(context, key)))))
+  }
+  return summaries
 }
 
 /**

@@ -157,10 +157,10 @@ export function createTelling(options: {
 
 /** When the first address of the unfinished files dies. Addresses that are given one batch at a time are renewed in passing. */
 function earliestDeadline(files: readonly LedgerFile[]): number {
-  const deadlines = files.map((file) =>
-    file.state === 'ready' && file.serverFileId !== undefined ? addressDeadlineMs(file.addresses[0] ?? '') : undefined,
-  )
-  return Math.min(Infinity, ...deadlines.filter((deadline) => deadline !== undefined))
+  return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''] }) => {
+    const isSigned = state === 'ready' && serverFileId !== undefined
+    return Math.min(earliestMs, (isSigned ? addressDeadlineMs(first) : undefined) ?? Infinity)
+  }, Infinity)
 }
 
 function unitsOf({ plan: { fileIndex }, parts }: LedgerFile): Unit[] {

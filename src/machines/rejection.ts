@@ -2,6 +2,7 @@
 // plain data only, and no value whatever may break one of them.
 
 import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
+import { foreignWords } from '../core/redact.ts'
 
 const NO_REASON = 'An actor failed and gave no reason'
 
@@ -24,7 +25,7 @@ export interface Rejection {
 
 /**
  * Reads what an actor rejected with, whatever it is; never throws. Takes a `TransferFailure`, any error of ours and
- * any other value. A message that is not ours loses the queries of its URLs and all beyond 300 characters.
+ * any other value. A message that is not ours loses what reads like a secret, and all beyond 300 characters.
  */
 export function readRejection(reason: unknown): Rejection {
   try {
@@ -58,7 +59,7 @@ function summaryOf(value: unknown): ErrorSummary {
   const { code, message } = fieldsOf(value)
   const text = typeof value === 'string' ? value : typeof message === 'string' ? message : NO_REASON
   if (isUploadErrorCode(code)) return { code, message: text }
-  return { code: 'ERR_UPLOAD_INTERNAL', message: text.replace(/(:\/\/[^\s?#]*)[?#]\S*/g, '$1').slice(0, 300) }
+  return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(text).slice(0, 300) }
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

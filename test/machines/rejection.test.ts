@@ -52,10 +52,15 @@ describe('readRejection', () => {
     expect(isDoubtful(hostile)).toBe(false)
   })
 
-  it('takes the signature out of a foreign message, and cuts it', () => {
+  it('takes signatures and credentials out of a foreign message, and cuts it', () => {
     const message = 'fetch failed: https://storage.example/a.mp4?X-Amz-Signature=5ec7e7 (reset)'
 
-    expect(readRejection(new Error(message)).error.message).toBe('fetch failed: https://storage.example/a.mp4 (reset)')
+    expect(readRejection(new Error(message)).error.message).toBe(
+      'fetch failed: https://storage.example/a.mp4?… (reset)',
+    )
+    expect(
+      readRejection(new Error('https://ann:pw@proxy.example said no\nAuthorization: Bearer t0k3n')).error.message,
+    ).toBe('https://proxy.example said no\u{FFFD}Authorization: …')
     expect(readRejection(new Error('a'.repeat(1_000))).error.message).toHaveLength(300)
   })
 

@@ -42,10 +42,15 @@ export function pageDatabase(name: string): PageDatabase {
         opened = undefined
       },
     })
+  /** What kept it from being opened may pass: the next piece of work tries again. */
+  const openAnew = (error: unknown): never => {
+    opened = undefined
+    throw error
+  }
   return {
     async use(work) {
       try {
-        return await work(await (opened ??= open()))
+        return await work(await (opened ??= open().catch(openAnew)))
       } catch (error) {
         if (isUploadError(error)) throw error
         if (isNamed(error, 'InvalidStateError')) opened = undefined
