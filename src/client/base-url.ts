@@ -1,5 +1,6 @@
 // The base address of the service: checked once, joined with paths that cannot leave it.
 
+import { hostOf } from '../core/address.ts'
 import { UploadError, invalid } from '../core/errors.ts'
 
 /** What a query may hold; undefined is left out, an array repeats its name. */
@@ -29,10 +30,9 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
       'ERR_UPLOAD_INSECURE_URL',
       `The base URL is plain HTTP to ${url.hostname}, which would show the credentials to the network: use https, or allow HTTP.`,
     )
-  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
   const base = url.origin + withoutTrailingSlashes(url.pathname)
   return {
-    host: `${url.hostname}:${port}`,
+    host: hostOf(text),
     resolve(path, query) {
       checkPath(path)
       const search = queryText(query ?? {})

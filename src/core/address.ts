@@ -122,16 +122,13 @@ export function checkSecure(url: string, isHttpAllowed: boolean): void {
 /** The host of a URL as `host:port`, the port always written. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
 export function hostOf(url: string): string {
   const parsed = parseHttp(url)
-  return `${parsed.hostname}:${parsed.port === '' ? (parsed.protocol === 'https:' ? '443' : '80') : parsed.port}`
+  return `${parsed.hostname}:${parsed.port || (parsed.protocol === 'https:' ? '443' : '80')}`
 }
 
 function parseHttp(url: string): URL {
   const parsed = parseUrl(url)
-  if (parsed === undefined) invalid('An address is not an absolute URL.')
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') {
-    invalid(`An address must begin with https:// (or http://), not ${parsed.protocol.slice(0, 20)}`)
-  }
-  return parsed
+  if (parsed?.protocol === 'https:' || parsed?.protocol === 'http:') return parsed
+  return invalid('An address is no https: or http: URL.')
 }
 
 function isLoopback(hostname: string): boolean {

@@ -58,7 +58,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { fileIndex, partNumber } = unit
     const { acceptedEnd, isVerified } = receipt
     if (acceptedEnd < partAt(file, partNumber).start) {
-      const message = `The storage has lost what it had accepted before part ${partNumber}.`
+      const message = `The storage lost what it had accepted before part ${partNumber}.`
       const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
       job.report({ type: 'attemptEnded', unit })
       await retry(file, turn, { error, isCounted: true })

@@ -6,7 +6,6 @@ import PQueue from 'p-queue'
 import { createAlarm } from './alarm.ts'
 import type { RetryAccount } from './attempt-end.ts'
 import { invalid } from './errors.ts'
-import { given } from './given.ts'
 import type { Hearing } from './hearing.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createRetryBudget, refillRetryBudget, spendRetry } from './retry-budget.ts'
@@ -70,7 +69,10 @@ export interface Engine extends FixedEngine {
 
 /** The engine with the tuning that is made of its options. Throws ERR_UPLOAD_INVALID_ARGUMENT for an option that cannot be. */
 export function createTunedEngine(options: EngineOptions, makeTuning: TuningMaker): Engine {
-  const { concurrency = 'auto' } = options
+  const { concurrency = 'auto', retries = 1, giveUpAfterMs = 0, timeouts = {} } = options
+  // What is no number would be compared with in vain: neither attempts nor waits would come to their end.
+  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((value) => value >= 0)
+  if (!isCounting) invalid('retries must be 1 or more, times 0 or more.')
   const tuning = makeTuning(options)
   const largestCap = concurrency === 'auto' ? MAX_CONCURRENCY : concurrency
   const engine = driveSlots({ ...options, bodies: windowBodies({ ...options, concurrency: largestCap }) }, tuning)
@@ -89,10 +91,6 @@ export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
 
 function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency'>, tuning: Tuning): FixedEngine {
   const { clock, retries = 8, giveUpAfterMs = 3_600_000 } = options
-  const timeouts = { ...DEFAULT_TIMEOUTS, ...given(options.timeouts ?? {}) }
-  // A number that is none would be compared with for ever: neither attempts nor waits would come to an end.
-  if (!(retries >= 1)) invalid(`retries must be 1 or more, not ${retries}.`)
-  if (![giveUpAfterMs, ...Object.values(timeouts)].every((ms) => ms >= 0)) invalid('Times must be 0 ms or more.')
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []
   const settings = { retries, giveUpAfterMs, finishConcurrency: 4 }
@@ -143,7 +141,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     random: options.random,
     hasher: options.hasher,
     bodies: options.bodies,
-    timeouts,
+    timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     pace: tuning.pace,
     account: createAccount(options.random),
     wake: pump,

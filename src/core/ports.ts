@@ -239,8 +239,6 @@ export interface Protocol {
     parts: readonly { readonly partNumber: number; readonly receipt: Receipt }[],
     signal: AbortSignal,
   ): Promise<void>
-  /** Tells the far end that a file was given up; optional, off by default. */
-  reportFailure?(sessionId: string | number, serverFileId: string | number, signal: AbortSignal): Promise<void>
   /** Where cancelScope is `session`: ends it. Safe to repeat. */
   cancel?(sessionId: string | number, signal: AbortSignal): Promise<void>
 }

@@ -51,7 +51,8 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   // A platform that follows redirects by itself reports the refusal as a missing answer; it is no less final for that.
   const isFinal = !error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
   if (isFinal) return { kind: 'giveUp', error }
-  if (reachedCount >= retries) return { kind: 'giveUp', error: exhausted(reachedCount, error) }
+  // Also for a number of retries that is none.
+  if (!(reachedCount < retries)) return { kind: 'giveUp', error: exhausted(reachedCount, error) }
   const ownMs = backoffMs({ attempt, random })
   if (retryAfterMs === undefined) return { kind: 'wait', delayMs: ownMs }
   // A tenth on top, so that all who were told the same second do not come back in it.

@@ -153,7 +153,7 @@ function createContent(
 }
 
 function withoutBodies(): UploadError {
-  const message = 'Its bytes must pass through this program: give the engine bodies, windowBodies().'
+  const message = 'Its bytes must pass through us: give windowBodies().'
   return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message)
 }
 

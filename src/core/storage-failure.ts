@@ -1,6 +1,6 @@
 // What an answer of a storage other than a success means: the table of statuses and codes. Pure.
 
-import { HttpStatusError, invariant, UploadError, type UploadErrorCode } from './errors.ts'
+import { HttpStatusError, invariant, type UploadError, type UploadErrorCode } from './errors.ts'
 import type { TransportReply, Unit, Verdict } from './ports.ts'
 import { retryAfterOf } from './retry-after.ts'
 

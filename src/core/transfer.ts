@@ -4,16 +4,16 @@
 import { createAttemptEnd, type RetryAccount } from './attempt-end.ts'
 import { createAddressClock, expired, type AddressClock } from './address-clock.ts'
 import { addressOf, createAttempts, type AttemptPorts } from './attempts.ts'
-import { summarize, type UploadError } from './errors.ts'
+import { summarize, UploadError } from './errors.ts'
 import { createFeeder } from './feeder.ts'
 import { isFatal, named } from './file-failure.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
 import { createHostWatch } from './host-watch.ts'
 import { countSettled, fileAt, isSettled, type LedgerFile } from './ledger.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
+import { missingUnits, unitOf } from './missing-units.ts'
 import type { Random } from './ports.ts'
 import { createSchedule, type Schedule, type Turn } from './schedule.ts'
-import { createTakingUp, unitOf } from './taking-up.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface TransferSettings {
@@ -128,9 +128,30 @@ export function createTransfer(
     const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
     return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
   }
-  const { takeUp, takeUpMoved } = createTakingUp({
-    ...{ job, schedule, attempts, addresses, onComplete: (file) => finisher.add(file) },
-  })
+  /** All addresses of a file come together, so one of them speaks for all. */
+  const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
+    first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
+  const takeUp = (file: LedgerFile): void => {
+    if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
+    if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
+  }
+  const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
+  /** Files that went to a new session: their attempts end before the first part of the new session goes. */
+  const takeUpMoved = async (): Promise<void> => {
+    const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
+    for (const file of moved) generations.set(file, file.generation)
+    for (const file of moved) {
+      schedule.restart(file.plan.fileIndex, [])
+      attempts.abortFile(
+        file.plan.fileIndex,
+        new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'),
+      )
+    }
+    for (const file of moved) {
+      await attempts.idle(file.plan.fileIndex)
+      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
+    }
+  }
   const feeder = createFeeder(job, (file) => {
     takeUp(file)
     job.report({ type: 'fileState', file })

@@ -15,7 +15,7 @@ import type {
 import { analysisMachine } from '../machines/analysis.ts'
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
-import { checkPolling, pollAnalysis, type PollingOptions } from './polling.ts'
+import { pollAnalysis, type PollingOptions } from './polling.ts'
 
 /** Criteria from which a segment is made, or the id of one that exists. */
 export type AnalysisSegment =
@@ -106,7 +106,6 @@ function startAnalysis(
   name: string,
   segments: AnalysisSegments | undefined,
 ): Analysis {
-  checkPolling(options)
   const beganAtMs = clock.monotonicNow()
   const idOf = options.idOf ?? ((record: RequestedAnalysis) => record.id)
   let failure: unknown

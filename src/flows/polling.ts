@@ -1,7 +1,7 @@
 // Asks politely for an analysis until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
-import { invalid, isUploadError } from '../core/errors.ts'
+import { isUploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
@@ -17,9 +17,11 @@ export interface PollingOptions {
   readonly failedStatuses?: readonly string[]
 }
 
+const LONGEST_PAUSE_MS = 300_000
+
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   deadlineMs: 5 * 3_600_000,
-  pollDelaysMs: Object.freeze([60_000, 120_000, 300_000]),
+  pollDelaysMs: Object.freeze([60_000, 120_000, LONGEST_PAUSE_MS]),
   completedStatuses: Object.freeze([
     'complete',
     'completed',
@@ -36,12 +38,6 @@ export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
 export interface PollOutcome {
   readonly serviceStatus: string
   readonly verdict: 'completed' | 'failed' | 'deadline'
-}
-
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for times that are none: they would never be over. */
-export function checkPolling({ deadlineMs = 0, pollDelaysMs = [] }: PollingOptions): void {
-  if ([deadlineMs, ...pollDelaysMs].every((ms) => ms >= 0)) return
-  invalid('deadlineMs and pollDelaysMs must be milliseconds of 0 or more.')
 }
 
 /** What a word of the service means; undefined: not final. */
@@ -76,9 +72,11 @@ export async function pollAnalysis(
     }
     const verdict = verdictOf(serviceStatus, options)
     if (verdict !== undefined) return { serviceStatus, verdict }
-    const delayMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? DEFAULT_POLLING.pollDelaysMs[2] ?? 300_000
+    const askedMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? NaN
+    // A wait that is no number would be none, and the service be asked without a pause.
+    const delayMs = askedMs >= 0 ? askedMs : LONGEST_PAUSE_MS
     const leftMs = endsAtMs - clock.wallNow()
-    if (leftMs <= 0) return { serviceStatus, verdict: 'deadline' }
+    if (!(leftMs > 0)) return { serviceStatus, verdict: 'deadline' }
     await sleep(clock, Math.min(delayMs, leftMs), signal)
   }
 }

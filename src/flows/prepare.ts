@@ -5,10 +5,8 @@ import { planFile, type PartSize } from '../core/plan.ts'
 import type { PlannedFile, UnitLimits } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkFileName, checkFrameRate } from '../client/checks.ts'
+import { inBatches } from './in-batches.ts'
 import type { UploadFile } from './upload.ts'
-
-/** Sources looked at together: enough to hide a slow network drive, too few to run out of handles. */
-const LOOKS_AT_ONCE = 16
 
 export interface PrepareOptions {
   readonly limits: UnitLimits
@@ -18,15 +16,12 @@ export interface PrepareOptions {
 }
 
 /** Plans every file, in order. Rejects with the first problem, or with the signal's reason. */
-export async function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
-  const plans: PlannedFile[] = []
-  for (let from = 0; from < files.length; from += LOOKS_AT_ONCE) {
-    const some = files.slice(from, from + LOOKS_AT_ONCE)
-    const looks = some.map((file, index) => prepareFile(file, from + index, options))
-    // A source of the host need not listen to the signal.
-    plans.push(...(await unlessAborted(Promise.all(looks), options.signal)))
-  }
-  return plans
+export function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
+  // A source of the host need not listen to the signal.
+  return unlessAborted(
+    inBatches(files, (file, fileIndex) => prepareFile(file, fileIndex, options)),
+    options.signal,
+  )
 }
 
 async function prepareFile(file: UploadFile, fileIndex: number, options: PrepareOptions): Promise<PlannedFile> {

@@ -110,11 +110,7 @@ async function askHost(
   const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
   const sessionId = file.sessionId ?? record.sessionId()
   const { serverFileId } = file
-  const limit = createTimeLimit(
-    clock,
-    RENEW_WITHIN_MS,
-    `renewAddresses gave no answer within ${minutes(RENEW_WITHIN_MS)}.`,
-  )
+  const limit = createTimeLimit(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.')
   let given: readonly string[]
   try {
     const asked = renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })

@@ -9,6 +9,7 @@ import { countSettled, isReceived } from '../core/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, type CaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
+import { inBatches } from './in-batches.ts'
 import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { driveSession, type UploadDefinition } from './upload-session.ts'
@@ -50,18 +51,9 @@ export interface ResumeOptions {
   readonly protocol?: Protocol
 }
 
-/** Journals that are read together: enough to keep a disk busy, few enough for any limit of open files and for memory. */
-const READ_AT_ONCE = 16
-
 /** Oldest first. Takes no lease: sessions that another process drives are listed too. */
 export async function listSessions(context: FlowContext): Promise<SessionSummary[]> {
-  const keys = await context.journal.list()
-  const summaries: SessionSummary[] = []
-  for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
-    const some = keys.slice(from, from + READ_AT_ONCE)
-    summaries.push(...(await Promise.all(some.map((key) => summarizeSession(context, key)))))
-  }
-  return summaries
+  return inBatches(await context.journal.list(), (key) => summarizeSession(context, key))
 }
 
 /**

@@ -86,8 +86,6 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     judge: judgeS3Part,
     confirm: (sessionId, serverFileId, parts, signal) =>
       completeS3Upload({ ...options, hasher }, uploadOf(sessionId, serverFileId), parts, signal),
-    reportFailure: (sessionId, serverFileId, signal) =>
-      abortS3Upload(options, uploadOf(sessionId, serverFileId), signal),
     async cancel(sessionId, signal) {
       const failures: unknown[] = []
       await inTurns(uploadsOf(sessionId), CREATES_AT_ONCE, async (upload) => {

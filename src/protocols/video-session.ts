@@ -68,12 +68,6 @@ export function videoSession(options: VideoSessionOptions): Protocol {
         throw asConfirmRefusal(error)
       }
     },
-    async reportFailure(sessionId, serverFileId, signal) {
-      await client.videoUploads.confirm(
-        { uploadSessionId: sessionId, sessionFileId: serverFileId, parts: [], isSuccessful: false },
-        { signal },
-      )
-    },
     cancel: (sessionId, signal) => client.videoUploads.cancel(sessionId, { signal }),
   }
 }

@@ -231,7 +231,7 @@ describe('hostOf', () => {
     expect(hostOf('https://Bucket.example.com/k?x')).toBe('bucket.example.com:443')
     expect(hostOf('http://localhost/k')).toBe('localhost:80')
     expect(hostOf('http://[::1]:9000/k')).toBe('[::1]:9000')
-    expect(() => hostOf('nonsense')).toThrow('not an absolute URL')
+    expect(() => hostOf('nonsense')).toThrow('is no https: or http: URL')
   })
 })
 

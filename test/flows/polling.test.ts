@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 
-import { checkPolling, pollAnalysis, verdictOf } from '../../src/flows/polling.ts'
+import { pollAnalysis, verdictOf } from '../../src/flows/polling.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
 /** As a host in plain JavaScript passes on what it was not given. */
@@ -31,6 +31,21 @@ it('takes options that are named without a value for options that are not given'
   expect(verdictOf('rejected', NAMED_ONLY)).toBe('failed')
 })
 
-it.each([{ deadlineMs: NaN }, { deadlineMs: -1 }, { pollDelaysMs: [1_000, NaN] }])('refuses %o', (options) => {
-  expect(() => checkPolling(options)).toThrow('must be milliseconds of 0 or more')
+it.each([
+  ['a deadline', { deadlineMs: NaN }, [0], 'deadline'],
+  ['a pause', { pollDelaysMs: [NaN] }, [0, 300_000, 600_000], 'completed'],
+  ['any pause', { pollDelaysMs: [] }, [0, 300_000, 600_000], 'completed'],
+] as const)('asks no faster without %s that is a number', async (_what, options, times, verdict) => {
+  const clock = createSimulatedClock()
+  const beganAtMs = clock.monotonicNow()
+  const askedAtMs: number[] = []
+  const get = (): Promise<{ status: string }> => {
+    askedAtMs.push(clock.monotonicNow() - beganAtMs)
+    return Promise.resolve({ status: askedAtMs.length < 3 ? 'requested' : 'done' })
+  }
+
+  const polling = pollAnalysis(clock, get, options, new AbortController().signal, () => undefined)
+  await clock.advance(3_600_000)
+
+  expect([(await polling).verdict, askedAtMs]).toEqual([verdict, times])
 })

@@ -423,16 +423,6 @@ describe('cancel', () => {
 
     await expect(protocol.cancel!('upload-1', NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
   })
-
-  it('can end the upload of one file that was given up', async () => {
-    const { s3, protocol } = await startS3Rig()
-    const { sessionId } = await protocol.create([plan(0, 'a'), plan(1, 'b')], NEVER)
-    const uploadId = [...s3.uploads].find(([, { key }]) => key === 'a')![0]
-
-    await protocol.reportFailure!(sessionId, uploadId, NEVER)
-
-    expect([...s3.uploads.values()].map(({ key }) => key)).toEqual(['b'])
-  })
 })
 
 it('is for parts of 5 MiB and more unless the host knows better', async () => {

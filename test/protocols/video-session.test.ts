@@ -220,18 +220,6 @@ describe('confirming', () => {
   })
 })
 
-it('reports a file that was given up with no parts and no success', async () => {
-  const { protocol, answer } = start()
-
-  const reporting = protocol.reportFailure!('s-1', 'f-7', NEVER)
-  const { body } = await answer({ status: 200 })
-  await reporting
-
-  expect(body).toEqual({
-    ...{ upload_session_id: 's-1', affected_file_id: 'f-7', upload_successful: false, file_part_info: [] },
-  })
-})
-
 it('cancels the session by its id, whatever is in it', async () => {
   const { protocol, answer } = start()
 

@@ -3,7 +3,6 @@
 
 import { hostOf } from '../../core/address.ts'
 import type { Transport } from '../../core/ports.ts'
-import { sendThrough } from '../../core/send-through.ts'
 import { isSeen } from '../web/is-seen.ts'
 
 /** One of the six connections stays free for the calls of the page itself. */
@@ -20,7 +19,9 @@ const KEPT_MS = 1_000
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
   if (locks === undefined) return transport
   const hosts = new Map<string, Waiting>()
-  const sharing = sendThrough(transport, {
+  return {
+    ...transport,
+    hasQueue: true,
     async send(request) {
       const host = hostOf(request.url)
       const inPlace = hosts.get(host) ?? createPlaces(locks, host)
@@ -30,8 +31,7 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
         return transport.send(request)
       })
     },
-  })
-  return { ...sharing, hasQueue: true }
+  }
 }
 
 /** Undefined in pages that are not secure. */

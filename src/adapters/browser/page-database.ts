@@ -42,18 +42,14 @@ export function pageDatabase(name: string): PageDatabase {
         opened = undefined
       },
     })
-  /** What kept it from being opened may pass: the next piece of work tries again. */
-  const openAnew = (error: unknown): never => {
-    opened = undefined
-    throw error
-  }
   return {
     async use(work) {
       try {
-        return await work(await (opened ??= open().catch(openAnew)))
+        return await work(await (opened ??= open()))
       } catch (error) {
         if (isUploadError(error)) throw error
-        if (isNamed(error, 'InvalidStateError')) opened = undefined
+        // It may not have been opened at all, or be closed by now, and what kept it from that may pass.
+        opened = undefined
         throw explained(error)
       }
     },
