@@ -62,6 +62,8 @@ export async function proveFile(delivered: DeliveredFile, path: string | undefin
   const { size } = await stat(path)
   if (size !== bytes)
     return { name, path, outcome: 'differs', reason: `${String(size)} bytes instead of ${String(bytes)}` }
+  // Else bytes that no part names would be called proven without a look at them.
+  if (!covers(parts, bytes)) return { name, path, outcome: 'unproven', reason: 'its parts are not the whole file' }
   const whole = sha256 === undefined ? undefined : createHash('sha256')
   const wrong = await firstWrongPart(path, parts, whole)
   if (wrong !== undefined)
@@ -72,6 +74,16 @@ export async function proveFile(delivered: DeliveredFile, path: string | undefin
   const isEveryPartDigested = parts.every(({ md5 }) => md5 !== undefined)
   if (isEveryPartDigested || whole !== undefined) return { name, path, outcome: 'proven' }
   return { name, path, outcome: 'unproven', reason: 'the receipt has no digest of some parts' }
+}
+
+/** Whether the parts follow one another from the first byte to the last. */
+function covers(parts: readonly DeliveredPart[], bytes: number): boolean {
+  let at = 0
+  for (const { start, end } of parts) {
+    if (start !== at || end < start) return false
+    at = end
+  }
+  return at === bytes
 }
 
 const READ_BYTES = 1024 * 1024

@@ -1,12 +1,12 @@
 // What was delivered, and the proof of it against files: shown and checked by processes of their own.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
+import { buildCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -73,6 +73,70 @@ it('finds one byte that differs, and names the part', async () => {
   const { code, stdout } = await run('receipt', 'check', 'receipt.json', 'copy')
 
   expect([code, stdout]).toEqual([1, 'differs swing.mp4: part 2 is not what was sent\n0 of 1 file proven\n'])
+})
+
+it('proves nothing by parts that are not the whole file', async () => {
+  const receipt = JSON.parse(await readFile(join(cli.folder, 'receipt.json'), 'utf8')) as {
+    files: { parts: unknown[]; sha256?: string }[]
+  }
+  const others = [
+    (parts: unknown[]) => parts.slice(0, 0),
+    (parts: unknown[]) => parts.slice(0, 2),
+    (parts: unknown[]) => parts.slice(1),
+  ]
+  for (const choose of others) {
+    const files = receipt.files.map(({ sha256: _, ...file }) => ({ ...file, parts: choose(file.parts) }))
+    await writeFile(join(cli.folder, 'short.json'), JSON.stringify({ ...receipt, files }))
+
+    const { code, stdout } = await run('receipt', 'check', 'short.json', 'swing.mp4')
+
+    expect([code, stdout]).toEqual([
+      1,
+      'not proven swing.mp4: its parts are not the whole file\n0 of 1 file proven\n',
+    ])
+  }
+})
+
+describe('files that share a name', () => {
+  const clips = async (folder: string, name: string): Promise<void> => {
+    for (const camera of ['cam1', 'cam2']) {
+      await mkdir(join(cli.folder, folder, camera), { recursive: true })
+      await writeFile(join(cli.folder, folder, camera, name), randomBytes(1000))
+    }
+  }
+
+  it('are each proven, whichever is found first, and one that differs is told from its namesake', async () => {
+    await clips('twins', 'clip.mp4')
+    await run('video', 'twins', ...VIDEO, '--receipt', 'twins.json')
+
+    const forwards = await run('receipt', 'check', 'twins.json', 'twins')
+    const backwards = await run('receipt', 'check', 'twins.json', 'twins/cam2', 'twins/cam1')
+    const alone = await run('receipt', 'check', 'twins.json', 'twins/cam2')
+    await writeFile(join(cli.folder, 'twins', 'cam1', 'clip.mp4'), randomBytes(1000))
+    const changed = await run('receipt', 'check', 'twins.json', 'twins')
+
+    const both = 'proven clip.mp4\nproven clip.mp4\n2 of 2 files proven\n'
+    expect([forwards, backwards].map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, both],
+      [0, both],
+    ])
+    expect(alone.code).toBe(1)
+    const differs = 'differs clip.mp4: part 1 is not what was sent\nproven clip.mp4\n1 of 2 files proven\n'
+    expect([changed.code, changed.stdout]).toEqual([1, differs])
+  })
+
+  it('are found again where the service knows them by their folders, also under another folder', async () => {
+    await clips('takes', 'take.action')
+    await run('capture', 'takes', ...CAPTURE, '--rename', '--receipt', 'takes.json')
+    const both = 'proven cam1_take.action\nproven cam2_take.action\n2 of 2 files proven\n'
+
+    const { code, stdout } = await run('receipt', 'check', 'takes.json', 'takes')
+    await rename(join(cli.folder, 'takes', 'cam1'), join(cli.folder, 'takes', 'zero'))
+    const moved = await run('receipt', 'check', 'takes.json', 'takes')
+
+    expect([code, stdout]).toEqual([0, both])
+    expect([moved.code, moved.stdout]).toEqual([0, both])
+  })
 })
 
 it('refuses what is no receipt, and a session that is unknown', async () => {

@@ -1,7 +1,6 @@
 // `mocap-uplink receipt`: shows what a session delivered, and proves local files against such a receipt.
 
 import { writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { filesUnder } from '../../node.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -9,8 +8,9 @@ import { EXIT } from '../exit-codes.ts'
 import { keptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options.ts'
 import type { Output } from '../output.ts'
-import { proveFile, readReceipt, type FileProof } from '../receipt-check.ts'
+import { readReceipt, type FileProof } from '../receipt-check.ts'
 import { receiptOf } from '../receipt-file.ts'
+import { proveAll } from '../receipt-match.ts'
 import { countOf } from '../wording.ts'
 import { knownSession } from './resume.ts'
 import { summariesOf } from './sessions.ts'
@@ -55,12 +55,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
     const delivered = await readReceipt(file)
     const { files } = await filesUnder(paths)
     const proofs: FileProof[] = []
-    for (const entry of delivered.files) {
-      // The service knows a renamed capture by its folder's name in front; the file itself kept its own.
-      const found =
-        files.find(({ name }) => name === entry.name) ??
-        files.find(({ path }) => entry.name.endsWith(`_${basename(path)}`))
-      const proof = await proveFile(entry, found?.path)
+    for await (const proof of proveAll(delivered.files, files)) {
       proofs.push(proof)
       tell(output, proof)
     }
