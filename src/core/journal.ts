@@ -4,6 +4,7 @@
 // eyes only.
 
 import { UploadError, type ErrorSummary } from './errors.ts'
+import { isSound } from './found-records.ts'
 import { applyRecord, createLedger, type Ledger } from './ledger.ts'
 import type { AddressedFile, PlannedFile, Receipt } from './ports.ts'
 
@@ -105,12 +106,17 @@ export interface FoldedJournal {
   readonly beganAt: number
 }
 
-/** Folds records, in order. The first is `session.begun`; another version or a missing beginning is ERR_UPLOAD_JOURNAL. */
+/**
+ * Folds records, in order. The first is `session.begun`; another version, a missing beginning and a record that is not what this
+ * program writes are ERR_UPLOAD_JOURNAL.
+ */
 export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
   const [begun, ...rest] = records
   if (begun?.type !== 'session.begun') {
     throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
   }
+  checkVersion(begun.version)
+  if (!isSound(begun)) throw damagedBy(begun)
   const folded = beginFold(begun)
   for (const record of rest) advanceFound(folded, record)
   // The life that asked is over, and nobody heard the answer.
@@ -191,12 +197,17 @@ export function sessionsOf(folded: FoldedJournal | undefined): (string | number)
 
 /** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */
 function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
+  if (!isSound(record)) throw damagedBy(record)
   try {
     advanceFold(folded, record)
   } catch (cause) {
-    const message = `The journal of this session is damaged: a record of type ${record.type} does not fit its files. It cannot be resumed.`
-    throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
+    throw damagedBy(record, cause)
   }
+}
+
+function damagedBy({ type }: JournalRecord, cause?: unknown): UploadError {
+  const message = `The journal of this session is damaged: a record of type ${type} does not fit its files. It cannot be resumed.`
+  return new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
 }
 
 function checkVersion(version: number): void {

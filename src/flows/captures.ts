@@ -1,7 +1,7 @@
 // Motion capture: checks what was asked, settles the kind and the names, makes the protocol, starts the upload.
 
 import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
-import { checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
+import { checkBoolean, checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
 import { invalid } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Protocol, Source } from '../core/ports.ts'
@@ -52,17 +52,7 @@ export function uploadCaptures(context: FlowContext, input: CapturesInput): Uplo
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
 export function defineCaptures(context: FlowContext, input: CapturesInput): UploadDefinition {
-  const session =
-    input.sessionId === undefined
-      ? {
-          orgId: checkText(input.orgId, 'orgId'),
-          sessionTypeId: checkInteger(input.sessionTypeId, 'sessionTypeId'),
-          sessionDate: checkDate(input.sessionDate, 'sessionDate'),
-        }
-      : { sessionId: checkId(input.sessionId, 'sessionId') }
-  const mocapTypeId = checkInteger(input.mocapTypeId, 'mocapTypeId')
-  const batchSize = input.batchSize === undefined ? undefined : checkInteger(input.batchSize, 'batchSize', 1)
-  if ((batchSize ?? 1) > MAX_BATCH_SIZE) invalid(`batchSize must be at most ${MAX_BATCH_SIZE}.`)
+  const fields = checkCaptureParams(input)
   checkFiles(input.files)
   const files = distinctNames(input.files, input.rename ?? false)
   const kind = resolveCaptureKind(
@@ -70,12 +60,7 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
     input.kind,
   )
   const frameRate = frameRateOf(input, kind)
-  const params: CaptureParams = {
-    mocapTypeId,
-    ...session,
-    reprocess: input.reprocess ?? false,
-    ...given({ frameRate, batchSize }),
-  }
+  const params: CaptureParams = { ...fields, ...given({ frameRate }) }
   const { isHttpAllowed, addressPolicy } = context
   const protocol = captureProtocol(context, params)
   return { flow: 'capture', params: { ...params, kind }, files, protocol, isHttpAllowed, addressPolicy }
@@ -91,6 +76,34 @@ export interface CaptureParams {
   readonly reprocess: boolean
   readonly frameRate?: number
   readonly batchSize?: number
+}
+
+/** These fields and no others: whoever gave them, a person or a journal, has no say in what the host decides. */
+export function checkCaptureParams(params: { readonly [K in keyof CaptureParams]?: unknown }): CaptureParams {
+  const session =
+    params.sessionId === undefined
+      ? {
+          orgId: checkText(params.orgId, 'orgId'),
+          sessionTypeId: checkInteger(params.sessionTypeId, 'sessionTypeId'),
+          sessionDate: checkDate(params.sessionDate, 'sessionDate'),
+        }
+      : { sessionId: checkId(params.sessionId, 'sessionId') }
+  const { mocapTypeId, batchSize, frameRate, reprocess = false } = params
+  return {
+    mocapTypeId: checkInteger(mocapTypeId, 'mocapTypeId'),
+    ...session,
+    reprocess: checkBoolean(reprocess, 'reprocess'),
+    ...given({
+      frameRate: frameRate === undefined ? undefined : checkFrameRate(frameRate, 'frameRate'),
+      batchSize: batchSize === undefined ? undefined : checkBatchSize(batchSize),
+    }),
+  }
+}
+
+/** Of 0 names a registration would never come to an end. */
+function checkBatchSize(value: unknown): number {
+  const batchSize = checkInteger(value, 'batchSize', 1)
+  return batchSize <= MAX_BATCH_SIZE ? batchSize : invalid(`batchSize must be at most ${MAX_BATCH_SIZE}.`)
 }
 
 export function captureProtocol(

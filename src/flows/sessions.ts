@@ -7,14 +7,14 @@ import { given } from '../core/given.ts'
 import { foldJournal, sessionsOf, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
 import { countSettled, isReceived } from '../core/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
-import { captureProtocol, type CaptureParams } from './captures.ts'
+import { captureProtocol, checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { inBatches } from './in-batches.ts'
 import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { driveSession, type UploadDefinition } from './upload-session.ts'
 import type { Upload, UploadReport } from './upload.ts'
-import { videoProtocol, type FlowContext, type VideoParams } from './videos.ts'
+import { checkVideoParams, videoProtocol, type FlowContext } from './videos.ts'
 
 /** One session of the journal, as far as it is known without driving it. */
 export interface SessionSummary {
@@ -166,17 +166,19 @@ function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): vo
   }
 }
 
-/** The journal is data from a disk: its fields are checked as a person's would be. */
+/** The journal is data from a disk: its fields are checked as a person's are, and those that are no fields are left out. */
 function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, options: ResumeOptions): Protocol {
   const { protocol, isAlreadyConfirmed } = options
   if (flow === 'custom')
     return protocol ?? invalid('This session was begun with a protocol of the host: give it again.')
   const own = isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }
   try {
-    if (flow === 'video') return videoProtocol(context, params as unknown as VideoParams, own)
-    return captureProtocol(context, params as unknown as CaptureParams)
+    if (flow === 'video') return videoProtocol(context, checkVideoParams(params), own)
+    return captureProtocol(context, checkCaptureParams(params))
   } catch (error) {
-    throw isUploadError(error) ? new UploadError('ERR_UPLOAD_JOURNAL', error.message, { cause: error }) : error
+    if (!isUploadError(error)) throw error
+    const message = `The journal of this session is damaged, in what it says of the session's fields: ${error.message}`
+    throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause: error })
   }
 }
 

@@ -3,7 +3,7 @@
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import type { HostPolicy } from '../core/address-policy.ts'
-import type { HttpStatusError } from '../core/errors.ts'
+import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/etag.ts'
 import { given } from '../core/given.ts'
 import type { PartSize } from '../core/plan.ts'
@@ -53,22 +53,16 @@ export function uploadVideos(context: FlowContext, input: VideosInput): Upload {
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
 export function defineVideos(context: FlowContext, input: VideosInput): UploadDefinition {
-  const fields = {
-    movementTypeId: checkInteger(input.movementTypeId, 'movementTypeId'),
-    playerId: checkText(input.playerId, 'playerId'),
-    sessionDate: checkDate(input.sessionDate, 'sessionDate'),
-    sessionTypeId: checkInteger(input.sessionTypeId, 'sessionTypeId'),
-  }
-  const { frameRate, etagForm, isAlreadyConfirmed, renewAddresses, unitLimits } = input
+  const params = checkVideoParams(input)
+  const { frameRate, isAlreadyConfirmed, renewAddresses, unitLimits } = input
   if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
   checkFiles(input.files)
-  const params = { ...fields, ...given({ etagForm }) }
   const protocol = videoProtocol(context, params, {
     ...given({ isAlreadyConfirmed, unitLimits }),
   })
   return {
     flow: 'video',
-    ...{ params, protocol, renewAddresses },
+    ...{ params: { ...params }, protocol, renewAddresses },
     ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
     files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
@@ -82,6 +76,22 @@ export interface VideoParams {
   readonly sessionDate: string
   readonly sessionTypeId: number
   readonly etagForm?: EtagForm
+}
+
+/** These fields and no others: whoever gave them, a person or a journal, has no say in what the host decides. */
+export function checkVideoParams(params: { readonly [K in keyof VideoParams]?: unknown }): VideoParams {
+  return {
+    movementTypeId: checkInteger(params.movementTypeId, 'movementTypeId'),
+    playerId: checkText(params.playerId, 'playerId'),
+    sessionDate: checkDate(params.sessionDate, 'sessionDate'),
+    sessionTypeId: checkInteger(params.sessionTypeId, 'sessionTypeId'),
+    ...given({ etagForm: checkEtagForm(params.etagForm) }),
+  }
+}
+
+function checkEtagForm(form: unknown): EtagForm | undefined {
+  if (form === undefined || form === 'asReceived' || form === 'quoted' || form === 'bare') return form
+  return invalid('etagForm must be asReceived, quoted or bare.')
 }
 
 export function videoProtocol(
