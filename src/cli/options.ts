@@ -39,6 +39,8 @@ export interface EngineChoices {
 }
 
 const MAX_CONCURRENCY = 64
+/** What commander fills in. */
+export const OPTION_DEFAULTS = { concurrency: 'auto', giveUpAfter: '12h', verify: 'md5' } as const
 
 /** Options about what is printed. */
 export function addOutputOptions(command: Command): Command {
@@ -62,7 +64,11 @@ export function addServiceOptions(command: Command): Command {
     )
     .option('--allow-http', 'take plain HTTP to other machines too; credentials can then be read on the way')
     .option('--ca-file <file>', "certificates to trust beside the system's, PEM")
-    .option('--give-up-after <time>', 'how long a host may be out of reach: 90s, 30m, 12h, 2d', '12h')
+    .option(
+      '--give-up-after <time>',
+      'how long a host may be out of reach: 90s, 30m, 12h, 2d',
+      OPTION_DEFAULTS.giveUpAfter,
+    )
   addOutputOptions(command)
   return command.option('--dry-run', 'show what would be done; make no call')
 }
@@ -87,7 +93,7 @@ export function addUploadOptions(command: Command): Command {
 export function addTransferOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
-    .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, 'auto')
+    .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, OPTION_DEFAULTS.concurrency)
     .option(
       '--limit-rate <rate>',
       'bytes a second over all parts, such as 2MB, or by local time of day: "08:00,512KB 23:00,off" (default: no limit)',
@@ -103,7 +109,7 @@ export function addTransferOptions(command: Command): Command {
         "md5: compare each part's MD5 with the storage's ETag; full: also read each file again for its SHA-256, and on resume all that was sent; off: hash nothing",
       )
         .choices(['md5', 'full', 'off'])
-        .default('md5'),
+        .default(OPTION_DEFAULTS.verify),
     )
     .option('--receipt <file>', 'write the receipt there when the upload ends; of several sessions each to FILE.KEY')
   addStateOption(command)
@@ -112,7 +118,8 @@ export function addTransferOptions(command: Command): Command {
 
 /** Reads the engine's options. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
 export function engineChoices(options: SharedOptions): EngineChoices {
-  const { partSize, concurrency, limitRate, retries, giveUpAfter = '12h', verify = 'md5' } = options
+  const { partSize, concurrency, limitRate, retries } = options
+  const { giveUpAfter, verify } = { ...OPTION_DEFAULTS, ...options }
   return {
     ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
     ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),

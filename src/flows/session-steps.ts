@@ -156,6 +156,7 @@ function isClearNo(error: unknown): boolean {
 
 const CLEAR_CODES: ReadonlySet<string> = new Set([
   ...['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_SERVICE_REFUSED', 'ERR_UPLOAD_HOST_UNREACHABLE'],
+  'ERR_UPLOAD_REDIRECT_REFUSED',
 ])
 
 /** Files whose source changed since the earlier life fail here, alone, before a byte is sent. */

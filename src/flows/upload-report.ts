@@ -33,9 +33,15 @@ export function buildReport(options: ReportOptions): UploadReport {
   return {
     status: output.status,
     ...buildSnapshot(options),
+    ...(isCreateUnanswered(options) ? { hasPossibleOrphan: true } : {}),
     ...(error === null ? {} : { error }),
     ...(output.isServiceTold === null ? {} : { isServiceTold: output.isServiceTold }),
   }
+}
+
+/** It ended while the create was asked for: without a clear no the service may have made the session all the same. */
+function isCreateUnanswered({ record }: ReportOptions): boolean {
+  return record.folded()?.place === 'creating'
 }
 
 function fileReport(file: LedgerFile): FileReport {

@@ -244,7 +244,7 @@ describe('an upload that does not succeed', () => {
     expect(service.storedFiles().flatMap(({ parts }) => parts)).toEqual([])
   })
 
-  it('ends with 1 and one line when nothing answers at the address', async () => {
+  it('ends with 1, the reason and the way to finish when nothing answers at the address', async () => {
     await serviceWith()
     const env = { MOCAP_BASE_URL: `http://127.0.0.1:${await freePort()}`, MOCAP_API_KEY: 'secret-key-77' }
 
@@ -253,7 +253,7 @@ describe('an upload that does not succeed', () => {
     expect(code).toBe(1)
     expect(lastLine(stdout)).toMatchObject({ status: 'failed', sessionId: null })
     expect(stderr).toMatch(
-      /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\n$/,
+      /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\nMissing: 1 of 1 file, [^\n]+ To finish: mocap-uplink resume video-\S+\n$/,
     )
     expect(stdout + stderr).not.toContain('secret-key-77')
   })

@@ -22,6 +22,9 @@ export interface UploadRequest {
   start(uplink: Uplink): Upload
 }
 
+/** There is no session to resume: its record could not even be begun. */
+const NOT_BEGUN = 'Missing: everything. Nothing was begun: run the command again when this is mended.'
+
 /** Runs the upload and gives its exit code. Throws what is found before any call. */
 export async function runUploadCommand(
   context: CommandContext,
@@ -43,6 +46,7 @@ export async function runUploadCommand(
   const stoppedBy = context.interruption.reason
   printResult(output, result)
   sayHowToGoOn(output, result, options)
+  if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
   if (options.receipt !== undefined) await writeReceipt(options.receipt, kept.journal, upload.key, output)
   if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
