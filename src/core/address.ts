@@ -5,14 +5,9 @@
 import { invalid, UploadError } from './errors.ts'
 
 /**
- * When the address dies, in ms since 1970 by the signer's clock, read from its query: AWS and Google V4 (date plus
- * life), the older `Expires`, or Azure's `se`. Names in any case. Undefined when it does not say.
+ * When the address dies and when it was signed, in ms since 1970 by the signer's clock, read from its query: AWS and Google V4
+ * (date plus life), the older `Expires`, or Azure's `se`. Names in any case. Undefined where it does not say.
  */
-export function addressDeadlineMs(url: string): number | undefined {
-  return addressTimes(url).deadlineMs
-}
-
-/** The same, and when the address was signed, in ms since 1970 by the signer's clock: its query is read once for both. */
 export function addressTimes(url: string): {
   readonly deadlineMs: number | undefined
   readonly signedAtMs: number | undefined

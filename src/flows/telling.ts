@@ -1,7 +1,7 @@
 // What an upload tells its host: takes the engine's events, keeps the two-number progress, and sends the host's own
 // events, few enough to draw.
 
-import { addressDeadlineMs } from '../core/address.ts'
+import { addressTimes } from '../core/address.ts'
 import type { Clock, Unit } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
 import { isReceived, type LedgerFile } from '../core/ledger.ts'
@@ -14,6 +14,8 @@ import type { UploadEvents, UploadFileStatus, UploadProgress } from './upload.ts
 
 /** Between two progress events, ms. */
 const PROGRESS_EVERY_MS = 200
+/** Bytes must have moved for so long, without as long a rest, before their rate says anything of the hours to come, ms. */
+const STEADY_MS = 10_000
 
 export interface Telling {
   /** The session has begun: sizes are known. */
@@ -39,6 +41,8 @@ export function createTelling(options: {
   let deadlineMs = Infinity
   let deadlineOf: string | number | undefined
   let shortfallOf: string | number | undefined
+  let movingSinceMs = Infinity
+  let movedAtMs = -Infinity
 
   const now = (): number => clock.monotonicNow()
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
@@ -63,10 +67,16 @@ export function createTelling(options: {
     emitter.emit('progress', shown)
     tellShortfall(shown)
   }
+  const noteMove = (): void => {
+    if (now() - movedAtMs > STEADY_MS) movingSinceMs = now()
+    movedAtMs = now()
+  }
+  /** Of a stall, and right after it, the rate is next to nothing: that would announce days, once, where seconds are needed. */
+  const isSteady = (): boolean => now() - movingSinceMs >= STEADY_MS && now() - movedAtMs < PROGRESS_EVERY_MS
   /** Told once a session, as soon as the rate says that its addresses will not live long enough. */
   const tellShortfall = ({ remainingMs, bytesPerSecond }: UploadProgress): void => {
     const sessionId = record.folded()?.sessionId
-    if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf) return
+    if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf || !isSteady()) return
     deadlineMs = sessionId === deadlineOf ? deadlineMs : earliestDeadline(files())
     deadlineOf = sessionId
     const availableMs = deadlineMs - clock.wallNow()
@@ -101,6 +111,7 @@ export function createTelling(options: {
     take(event) {
       switch (event.type) {
         case 'sent':
+          noteMove()
           progress?.onSent(event.unit, event.sentBytes, now())
           break
         case 'received':
@@ -155,11 +166,15 @@ export function createTelling(options: {
   }
 }
 
-/** When the first address of the unfinished files dies. Addresses that are given one batch at a time are renewed in passing. */
+/**
+ * When the first address of the unfinished files dies, by this machine's clock: an address that says when it was signed says
+ * how far the signer's is off. Addresses that are given one batch at a time are renewed in passing.
+ */
 function earliestDeadline(files: readonly LedgerFile[]): number {
-  return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''] }) => {
-    const isSigned = state === 'ready' && serverFileId !== undefined
-    return Math.min(earliestMs, (isSigned ? addressDeadlineMs(first) : undefined) ?? Infinity)
+  return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
+    if (state !== 'ready' || serverFileId === undefined) return earliestMs
+    const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = addressTimes(first)
+    return Math.min(earliestMs, deadlineMs - (signedAtMs - addressedAtMs))
   }, Infinity)
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressDeadlineMs, addressTimes, checkSecure, hostOf, redactAddress, utcMs } from '../../src/core/address.ts'
+import { addressTimes, checkSecure, hostOf, redactAddress, utcMs } from '../../src/core/address.ts'
 import { redactText } from '../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
@@ -9,7 +9,7 @@ const SIGV4 =
   '&X-Amz-Credential=AKIDEXAMPLE%2F20261120%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20261120T183000Z' +
   '&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=0123456789abcdef0123456789abcdef&partNumber=3'
 
-describe('addressDeadlineMs', () => {
+describe('the deadline of an address', () => {
   it.each([
     ['AWS V4', SIGV4, SIGNED_AT_MS + 3_600_000],
     ['names in lower case', 'https://h/k?x-amz-expires=900&x-amz-date=20261120T183000Z', SIGNED_AT_MS + 900_000],
@@ -20,7 +20,7 @@ describe('addressDeadlineMs', () => {
     ['Azure, a fraction', 'https://h/k?se=2026-11-20T18:30:00.0000000Z&sig=a', SIGNED_AT_MS],
     ['Azure, a day', 'https://h/k?se=2026-11-20&sig=a', SIGNED_AT_MS - 18.5 * 3_600_000],
   ])('reads %s', (_, url, deadlineMs) => {
-    expect(addressDeadlineMs(url)).toBe(deadlineMs)
+    expect(addressTimes(url).deadlineMs).toBe(deadlineMs)
   })
 
   it.each([
@@ -39,14 +39,14 @@ describe('addressDeadlineMs', () => {
     'https://h/k?se=%E0%A4%A',
     'https://h/k#?Expires=1',
   ])('does not know for %j', (url) => {
-    expect(addressDeadlineMs(url)).toBeUndefined()
+    expect(addressTimes(url).deadlineMs).toBeUndefined()
   })
 
   it('never throws, whatever the text is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.webQueryParameters(), (text, query) => {
         for (const url of [text, `https://h/?${text}`, `https://h/?se=${text}`, `https://h/?${query}`]) {
-          expect(['number', 'undefined']).toContain(typeof addressDeadlineMs(url))
+          expect(['number', 'undefined']).toContain(typeof addressTimes(url).deadlineMs)
           expect(['number', 'undefined']).toContain(typeof addressTimes(url).signedAtMs)
           expect(typeof redactAddress(url)).toBe('string')
         }

@@ -1,0 +1,89 @@
+// What an upload tells its host of addresses that will not live long enough: early, and only where it is so.
+
+import { expect, it } from 'vitest'
+
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal.ts'
+import type { PlannedFile } from '../../src/core/ports.ts'
+import { createEmitter } from '../../src/flows/emitter.ts'
+import { createSessionRecord } from '../../src/flows/session-record.ts'
+import { createTelling } from '../../src/flows/telling.ts'
+import type { UploadEvents } from '../../src/flows/upload.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+
+const MB = 1_000_000
+const HOUR_MS = 3_600_000
+const PLAN: PlannedFile = { fileIndex: 0, name: 'a.mp4', sizeBytes: 1000 * MB, partSizeBytes: 1000 * MB, partCount: 1 }
+const UNIT = { fileIndex: 0, partNumber: 1, start: 0, end: PLAN.sizeBytes }
+const WALL_MS = Date.UTC(2026, 10, 22, 6)
+
+/** An upload whose address was signed just now, by a clock that is off by so much, and lives for so long. */
+async function uploading({ lifeMs, skewMs = 0 }: { readonly lifeMs: number; readonly skewMs?: number }) {
+  const clock = createSimulatedClock({ wallStartMs: WALL_MS })
+  const record = createSessionRecord(memoryJournal(), clock, 'k')
+  const signed = new Date(WALL_MS + skewMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const address = `https://s.test/1?X-Amz-Date=${signed}&X-Amz-Expires=${String(lifeMs / 1000)}&X-Amz-Signature=x`
+  const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
+  await record.write({ type: 'session.begun', ...begun })
+  const files = [{ fileIndex: 0, serverFileId: 'f', addresses: [address] }]
+  await record.write({ type: 'session.created', sessionId: 's1', files })
+  const emitter = createEmitter<UploadEvents>(() => undefined)
+  const told: UploadEvents['shortfall'][] = []
+  emitter.on('shortfall', (event) => told.push(event))
+  const telling = createTelling({ emitter, clock, record })
+  telling.begin()
+  let sentBytes = 0
+
+  /** Bytes move, four times a second. */
+  async function move(forMs: number, bytesPerSecond: number): Promise<void> {
+    for (let at = 0; at < forMs; at += 250) {
+      await clock.advance(250)
+      sentBytes += bytesPerSecond / 4
+      telling.take({ type: 'sent', unit: UNIT, sentBytes })
+    }
+  }
+  /** Nothing moves, and then the attempt is over. */
+  async function stall(forMs: number): Promise<void> {
+    await clock.advance(forMs)
+    telling.take({ type: 'attemptEnded', unit: UNIT })
+    sentBytes = 0
+  }
+  return { move, stall, told }
+}
+
+it('a shortfall is announced long before the addresses die, with the time that is needed and the time that there is', async () => {
+  const { move, told } = await uploading({ lifeMs: HOUR_MS })
+
+  await move(15_000, MB / 10)
+
+  expect(told).toHaveLength(1)
+  expect(told[0]).toMatchObject({ deadlineMs: WALL_MS + HOUR_MS })
+  expect(told[0]?.neededMs).toBeGreaterThan(9_000_000)
+  expect(told[0]?.availableMs).toBeGreaterThan(HOUR_MS - 16_000)
+})
+
+it.each([-2 * HOUR_MS, 2 * HOUR_MS])(
+  'the signer’s clock may be off by %i ms: what counts is how long they live',
+  async (skewMs) => {
+    const enough = await uploading({ lifeMs: HOUR_MS, skewMs })
+    await enough.move(30_000, MB)
+    const short = await uploading({ lifeMs: HOUR_MS, skewMs })
+    await short.move(30_000, MB / 10)
+
+    expect(enough.told).toEqual([])
+    // By the clock of the machine that shows it.
+    expect(short.told).toMatchObject([{ deadlineMs: WALL_MS + HOUR_MS }])
+  },
+)
+
+it('a line that stalls and goes on is no shortfall, and one that comes afterwards is announced', async () => {
+  const { move, stall, told } = await uploading({ lifeMs: HOUR_MS })
+
+  await move(20_000, MB)
+  await stall(60_000)
+  await move(20_000, MB)
+  expect(told).toEqual([])
+
+  await move(60_000, MB / 10)
+  expect(told).toHaveLength(1)
+})
