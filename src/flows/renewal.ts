@@ -88,7 +88,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     contradictions.delete(file)
-    checkLife(options, file, { isDead, moves: generation - (generationsBefore.get(file) ?? 0) })
+    checkLife(options, file, { isDead, isExpired, moves: generation - (generationsBefore.get(file) ?? 0) })
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
     // Many files find their addresses dead at once; one new session serves them all. One that was being made already
     // may have been asked for without this file.
@@ -166,14 +166,16 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
 function checkLife(
   { bytesPerSecond, clock }: RenewalOptions,
   file: LedgerFile,
-  { isDead, moves }: { readonly isDead: boolean; readonly moves: number },
+  { isDead, isExpired, moves }: { readonly isDead: boolean; readonly isExpired: boolean; readonly moves: number },
 ): void {
   if (moves === 0) return
   const [address = ''] = file.addresses
   const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
   const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
-  // Dead by the storage's time, though they came a moment ago: those of one more session would be dead, too.
-  if (isDead && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
+  // Dead by the storage's time, or by its word against their own, though they came a moment ago: those of one more session
+  // would be dead, too.
+  const isOver = isDead || (isExpired && deadlineMs !== undefined)
+  if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
     throw new UploadError(
       'ERR_UPLOAD_ADDRESS_EXPIRED',
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +

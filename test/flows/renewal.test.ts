@@ -49,6 +49,7 @@ async function refused(
     for (let time = 0; time < times; time += 1) {
       const signal = new AbortController().signal
       const answer = renew(fileAt(record.ledger(), 0), { isDead: false, isExpired, signal })
+      answer.catch(() => undefined)
       await clock.advance(10_000)
       answers.push(await answer)
     }
@@ -87,6 +88,19 @@ it('asks for no more sessions when a new one comes with dead addresses: the cloc
 
   expect(await findDead()).toBe(true)
   await expect(findDead()).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
+    message: expect.stringContaining('differ by more than the 60 min') as string,
+  })
+  expect(sessions()).toBe(2)
+})
+
+it('asks for no more sessions either when the storage says of young addresses that they have expired', async () => {
+  const anHour = 'X-Amz-Date=19700101T000000Z&X-Amz-Expires=3600'
+  const { refuse, sessions } = await refused(undefined, anHour)
+
+  expect(await refuse(4, true)).toEqual([true, true, true, true])
+  expect(await refuse(3, true)).toEqual([true, true, true])
+  await expect(refuse(1, true)).rejects.toMatchObject({
     code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
     message: expect.stringContaining('differ by more than the 60 min') as string,
   })
