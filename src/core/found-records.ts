@@ -38,7 +38,8 @@ function isPlan(file: unknown, index: number): boolean {
   if (!isFields(file) || file['fileIndex'] !== index || typeof file['name'] !== 'string') return false
   const { sizeBytes, partCount, partSizeBytes } = file
   if (!isCount(sizeBytes) || !isCount(partCount) || !isCount(partSizeBytes)) return false
-  if (partCount < 1 || partCount > MOST_PARTS || partSizeBytes < 1 || partCount * partSizeBytes < sizeBytes) return false
+  if (partCount < 1 || partCount > MOST_PARTS || partSizeBytes < 1 || partCount * partSizeBytes < sizeBytes)
+    return false
   return partCount === 1 || (partCount - 1) * partSizeBytes < sizeBytes
 }
 

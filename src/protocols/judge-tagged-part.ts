@@ -14,7 +14,7 @@ export function judgeTaggedPart(reply: TransportReply, unit: Unit): Verdict {
     return { kind: 'final', error: etagHidden(unit) }
   const error = new UploadError(
     'ERR_UPLOAD_ETAG_MISSING',
-    `The storage took part ${unit.partNumber} without giving an ETag that can be kept, and the file cannot be confirmed without one. `,
+    `The storage took part ${unit.partNumber} without giving an ETag that can be kept, and the file cannot be confirmed without one.`,
     { isRetryable: true },
   )
   return { kind: 'retry', error, isThrottle: false }

@@ -85,15 +85,12 @@ it('proves nothing by parts that are not the whole file', async () => {
     (parts: unknown[]) => parts.slice(1),
   ]
   for (const choose of others) {
-    const files = receipt.files.map(({ sha256: _, ...file }) => ({ ...file, parts: choose(file.parts) }))
+    const files = receipt.files.map((file) => ({ ...file, sha256: undefined, parts: choose(file.parts) }))
     await writeFile(join(cli.folder, 'short.json'), JSON.stringify({ ...receipt, files }))
 
     const { code, stdout } = await run('receipt', 'check', 'short.json', 'swing.mp4')
 
-    expect([code, stdout]).toEqual([
-      1,
-      'not proven swing.mp4: its parts are not the whole file\n0 of 1 file proven\n',
-    ])
+    expect([code, stdout]).toEqual([1, 'not proven swing.mp4: its parts are not the whole file\n0 of 1 file proven\n'])
   }
 })
 

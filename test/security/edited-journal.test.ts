@@ -53,7 +53,7 @@ async function edited(flow: FlowName, edit: (begun: Begun) => Edit): Promise<{ j
   const session = await journal.open(upload.key)
   const records = await kept.read(upload.key)
   for (const record of records) {
-    await session.append([record.type === 'session.begun' ? ({ ...record, ...edit(record) } as Begun) : record])
+    await session.append([record.type === 'session.begun' ? { ...record, ...edit(record) } : record])
   }
   await session.close()
   return { journal, key: upload.key }
@@ -77,7 +77,7 @@ describe('what the host decides is not in a journal’s hands', () => {
 
     expect(report?.status).toBe('confirmed')
     expect(hosts.toSorted()).toEqual(flow === 'video' ? ['service.example', 'store.example'] : ['store.example'])
-    const keys = requests.filter(({ url }) => url.startsWith(BASE_URL)).map(({ headers }) => headers?.['x-api-key'])
+    const keys = requests.filter(({ url }) => url.startsWith(BASE_URL)).map(({ headers }) => headers['x-api-key'])
     expect(keys.every((key) => key === 'key-of-the-tests')).toBe(true)
   })
 
