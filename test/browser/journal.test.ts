@@ -76,6 +76,41 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(kept).toEqual([{ type: 'parts.voided', at: 5, fileIndex: 0, partNumbers: [1] }])
   })
 
+  test('lets a receipt wait for others, and the last one for none', async () => {
+    // Its clock stands still, so it is a tab of its own.
+    const tab = await openTab()
+    const waits = await tab.evaluate(async (name) => {
+      const session = await rig.indexedDbJournal({ name }).open('k')
+      const file = { fileIndex: 0, name: 'a.mp4', sizeBytes: 2, partCount: 2, partSizeBytes: 1 }
+      const about = { version: 1, key: 'k', flow: 'video', params: {}, files: [file], locations: [] } as const
+      const received = (partNumber: number): JournalRecord => ({
+        ...{ type: 'part.received', at: 2, fileIndex: 0, partNumber },
+        receipt: { acceptedEnd: partNumber, isVerified: false },
+      })
+      await session.append([{ type: 'session.begun', at: 1, ...about }])
+      let timers = 0
+      const { setTimeout: setReal } = window
+      const nowMs = performance.now()
+      performance.now = () => nowMs
+      window.setTimeout = ((...given: Parameters<typeof setReal>) => {
+        timers += 1
+        return setReal(...given)
+      }) as typeof setReal
+      const counts: number[] = []
+      for (const partNumber of [1, 2]) {
+        timers = 0
+        await session.append([received(partNumber)])
+        counts.push(timers)
+      }
+      await session.close()
+      return counts
+    }, newName())
+
+    await tab.close()
+
+    expect(waits).toEqual([1, 0])
+  })
+
   test('refuses what is not plain data, and keeps nothing of that batch', async () => {
     const outcome = await page.evaluate(async (name) => {
       const journal = rig.indexedDbJournal({ name })

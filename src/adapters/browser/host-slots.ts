@@ -50,8 +50,8 @@ function createPlaces(locks: LockManager, host: string): Waiting {
   const waiting = new Map<() => Promise<unknown>, (error: Error) => void>()
   /** Places that are held, or asked for. */
   const asked = new Set<number>()
-  /** Held, and without a request. */
-  let idleCount = 0
+  /** Held, and without a request: each goes on when it is called. */
+  const idle = new Set<() => void>()
 
   const hold = async (): Promise<void> => {
     const untilMs = performance.now() + KEPT_MS
@@ -61,19 +61,26 @@ function createPlaces(locks: LockManager, host: string): Waiting {
       waiting.delete(work)
       await work().catch(() => undefined)
       // In a hidden page a timer is held back for up to a minute, and this place would keep other tabs waiting.
-      if (waiting.size > 0 || !isSeen()) continue
-      // What follows an answer mostly comes within the same task of the page.
-      idleCount += 1
-      await new Promise((resolve) => setTimeout(resolve))
-      idleCount -= 1
+      if (waiting.size === 0 && isSeen()) await nextRequest()
     } while (performance.now() < untilMs)
   }
+  /** What follows an answer mostly comes within the same task of the page; later than that there may be nothing. */
+  const nextRequest = (): Promise<void> =>
+    new Promise((resolve) => {
+      const goOn = (): void => {
+        clearTimeout(timer)
+        idle.delete(goOn)
+        resolve()
+      }
+      const timer = setTimeout(goOn)
+      idle.add(goOn)
+    })
   const fail = (error: Error): void => {
     for (const reject of waiting.values()) reject(error)
     waiting.clear()
   }
   const ask = (): void => {
-    for (let index = 0; index < PLACES_PER_HOST && waiting.size > idleCount; index += 1) {
+    for (let index = 0; index < PLACES_PER_HOST && waiting.size > 0; index += 1) {
       if (asked.has(index)) continue
       asked.add(index)
       const given = locks.request(`mocap-uplink place ${index} ${host}`, hold).catch(fail)
@@ -99,6 +106,7 @@ function createPlaces(locks: LockManager, host: string): Waiting {
       }
       signal.addEventListener('abort', leave, { once: true })
       waiting.set(start, reject)
-      ask()
+      const [goOn = ask] = idle
+      goOn()
     })
 }

@@ -84,13 +84,16 @@ function openSession(options: {
     if (isNew) options.onBegun()
   })
   let isConfirming = false
+  let partsLeft = records.reduce((left, record) => left + partsOpenedBy(record), 0)
   /**
    * Whether somebody waits for it who has more to do. Nobody does for a part's receipt, nor for the last word on a file where
-   * the service is not asked to confirm it.
+   * the service is not asked to confirm it, as long as other parts are to come.
    */
-  const isUrgent = ({ type }: JournalRecord): boolean => {
+  const isUrgent = (record: JournalRecord): boolean => {
+    const { type } = record
     isConfirming ||= type === 'file.confirming'
-    return type !== 'part.received' && (type !== 'file.confirmed' || isConfirming)
+    partsLeft += partsOpenedBy(record)
+    return partsLeft <= 0 || (type !== 'part.received' && (type !== 'file.confirmed' || isConfirming))
   }
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
@@ -105,10 +108,16 @@ function openSession(options: {
       if (closing !== undefined) {
         throw new UploadError('ERR_UPLOAD_JOURNAL', `The session "${key}" is closed: nothing can be written to it.`)
       }
-      await write({ records: [...added], texts: added.map(recordText) }, added.some(isUrgent))
+      await write({ records: [...added], texts: added.map(recordText) }, added.filter(isUrgent).length > 0)
     },
     close: () => (closing ??= close()),
   }
+}
+
+/** How many more parts have no receipt since this record. A hint: of what is sent anew it knows nothing. */
+function partsOpenedBy(record: JournalRecord): number {
+  if (record.type === 'part.received') return -1
+  return record.type === 'session.begun' ? record.files.reduce((sum, { partCount }) => sum + partCount, 0) : 0
 }
 
 /** What the records say about the end of the session; undefined when they say nothing. */

@@ -18,6 +18,8 @@ const look = /* @__PURE__ */ createGathering((bytes: readonly Blob[]) => {
   )
   return Promise.resolve({ reading })
 })
+/** What was given out to be sent and has not been looked after: as long as there is some, another look comes soon. */
+let outCount = 0
 /** Slices that are cut before they are asked for, of one open source. */
 const CUT_AHEAD = 128
 
@@ -60,6 +62,11 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
   const cut = createCutter(blob)
   /** Bytes that pass through us hold a slot and memory until the file was looked at. */
   let isRead = false
+  let ownCount = 0
+  const giveOut = (by: number): void => {
+    ownCount += by
+    outCount += by
+  }
 
   return {
     read(into, at) {
@@ -77,12 +84,15 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
       // more. With a type it would bring a Content-Type that nobody signed; a slice has none.
       const slice = start === 0 && end === blob.size && blob.type === '' ? blob : cut(start, end)
       if (slice.size !== end - start) throw endedEarly(name, start, end - start, slice.size)
+      giveOut(1)
       return slice
     },
     verify() {
-      return gate.run(() => probe(isRead))
+      if (ownCount > 0) giveOut(-1)
+      return gate.run(() => probe(isRead || outCount === 0))
     },
     close() {
+      giveOut(-ownCount)
       return gate.close()
     },
   }

@@ -116,6 +116,18 @@ test('keeps a place for what follows an answer in the same task', async () => {
   expect(seen.questions).toBe(5)
 })
 
+test('goes on in that place at once: no turn of the page comes between', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.stubGlobal('document', { visibilityState: 'visible' })
+  const { locks, seen } = fakeLocks()
+  const tab = sharingHosts(answersAtOnce, locks)
+
+  for (let at = 0; at < 20; at += 1) await tab.send(put(at))
+
+  expect(seen.questions).toBe(5)
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(5)
+})
+
 test('waits for no timer in a hidden page: they are held back, and its places would keep other tabs waiting', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   vi.stubGlobal('document', { visibilityState: 'hidden' })

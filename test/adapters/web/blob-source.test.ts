@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { blobSource } from '../../../src/adapters/web/blob-source.ts'
 import { bytesOf, counting, sourceContract } from '../../contracts/source.ts'
@@ -33,6 +33,11 @@ sourceContract('blobSource over a Blob that is backed by the disk', async (bytes
 })
 
 describe('blobSource', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+
   it('takes name and time from a File', async () => {
     const source = blobSource(new File(['abc'], 'swing.mov', { lastModified: 1_789_000_000_123 }))
 
@@ -99,6 +104,32 @@ describe('blobSource', () => {
       const whole = (await source.open(await source.describe())).blob!(0, 3)
       expect([whole === file, whole.type]).toEqual([type === '', ''])
     }
+  })
+
+  it('looks once after several that were sent, and waits for none but those', async () => {
+    vi.resetModules()
+    const { blobSource: fresh } = await import('../../../src/adapters/web/blob-source.ts')
+    const readers = await Promise.all(
+      ['a.mp4', 'b.mp4', 'c.mp4'].map(async (name) => {
+        const source = fresh(name, new Blob(['abc']))
+        return source.open(await source.describe())
+      }),
+    )
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+    vi.stubGlobal('document', { visibilityState: 'visible' })
+    const ended: string[] = []
+    for (const reader of readers) reader.blob!(0, 3)
+    const [a, b, c] = readers
+
+    const first = a!.verify()!.then(() => ended.push('a'))
+    await new Promise((resolve) => setImmediate(resolve))
+    const second = b!.verify()!.then(() => ended.push('b'))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(ended).toEqual([])
+    await c!.verify()
+
+    await Promise.all([first, second])
+    expect(ended).toEqual(['a', 'b'])
   })
 
   it('calls any other failure to read what it is', async () => {
