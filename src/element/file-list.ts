@@ -3,7 +3,7 @@
 
 import { build, setAttribute } from './build-element.ts'
 import { createFileRow, type FileRow, type Look, type RowAction } from './file-row.ts'
-import type { Item } from './upload-list.ts'
+import type { Item } from './items.ts'
 
 /** Rows made in one frame; a row is some 15 nodes. */
 const MADE_PER_FRAME = 20

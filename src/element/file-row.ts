@@ -6,7 +6,7 @@ import type { Formats } from './formats.ts'
 import { ICONS } from './icons.ts'
 import { actionOf, problemOf } from './problems.ts'
 import type { UploaderTexts } from './texts.ts'
-import type { Item } from './upload-list.ts'
+import type { Item } from './items.ts'
 
 /** What a row's one button does; undefined: it has none. */
 export type RowAction = 'remove' | 'retry' | 'choose'

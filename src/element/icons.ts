@@ -1,6 +1,6 @@
 // The drawings, as paths on a 20 × 20 field.
 
-import type { ItemState } from './upload-list.ts'
+import type { ItemState } from './items.ts'
 
 const CIRCLE = 'M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 0 0 0-15'
 

@@ -4,7 +4,7 @@ import { build, buildButton, setText } from './build-element.ts'
 import { buildBar, drawBar } from './file-row.ts'
 import type { Formats } from './formats.ts'
 import type { UploaderTexts } from './texts.ts'
-import type { Phase, Totals } from './upload-list.ts'
+import type { Phase, Totals } from './list-state.ts'
 
 export interface SummaryState {
   readonly phase: Phase

@@ -1,48 +1,15 @@
 // The files of one element and the uploads that carry them: what is known, and nothing of how it looks. A start takes
 // every file that is ready into one upload; several may run side by side on one engine.
 
-import { blobSource, fileFromHandle, UploadFailedError, type BrowserUplink } from '../browser.ts'
+import { UploadFailedError, type BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
-import type { Upload, UploadFileStatus, UploadProgress, UploadReport } from '../flows/upload.ts'
-import { actionOf } from './problems.ts'
+import type { Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
-
-export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
-
-/** One file, one row. */
-export interface Item {
-  readonly name: string
-  readonly bytes: number
-  /** Absent where the browser found the file of an earlier life by itself. */
-  readonly chosen: ChosenFile | undefined
-  state: ItemState
-  sentBytes: number
-  confirmedBytes: number
-  bytesPerSecond: number
-  retries: number
-  error: ErrorSummary | undefined
-}
-
-/** One upload and its files, by file index. */
-export interface Job {
-  upload: Upload
-  readonly items: readonly Item[]
-  report: UploadReport | undefined
-}
-
-export type Phase = 'empty' | 'ready' | 'uploading' | 'waiting' | 'paused' | 'cancelling' | 'settled'
-
-export interface Totals {
-  readonly filesTotal: number
-  readonly filesConfirmed: number
-  readonly filesFailed: number
-  readonly sentBytes: number
-  readonly confirmedBytes: number
-  readonly totalBytes: number
-  readonly bytesPerSecond: number
-  readonly remainingMs: number | undefined
-}
+import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
+import { actionOf } from './problems.ts'
+import { createReading } from './reading.ts'
 
 /** What the list tells; `item` is for one that changed, `change` for anything about the whole. */
 export interface ListListener {
@@ -78,19 +45,16 @@ export interface UploadList {
   refresh(nowMs: number): void
 }
 
-/** How fast a row's rate follows, per reading. */
-const RATE_WEIGHT = 0.3
-
 export function createUploadList(listener: ListListener): UploadList {
   let items: Item[] = []
   let jobs: Job[] = []
   const stale = new Set<Job>()
-  const readAtMs = new WeakMap<Job, number>()
 
   const touch = (item: Item, change: Partial<Item>): void => {
     Object.assign(item, change)
     listener.item(item)
   }
+  const read = createReading(touch)
   const over = new WeakSet<Job>()
   const isActive = (job: Job): boolean => !over.has(job)
   const active = (): Job[] => jobs.filter(isActive)
@@ -107,22 +71,14 @@ export function createUploadList(listener: ListListener): UploadList {
   /** Follows an upload to its end. */
   const follow = (job: Job): void => {
     const { upload } = job
-    const markStale = (): void => {
+    const tell = (event: 'progress' | 'file' | 'state', status?: UploadFileStatus): void => {
       stale.add(job)
       listener.change()
+      listener.told(job, event, status)
     }
-    upload.on('progress', () => {
-      markStale()
-      listener.told(job, 'progress')
-    })
-    upload.on('file', (status) => {
-      markStale()
-      listener.told(job, 'file', status)
-    })
-    upload.on('state', () => {
-      markStale()
-      listener.told(job, 'state')
-    })
+    upload.on('progress', () => tell('progress'))
+    upload.on('file', (status) => tell('file', status))
+    upload.on('state', () => tell('state'))
     upload.on('retry', ({ fileIndex }) => {
       const item = job.items[fileIndex]
       if (item !== undefined) touch(item, { retries: item.retries + 1 })
@@ -149,31 +105,6 @@ export function createUploadList(listener: ListListener): UploadList {
     else touch(item, { state: 'failed', bytesPerSecond: 0, error: error ?? item.error ?? UNKNOWN })
   }
 
-  /** Takes over what the upload knows of each file; only what differs is told. */
-  const read = (job: Job, nowMs: number): void => {
-    const passedMs = nowMs - (readAtMs.get(job) ?? nowMs)
-    readAtMs.set(job, nowMs)
-    const isRunning = job.upload.state === 'uploading'
-    for (const status of job.upload.files()) {
-      const item = job.items[status.fileIndex]
-      if (item === undefined) continue
-      const { sentBytes, confirmedBytes, error } = status
-      const state = status.state === 'pending' ? 'waiting' : status.state
-      const moved = Math.max(0, sentBytes - item.sentBytes)
-      const measured = passedMs > 0 ? (moved * 1_000) / passedMs : item.bytesPerSecond
-      const rate =
-        item.bytesPerSecond === 0 ? measured : item.bytesPerSecond + (measured - item.bytesPerSecond) * RATE_WEIGHT
-      const bytesPerSecond = isRunning && state === 'uploading' ? rate : 0
-      const isSame =
-        item.state === state &&
-        item.sentBytes === sentBytes &&
-        item.confirmedBytes === confirmedBytes &&
-        item.error?.message === error?.message &&
-        Math.abs(item.bytesPerSecond - bytesPerSecond) < 1
-      if (!isSame) touch(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error })
-    }
-  }
-
   const startItems = async (chosen: readonly Item[], begin: (sources: readonly Source[]) => Upload): Promise<void> => {
     for (const item of chosen) touch(item, { state: 'waiting', error: undefined })
     try {
@@ -194,37 +125,8 @@ export function createUploadList(listener: ListListener): UploadList {
     get jobs() {
       return jobs
     },
-    phase() {
-      const states = active().map((job) => job.upload.state)
-      if (states.includes('cancelling')) return 'cancelling'
-      if (
-        states.some(
-          (state) => state === 'creating' || state === 'created' || state === 'uploading' || state === 'settling',
-        )
-      )
-        return 'uploading'
-      if (states.includes('waiting')) return 'waiting'
-      if (states.length > 0)
-        return states.every((state) => state === 'paused' || state === 'pausing') ? 'paused' : 'uploading'
-      if (items.some((item) => item.state === 'ready')) return 'ready'
-      return items.length === 0 ? 'empty' : 'settled'
-    },
-    totals() {
-      const progresses = jobs.map((job) => job.upload.progress())
-      const running = active().map((job) => job.upload.progress())
-      const carried = jobs.flatMap((job) => job.items)
-      const sum = (field: 'sentBytes' | 'confirmedBytes'): number =>
-        progresses.reduce((total, progress) => total + progress[field], 0)
-      return {
-        filesTotal: carried.length,
-        filesConfirmed: progresses.reduce((total, progress) => total + progress.filesConfirmed, 0),
-        filesFailed: progresses.reduce((total, progress) => total + progress.filesFailed, 0),
-        ...{ sentBytes: sum('sentBytes'), confirmedBytes: sum('confirmedBytes') },
-        totalBytes: carried.reduce((total, item) => total + item.bytes, 0),
-        bytesPerSecond: running.reduce((total, progress) => total + progress.bytesPerSecond, 0),
-        remainingMs: longest(running),
-      }
-    },
+    phase: () => phaseOf(items, active()),
+    totals: () => totalsOf(jobs, active()),
     retryable: () =>
       jobs
         .filter((job) => !isActive(job))
@@ -293,37 +195,3 @@ export function createUploadList(listener: ListListener): UploadList {
 }
 
 const UNKNOWN: ErrorSummary = { code: 'ERR_UPLOAD_FAILED', message: 'The upload ended before this file was confirmed.' }
-
-function newItem(name: string, bytes: number, chosen: ChosenFile | undefined, state: ItemState = 'ready'): Item {
-  return {
-    ...{ name, bytes, chosen, state, sentBytes: 0, confirmedBytes: 0, bytesPerSecond: 0, retries: 0 },
-    error: undefined,
-  }
-}
-
-function longest(running: readonly UploadProgress[]): number | undefined {
-  const known = running.flatMap(({ remainingMs }) => remainingMs ?? [])
-  return known.length === 0 ? undefined : Math.max(...known)
-}
-
-/** With its handle where there is one, so that a later life of the page finds the file again. */
-async function sourceOf({ name, chosen }: Item): Promise<Source> {
-  if (chosen === undefined) return blobSource(name, new Blob())
-  if (chosen.handle !== undefined) {
-    const found = await fileFromHandle(chosen.handle).catch(() => undefined)
-    if (found !== undefined) return found
-  }
-  const source = blobSource(chosen.file)
-  return chosen.path === name ? source : { ...source, location: chosen.path }
-}
-
-/** The files as they were chosen; where the browser found them by itself it does so again. */
-function sourcesAgain({ items }: Job): Parameters<BrowserUplink['resume']>[1] {
-  if (items.some((item) => item.chosen === undefined && item.state !== 'confirmed'))
-    return { files: items.flatMap((item) => item.chosen?.file ?? []) }
-  return {
-    source({ fileIndex, name }) {
-      return blobSource(name, items[fileIndex]?.chosen?.file ?? new Blob())
-    },
-  }
-}

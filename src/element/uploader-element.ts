@@ -9,7 +9,7 @@ import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, type UploaderInput } from 
 import { createFormats, type Formats } from './formats.ts'
 import { styleSheet } from './style-sheet.ts'
 import { englishTexts, type UploaderTexts } from './texts.ts'
-import type { Phase, Totals } from './upload-list.ts'
+import type { Phase, Totals } from './list-state.ts'
 import { tellOn } from './uploader-events.ts'
 import { createUploaderView, type Setting, type UploaderView } from './uploader-view.ts'
 

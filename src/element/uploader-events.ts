@@ -4,7 +4,7 @@
 import type { ErrorSummary } from '../core/errors.ts'
 import type { UploadFileStatus, UploadReport, UploadState } from '../flows/upload.ts'
 import type { Refusal } from './acceptance.ts'
-import type { Totals } from './upload-list.ts'
+import type { Totals } from './list-state.ts'
 
 export interface MocapUploaderEventMap {
   /** An upload has begun, or was taken up again. */

@@ -6,7 +6,7 @@ import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Upload, UploadReport } from '../flows/upload.ts'
 import { judgeFiles } from './acceptance.ts'
-import { createAnnouncer, createQuarters } from './announcer.ts'
+import { createAnnouncer } from './announcer.ts'
 import type { UploaderFlow } from './attributes.ts'
 import { build, setAttribute } from './build-element.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -14,14 +14,16 @@ import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
 import type { Formats } from './formats.ts'
+import type { Item, Job } from './items.ts'
+import type { Phase, Totals } from './list-state.ts'
+import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
-import { feedOffers, findOffers, isOneClick, resumeOffer, type Offer } from './offers.ts'
+import { createOfferControl } from './offer-control.ts'
 import { createQuestion } from './question.ts'
 import { createSummaryBar } from './summary-bar.ts'
 import type { UploaderTexts } from './texts.ts'
-import { createUploadList, type Item, type Job, type Phase, type Totals } from './upload-list.ts'
-import { problemOf } from './problems.ts'
+import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
 
 /** What the view asks its element for; read whenever it is needed, because attributes change. */
@@ -56,12 +58,10 @@ export interface UploaderView {
 }
 
 export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
-  let offers: readonly Offer[] = []
   let isFrameAsked = false
   let isLookPaused = false
   let wasCancelled = false
   let itemToReveal: Item | undefined
-  const quarters = createQuarters()
 
   const list = createUploadList({
     added: (items) => rows.add(items),
@@ -71,14 +71,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       askFrame()
     },
     change: askFrame,
-    told(job, event, file) {
-      const { key, state } = job.upload
-      if (event === 'start') tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
-      if (event === 'file' && file !== undefined) tell('mocap-upload-file', { key, file })
-      if (event === 'progress') tellProgress()
-      if (event === 'state') tellState(job)
-      if (event === 'state') tell('mocap-upload-state', { key, state })
-    },
+    told: (job, event, file) => narration.told(job, event, file),
     settled,
   })
   const zone = createDropZone(target, (files) => view.add(files))
@@ -98,12 +91,25 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const rows = createFileList(onRowAction, () => zone.focus())
   const notices = createNotices(() => zone.focus())
   const cards = createOfferCards({
-    accept: (key) => void acceptOffer(key),
-    discard: (key) => void discardOffer(key),
+    accept: (key) => void offers.accept(key),
+    discard: (key) => void offers.discard(key),
     emptied: () => zone.focus(),
   })
   const question = createQuestion()
+  const offers = createOfferControl({
+    attempt,
+    choose: () => void zone.choose(),
+    mayGiveUp,
+    onTaken({ upload, fileOf }, filesTotal) {
+      wasCancelled = false
+      list.adopt(upload, fileOf)
+      announcer.say(setting().texts.saidStarted(setting().formats.count(filesTotal)))
+    },
+    onDiscarded: () => announcer.say(setting().texts.wasCancelled),
+    onChange: askFrame,
+  })
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
+  const narration = createNarration({ announcer, tell, words: setting, totals: () => list.totals() })
   const frame = build(
     'section',
     'uploader',
@@ -128,8 +134,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (isPaused !== isLookPaused) rows.markAll()
     isLookPaused = isPaused
     setAttribute(frame, 'aria-label', texts.label)
-    zone.draw(texts, formats, accept, { hasList: phase !== 'empty', isCompact: phase !== 'empty' || offers.length > 0 })
-    cards.draw(offers, texts, formats)
+    zone.draw(texts, formats, accept, {
+      hasList: phase !== 'empty',
+      isCompact: phase !== 'empty' || offers.offers.length > 0,
+    })
+    cards.draw(offers.offers, texts, formats)
     const isClearable = list.items.some(
       ({ state }) => state === 'confirmed' || state === 'failed' || state === 'cancelled',
     )
@@ -151,36 +160,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
   }
 
-  function tellProgress(): void {
-    const totals = list.totals()
-    tell('mocap-upload-progress', totals)
-    const quarter = quarters.reached(totals.totalBytes === 0 ? 0 : totals.confirmedBytes / totals.totalBytes)
-    const { texts, formats } = setting()
-    if (quarter !== undefined) announcer.say(texts.saidPercent(formats.percent(quarter)))
-  }
-
-  function tellState({ upload: { state } }: Job): void {
-    const { texts, formats } = setting()
-    const { filesConfirmed, filesTotal } = list.totals()
-    if (state === 'paused') announcer.say(texts.pausedAt(formats.count(filesConfirmed), formats.count(filesTotal)))
-    if (state === 'waiting') announcer.say(texts.noNetwork)
-    if (state === 'cancelling') announcer.say(texts.cancelling)
-  }
-
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
-    const { texts, formats } = setting()
     if (report?.status === 'confirmed' || report?.status === 'partial') tell('mocap-upload-done', report)
     else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
     else showProblem(error ?? summarize(undefined), report)
     wasCancelled = report?.status === 'cancelled'
-    const failed = job.items.find((item) => item.state === 'failed')
-    if (failed?.error !== undefined && report?.status === 'partial')
-      announcer.say(texts.saidFileFailed(failed.name, texts.problems[problemOf(failed.error)]))
-    itemToReveal = failed
-    const { filesConfirmed, filesTotal } = list.totals()
-    const [done, all] = [formats.count(filesConfirmed), formats.count(filesTotal)]
-    if (wasCancelled) announcer.say(texts.wasCancelled)
-    else announcer.say(done.value === all.value ? texts.allDone(all) : texts.progress(done, all))
+    itemToReveal = job.items.find((item) => item.state === 'failed')
+    narration.sayEnd(job, report)
   }
 
   function showProblem(error: ErrorSummary, report?: UploadReport, words?: string): void {
@@ -198,41 +184,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (action === 'choose') void zone.choose()
   }
 
-  async function acceptOffer(key: string): Promise<void> {
-    const offer = offers.find(({ session }) => session.key === key)
-    if (offer === undefined) return
-    if (!isOneClick(offer)) return zone.choose()
-    await attempt(async (uplink) => {
-      const missing = offer.missing.length === 0 ? [] : await uplink.allowFiles(key)
-      await goOn(uplink, { ...offer, missing })
-    })
-  }
-
-  /** Takes an offer up when nothing is missing, else shows what is. */
-  async function goOn(uplink: BrowserUplink, offer: Offer): Promise<void> {
-    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer)
-    const others = offers.filter(({ session }) => session.key !== offer.session.key)
-    if ('upload' in outcome) {
-      wasCancelled = false
-      offers = others
-      list.adopt(outcome.upload, outcome.fileOf)
-      announcer.say(setting().texts.saidStarted(setting().formats.count(offer.session.filesTotal)))
-    } else offers = offers.map((other) => (other.session.key === offer.session.key ? outcome : other))
-    askFrame()
-  }
-
-  async function discardOffer(key: string): Promise<void> {
+  async function mayGiveUp(filesConfirmed: number): Promise<boolean> {
     const { texts, formats } = setting()
-    const offer = offers.find(({ session }) => session.key === key)
-    if (offer === undefined) return
-    const { filesConfirmed } = offer.session
-    if (filesConfirmed > 0 && !(await question.ask(texts, formats.count(filesConfirmed)))) return
-    await attempt(async (uplink) => {
-      await uplink.cancelSession(key)
-      offers = offers.filter((other) => other !== offer)
-      announcer.say(texts.wasCancelled)
-      askFrame()
-    })
+    return filesConfirmed === 0 || question.ask(texts, formats.count(filesConfirmed))
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
@@ -275,18 +229,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       return list.totals()
     },
     add(files) {
-      const fed = feedOffers(offers, files)
-      const complete = fed.offers.filter((offer, index) => offer !== offers[index] && offer.missing.length === 0)
-      offers = fed.offers
-      for (const offer of complete) void attempt((uplink) => goOn(uplink, offer))
-      if (fed.rest.length > 0) addToList(fed.rest)
+      const rest = offers.feed(files)
+      if (rest.length > 0) addToList(rest)
       askFrame()
     },
     async start() {
       const { begin, texts, formats } = setting()
       const ready = list.items.filter(({ state }) => state === 'ready').length
       if (ready === 0) return
-      if (list.phase() === 'ready') quarters.restart()
+      if (list.phase() === 'ready') narration.restart()
       wasCancelled = false
       notices.clear()
       await attempt(async (uplink) => {
@@ -304,25 +255,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       })
     },
     async cancel() {
-      const { texts, formats } = setting()
-      const { filesConfirmed } = list.totals()
-      if (filesConfirmed > 0 && !(await question.ask(texts, formats.count(filesConfirmed)))) return false
+      if (!(await mayGiveUp(list.totals().filesConfirmed))) return false
       await list.cancel()
       return true
     },
     async lookForOffers() {
       const keysInUse = new Set(list.jobs.map(({ upload }) => upload.key))
-      try {
-        const { uplink, flow } = setting()
-        const found = uplink()
-        // A plain Uplink has no files of an earlier life.
-        if (found === undefined || !('missingFiles' in found)) return
-        offers = await findOffers(found, flow, keysInUse)
-      } catch {
-        // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
-        offers = []
-      }
-      askFrame()
+      const { uplink, flow } = setting()
+      await offers.look(uplink, flow, keysInUse)
     },
     redraw() {
       rows.markAll()

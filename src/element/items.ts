@@ -1,0 +1,60 @@
+// One file of an element, the upload that carries it, and where its bytes come from.
+
+import { blobSource, fileFromHandle, type BrowserUplink } from '../browser.ts'
+import type { ErrorSummary } from '../core/errors.ts'
+import type { Source } from '../core/ports.ts'
+import type { Upload, UploadReport } from '../flows/upload.ts'
+import type { ChosenFile } from './chosen-files.ts'
+
+export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
+
+/** One file, one row. */
+export interface Item {
+  readonly name: string
+  readonly bytes: number
+  /** Absent where the browser found the file of an earlier life by itself. */
+  readonly chosen: ChosenFile | undefined
+  state: ItemState
+  sentBytes: number
+  confirmedBytes: number
+  bytesPerSecond: number
+  retries: number
+  error: ErrorSummary | undefined
+}
+
+/** One upload and its files, by file index. */
+export interface Job {
+  upload: Upload
+  readonly items: readonly Item[]
+  report: UploadReport | undefined
+}
+
+/** `chosen`: absent where the browser found the file of an earlier life by itself. */
+export function newItem(name: string, bytes: number, chosen: ChosenFile | undefined, state: ItemState = 'ready'): Item {
+  return {
+    ...{ name, bytes, chosen, state, sentBytes: 0, confirmedBytes: 0, bytesPerSecond: 0, retries: 0 },
+    error: undefined,
+  }
+}
+
+/** With its handle where there is one, so that a later life of the page finds the file again. */
+export async function sourceOf({ name, chosen }: Item): Promise<Source> {
+  if (chosen === undefined) return blobSource(name, new Blob())
+  if (chosen.handle !== undefined) {
+    const found = await fileFromHandle(chosen.handle).catch(() => undefined)
+    if (found !== undefined) return found
+  }
+  const source = blobSource(chosen.file)
+  return chosen.path === name ? source : { ...source, location: chosen.path }
+}
+
+/** The files as they were chosen; where the browser found them by itself it does so again. */
+export function sourcesAgain({ items }: Job): Parameters<BrowserUplink['resume']>[1] {
+  if (items.some((item) => item.chosen === undefined && item.state !== 'confirmed'))
+    return { files: items.flatMap((item) => item.chosen?.file ?? []) }
+  return {
+    source({ fileIndex, name }) {
+      return blobSource(name, items[fileIndex]?.chosen?.file ?? new Blob())
+    },
+  }
+}

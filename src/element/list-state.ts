@@ -1,0 +1,55 @@
+// Where all files of an element are together: the one phase that its controls follow, and the sums.
+
+import type { UploadProgress } from '../flows/upload.ts'
+import type { Item, Job } from './items.ts'
+
+export type Phase = 'empty' | 'ready' | 'uploading' | 'waiting' | 'paused' | 'cancelling' | 'settled'
+
+export interface Totals {
+  readonly filesTotal: number
+  readonly filesConfirmed: number
+  readonly filesFailed: number
+  readonly sentBytes: number
+  readonly confirmedBytes: number
+  readonly totalBytes: number
+  readonly bytesPerSecond: number
+  readonly remainingMs: number | undefined
+}
+
+/** `active`: the uploads that are not over. */
+export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
+  const states = active.map((job) => job.upload.state)
+  if (states.includes('cancelling')) return 'cancelling'
+  const going = states.filter((state) => state !== 'paused' && state !== 'pausing')
+  if (going.some((state) => state !== 'waiting')) return 'uploading'
+  if (going.length > 0) return 'waiting'
+  if (states.length > 0) return 'paused'
+  if (items.some((item) => item.state === 'ready')) return 'ready'
+  return items.length === 0 ? 'empty' : 'settled'
+}
+
+/** Of the files that an upload carries, or has carried. */
+export function totalsOf(jobs: readonly Job[], active: readonly Job[]): Totals {
+  const all = jobs.map((job) => job.upload.progress())
+  const running = active.map((job) => job.upload.progress())
+  const carried = jobs.flatMap((job) => job.items)
+  return {
+    filesTotal: carried.length,
+    filesConfirmed: sum(all, 'filesConfirmed'),
+    filesFailed: sum(all, 'filesFailed'),
+    sentBytes: sum(all, 'sentBytes'),
+    confirmedBytes: sum(all, 'confirmedBytes'),
+    totalBytes: carried.reduce((total, item) => total + item.bytes, 0),
+    bytesPerSecond: sum(running, 'bytesPerSecond'),
+    remainingMs: longest(running),
+  }
+}
+
+function sum(of: readonly UploadProgress[], field: Exclude<keyof UploadProgress, 'remainingMs'>): number {
+  return of.reduce((total, progress) => total + progress[field], 0)
+}
+
+function longest(running: readonly UploadProgress[]): number | undefined {
+  const known = running.flatMap(({ remainingMs }) => remainingMs ?? [])
+  return known.length === 0 ? undefined : Math.max(...known)
+}

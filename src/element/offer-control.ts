@@ -1,0 +1,89 @@
+// What a person does with the offers: takes one up, feeds it with files that are chosen again, or gives it up.
+
+import type { BrowserUplink } from '../browser.ts'
+import type { ChosenFile } from './chosen-files.ts'
+import { feedOffers, findOffers, isOneClick, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
+
+export interface OfferControl {
+  readonly offers: readonly Offer[]
+  accept(key: string): Promise<void>
+  discard(key: string): Promise<void>
+  /** Gives each file to the offer that misses it, and takes up what is complete; the files that nobody misses. */
+  feed(files: readonly ChosenFile[]): readonly ChosenFile[]
+  /** Looks for unfinished uploads of an earlier life, without those in `keysInUse`. `uplinkOf` may throw. */
+  look(uplinkOf: () => BrowserUplink | undefined, flow: string, keysInUse: ReadonlySet<string>): Promise<void>
+}
+
+export interface OfferControlOptions {
+  /** Does what needs an Uplink; shows what goes wrong. */
+  readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
+  /** Opens the picker. */
+  readonly choose: () => void
+  /** Asks before so many confirmed files are given up; true when they may be. */
+  readonly mayGiveUp: (filesConfirmed: number) => Promise<boolean>
+  readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
+  readonly onDiscarded: () => void
+  readonly onChange: () => void
+}
+
+export function createOfferControl(options: OfferControlOptions): OfferControl {
+  const { attempt, onChange } = options
+  let offers: readonly Offer[] = []
+  const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
+
+  /** Takes an offer up when nothing is missing, else shows what is. */
+  const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
+    const { key, filesTotal } = offer.session
+    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer)
+    if ('upload' in outcome) {
+      offers = offers.filter(({ session }) => session.key !== key)
+      options.onTaken(outcome, filesTotal)
+    } else offers = offers.map((other) => (other.session.key === key ? outcome : other))
+    onChange()
+  }
+
+  return {
+    get offers() {
+      return offers
+    },
+    async accept(key) {
+      const offer = find(key)
+      if (offer === undefined) return
+      if (!isOneClick(offer)) options.choose()
+      else
+        await attempt(async (uplink) => {
+          const missing = offer.missing.length === 0 ? [] : await uplink.allowFiles(key)
+          await goOn(uplink, { ...offer, missing })
+        })
+    },
+    async discard(key) {
+      const offer = find(key)
+      if (offer === undefined || !(await options.mayGiveUp(offer.session.filesConfirmed))) return
+      await attempt(async (uplink) => {
+        await uplink.cancelSession(key)
+        offers = offers.filter((other) => other !== offer)
+        options.onDiscarded()
+        onChange()
+      })
+    },
+    feed(files) {
+      const fed = feedOffers(offers, files)
+      const complete = fed.offers.filter((offer, index) => offer !== offers[index] && offer.missing.length === 0)
+      offers = fed.offers
+      for (const offer of complete) void attempt((uplink) => goOn(uplink, offer))
+      return fed.rest
+    },
+    async look(uplinkOf, flow, keysInUse) {
+      try {
+        const uplink = uplinkOf()
+        // A plain Uplink has no files of an earlier life.
+        if (uplink === undefined || !('missingFiles' in uplink)) return
+        offers = await findOffers(uplink, flow, keysInUse)
+      } catch {
+        // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
+        offers = []
+      }
+      onChange()
+    },
+  }
+}
