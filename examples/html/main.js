@@ -10,7 +10,8 @@ const result = document.querySelector('#result')
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   const fields = new FormData(form)
-  uploader.setAttribute('date', new Date().toISOString().slice(0, 10))
+  // The day here, written as 2026-11-20: in Greenwich it may be tomorrow already.
+  uploader.setAttribute('date', new Date().toLocaleDateString('sv'))
   uploader.setAttribute('base-url', fields.get('service').trim())
   uploader.credentials = { apiKey: fields.get('key').trim() }
   uploader.hidden = false

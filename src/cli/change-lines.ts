@@ -6,6 +6,9 @@ import type { Watching } from './json-lines.ts'
 import type { Output } from './output.ts'
 import { countOf, formatDuration, formatTime } from './wording.ts'
 
+/** The wall clock may have been set by so much between two tellings of one outage. */
+const SAME_OUTAGE_MS = 1_000
+
 /** Tells the upload's changes line by line. */
 export function tellAsLines(upload: Upload, output: Output): Watching {
   // A resumed session has confirmed files already.
@@ -32,12 +35,17 @@ export function tellAsLines(upload: Upload, output: Output): Watching {
 
 /** Retries, waiting, dying addresses and warnings, in words. */
 export function tellTroubles(upload: Upload, say: (text: string) => void, output: Output): void {
-  upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) =>
-    say(`retry ${name}, part ${partNumber}, after attempt ${attempt}, in ${formatDuration(delayMs)}: ${error.message}`),
-  )
-  upload.on('waiting', ({ sinceMs, untilMs }) =>
-    say(`waiting: the storage is out of reach since ${localTime(sinceMs)}; giving up at ${localTime(untilMs)}`),
-  )
+  tellRetries(upload, say, output.mode === 'terminal')
+  let toldSinceMs = -Infinity
+  upload.on('waiting', ({ sinceMs }) => {
+    // The same outage is told again at every try; a night of them would bury what else was said.
+    if (Math.abs(sinceMs - toldSinceMs) < SAME_OUTAGE_MS) return
+    toldSinceMs = sinceMs
+    say(
+      `waiting: the storage is out of reach since ${localTime(sinceMs)}; ` +
+        'it is tried again by itself for as long as --give-up-after says',
+    )
+  })
   upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
     say(
       `session replaced, because its addresses died: session ${newSessionId} takes ${countOf(filesMoved, 'file')}, ` +
@@ -51,6 +59,16 @@ export function tellTroubles(upload: Upload, say: (text: string) => void, output
     ),
   )
   upload.on('warning', ({ message }) => output.complain(`warning: ${message}`))
+}
+
+/** A log has a line for each. On a terminal, where the live view counts them, a reason is told when it is a new one. */
+function tellRetries(upload: Upload, say: (text: string) => void, isNewsOnly: boolean): void {
+  let toldReason: string | undefined
+  upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) => {
+    if (isNewsOnly && error.message === toldReason) return
+    toldReason = error.message
+    say(`retry ${name}, part ${partNumber}, after attempt ${attempt}, in ${formatDuration(delayMs)}: ${error.message}`)
+  })
 }
 
 function localTime(wallMs: number): string {

@@ -19,6 +19,7 @@ export interface LimitOptions {
 
 export function addLimitOptions(command: Command): Command {
   return command
+    .optionsGroup('Limits, each also as MOCAP_CALLS_PER_MINUTE and so on:')
     .option('--calls-per-minute <n>', 'of one organisation; more are answered 429; 0 is no limit (default: 30000)')
     .option('--refusals-per-minute <n>', 'calls of one address with improper credentials; 0 is no limit (default: 300)')
     .option('--max-open-sessions <n>', 'unfinished video sessions of one organisation; 0 is no limit (default: 10000)')

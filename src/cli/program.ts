@@ -14,20 +14,29 @@ import { addSegmentCommand } from './commands/segment.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSessionsCommand } from './commands/sessions.ts'
 import { addVideoCommand } from './commands/video.ts'
+import { addBelow, addExamples, markRequired } from './help-texts.ts'
 
-const EXIT_CODES = `
-Exit codes: 0 all confirmed; 1 failed; 2 wrong use or invalid input, found before any call; 3 some files confirmed, some
-not; 4 the service refused the credentials and nothing was confirmed; 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP.`
+const EXIT_CODES =
+  'Exit codes: 0 all confirmed; 1 failed; 2 wrong use or invalid input, found before any call; 3 some files confirmed, some ' +
+  'not; 4 the service refused the credentials and nothing was confirmed; 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP.'
 
 /** Builds the program. It throws CommanderError instead of ending the process, and prints help only. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('mocap-uplink')
     .description('Uploads motion capture files and videos, and requests analyses.')
     .version(version)
-    .addHelpText('after', EXIT_CODES)
     .exitOverride()
     // The mistake is told where all errors are told; help goes where commander sends it.
     .configureOutput({ outputError: () => undefined })
+  markRequired(program)
+  addExamples(
+    program,
+    'To begin',
+    'mocap-uplink demo                everything on this machine, with samples',
+    'mocap-uplink help video          what one command takes',
+    'export MOCAP_BASE_URL=https://…  the service, and MOCAP_API_KEY its key',
+  )
+  addBelow(program, EXIT_CODES)
   addVideoCommand(program, context)
   addCaptureCommand(program, context)
   addSessionsCommand(program, context)

@@ -12,6 +12,10 @@ export interface ProgressPicture {
   readonly files: readonly UploadFileStatus[]
   readonly columns: number
   readonly rows: number
+  /** Attempts that were repeated so far. */
+  readonly retries?: number
+  /** How long the storage has been out of reach, and when it is tried again, ms from now. */
+  readonly outage?: { readonly forMs: number; readonly nextTryInMs: number }
 }
 
 const MIN_COLUMNS_FOR_BAR = 60
@@ -49,18 +53,19 @@ function bar(file: UploadFileStatus): string {
   return '█'.repeat(full) + '░'.repeat(BAR_COLUMNS - full)
 }
 
-function wholeLine({ state, progress }: ProgressPicture, columns: number): string {
+function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, columns: number): string {
   const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = progress
   const { filesConfirmed, filesFailed, filesTotal } = progress
   if (filesTotal === 0) return clip(`${state} …`, columns)
   // The most important first: what does not fit is left out from the end.
   const items = [
-    ...(state === 'uploading' ? [] : [state]),
+    ...(state === 'uploading' ? [] : [state === 'waiting' && outage !== undefined ? waitingWords(outage) : state]),
     `${percentOf(confirmedBytes, totalBytes)} % confirmed`,
     ...(bytesPerSecond > 0 && state === 'uploading' ? [formatRate(bytesPerSecond)] : []),
     ...(remainingMs === undefined || state !== 'uploading' ? [] : [`${formatTime(remainingMs)} left`]),
     ...(filesFailed > 0 ? [`${filesFailed} failed`] : []),
     `${filesConfirmed} of ${countOf(filesTotal, 'file')}`,
+    ...(retries > 0 ? [retries === 1 ? '1 retry' : `${retries} retries`] : []),
     `${formatBytes(sentBytes)} of ${formatBytes(totalBytes)} sent`,
   ]
   let line = ''
@@ -70,4 +75,9 @@ function wholeLine({ state, progress }: ProgressPicture, columns: number): strin
     line = longer
   }
   return clip(line === '' ? (items[0] ?? '') : line, columns)
+}
+
+function waitingWords({ forMs, nextTryInMs }: { readonly forMs: number; readonly nextTryInMs: number }): string {
+  const next = nextTryInMs > 0 ? `, next try in ${formatTime(nextTryInMs)}` : ', trying now'
+  return `no connection for ${formatTime(forMs)}${next}`
 }

@@ -1,7 +1,7 @@
 // The live view on a terminal: the lines of progress-lines.ts, drawn over each other at most ten times a second.
 
 import { performance } from 'node:perf_hooks'
-import type { Upload } from '../flows/upload.ts'
+import type { Upload, UploadEvents } from '../flows/upload.ts'
 import { tellTroubles } from './change-lines.ts'
 import type { Watching } from './json-lines.ts'
 import type { LiveArea, Output } from './output.ts'
@@ -9,6 +9,8 @@ import { progressLines } from './progress-lines.ts'
 import { columnsOf } from './text-width.ts'
 
 const REDRAW_EVERY_MS = 100
+/** Where nothing happens the rate must sink and the time left grow all the same. */
+const LOOK_AGAIN_MS = 1_000
 /** A picture looks at every file; with ten thousand of them it is taken once a second, to leave the time to the upload. */
 const FILES_A_SECOND = 10_000
 const HIDE_CURSOR = '\x1b[?25l'
@@ -23,9 +25,9 @@ export interface LiveView extends Watching {
 /** Draws the upload until `end`. */
 export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   let drawn: readonly string[] = []
-  let progress = upload.progress()
   let [isDirty, isOver] = [true, false]
-  let restUntilMs = 0
+  let [restUntilMs, drawnAtMs, retries] = [0, 0, 0]
+  let outage: UploadEvents['waiting'] | undefined
 
   const area: LiveArea = {
     erase() {
@@ -35,19 +37,32 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
     draw() {
       if (isOver) return
       const files = upload.files()
-      restUntilMs = performance.now() + (files.length / FILES_A_SECOND) * 1000
-      const lines = progressLines({ state: upload.state, progress, files, ...output.size() })
+      drawnAtMs = performance.now()
+      restUntilMs = drawnAtMs + (files.length / FILES_A_SECOND) * 1000
+      const { state } = upload
+      const nowMs = Date.now()
+      const lines = progressLines({
+        ...{ state, progress: upload.progress(), files, retries, ...output.size() },
+        ...(outage === undefined
+          ? {}
+          : { outage: { forMs: nowMs - outage.sinceMs, nextTryInMs: outage.untilMs - nowMs } }),
+      })
       const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
       output.draw(`${eraseText(drawn, output.size().columns)}${text}\n`)
       drawn = lines
     },
   }
   const mark = () => void (isDirty = true)
-  upload.on('progress', (latest) => {
-    progress = latest
+  upload.on('progress', mark)
+  upload.on('state', mark)
+  upload.on('retry', () => {
+    retries += 1
     mark()
   })
-  upload.on('state', mark)
+  upload.on('waiting', (latest) => {
+    outage = latest
+    mark()
+  })
   upload.on('file', (file) => {
     mark()
     if (file.state === 'failed') output.say(`failed ${file.name}: ${file.error?.message ?? 'no reason given'}`)
@@ -55,7 +70,8 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   tellTroubles(upload, (text) => output.say(text), output)
 
   const timer = setInterval(() => {
-    if (!isDirty || performance.now() < restUntilMs) return
+    const nowMs = performance.now()
+    if ((!isDirty && nowMs - drawnAtMs < LOOK_AGAIN_MS) || nowMs < restUntilMs) return
     isDirty = false
     area.draw()
   }, REDRAW_EVERY_MS)

@@ -65,7 +65,7 @@ function tellEnd(error: unknown, { output, flow, interruption, durationMs }: End
     output.event('result', { flow, status: 'interrupted', ...rest })
     return SIGNAL_EXIT[reason]
   }
-  const known = error instanceof CommanderError ? wrongUse(error) : error
+  const known = error instanceof CommanderError ? wrongUse(error, flow) : error
   tellError(output, known)
   output.event('result', { flow, status: 'failed', ...rest, error: errorLine(known) })
   return exitCodeOfError(known)
@@ -78,10 +78,20 @@ function tellError(output: Output, error: unknown): void {
   for (const line of redactText(error.stack ?? '').split('\n')) output.complain(line)
 }
 
-/** Commander's message without its prefix, and without the value of an option that it does not know. */
-function wrongUse(error: CommanderError): UploadError {
-  const message = error.message.replace(/^error: /, '').replace(/(--[\w-]+)=[^']*/g, '$1=…')
-  return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', `${message}. See mocap-uplink --help.`)
+/**
+ * Commander's message on one line, without its prefix, and without the value of an option that it does not know; and the
+ * help of the command that was meant.
+ */
+function wrongUse(error: CommanderError, command: CommandFlow | null): UploadError {
+  const message = error.message
+    .replace(/^error: /, '')
+    .replace(/(--[\w-]+)=[^']*/g, '$1=…')
+    .replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?')
+  const help = command === null ? 'mocap-uplink --help' : `mocap-uplink help ${command}`
+  return new UploadError(
+    'ERR_UPLOAD_INVALID_ARGUMENT',
+    `${message.replace(/[.?]?$/, (end) => end || '.')} See ${help}.`,
+  )
 }
 
 function hasFlag(args: readonly string[], flag: string): boolean {

@@ -29,7 +29,7 @@ export async function followUpload(upload: Upload, running: RunningUpload): Prom
   try {
     const first = await Promise.race([ended, interruption.happened])
     if (typeof first === 'object') return resultOf(first)
-    output.say('Stopping: parts on their way are ended. Once more to stop at once.')
+    output.say('Stopping: what has arrived is kept, parts on their way are ended. Ctrl-C once more stops at once.')
     const late = await stopCleanly(upload, ended)
     if (late !== undefined) return resultOf(late)
     return interruptedResult(upload)

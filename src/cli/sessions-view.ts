@@ -7,10 +7,19 @@ import { formatTime } from './wording.ts'
 
 const HEAD = ['KEY', 'FLOW', 'STATUS', 'FILES', 'BYTES', 'AGE']
 
-/** One line a session under a head; `nowMs` is wall time. Bytes are those with a receipt, of all. */
-export function sessionLines(sessions: readonly SessionSummary[], nowMs: number): string[] {
+/**
+ * One line a session under a head; `nowMs` is wall time. Bytes are those with a receipt, of all. Where a line would be wider
+ * than `columns`, the flow is left out: keys begin with it.
+ */
+export function sessionLines(sessions: readonly SessionSummary[], nowMs: number, columns = Infinity): string[] {
   const rows = [HEAD, ...sessions.map((session) => cells(session, nowMs))]
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
+  const lines = aligned(rows)
+  if (lines.every((line) => columnsOf(line) <= columns)) return lines
+  return aligned(rows.map((row) => row.filter((_, column) => HEAD[column] !== 'FLOW')))
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
   return rows.map((row) =>
     row
       .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - columnsOf(cell)))

@@ -26,6 +26,8 @@ export interface UploadResult {
 /** Files named one by one to a person; the rest is counted. After an interruption the names say what to send again. */
 const NAMED_AT_MOST = 20
 const NAMED_AT_MOST_UNFINISHED = 500
+/** On a terminal they would push everything else out of sight, and the command that finishes them needs no names. */
+const NAMED_AT_MOST_ON_TERMINAL = 5
 
 /** The result of an upload that came to its own end. */
 export function resultOf(report: UploadReport): UploadResult {
@@ -73,14 +75,22 @@ export function jointStatus(results: readonly UploadResult[]): UploadResult['sta
   return results.some(({ files }) => files.some((file) => file.status === 'confirmed')) ? 'partial' : 'failed'
 }
 
-/** Prints the result as the mode of the output asks; `event` is its name in JSON. */
-export function printResult(output: Output, result: UploadResult, event: 'result' | 'ended' = 'result'): void {
+export interface ResultOptions {
+  /** The name of the result in JSON. Default `result`. */
+  readonly event?: 'result' | 'ended'
+  /** What an earlier run had delivered: it is no part of the rate. Default 0. */
+  readonly bytesBefore?: number
+}
+
+/** Prints the result as the mode of the output asks. */
+export function printResult(output: Output, result: UploadResult, options: ResultOptions = {}): void {
+  const { event = 'result', bytesBefore = 0 } = options
   output.event(event, { ...result })
   const { files, status } = result
   // When the session failed as a whole, its one error says more than the name of every file that was not begun.
   const isWhole = status === 'failed' || status === 'cancelled'
   const others = files.filter((file) => file.status === 'failed' || (file.status === 'unfinished' && !isWhole))
-  const most = status === 'interrupted' ? NAMED_AT_MOST_UNFINISHED : NAMED_AT_MOST
+  const most = status === 'interrupted' ? unfinishedNamed(output) : NAMED_AT_MOST
   for (const file of others.slice(0, most)) {
     output.complain(`${file.status}: ${namedReason(file)}`)
   }
@@ -90,7 +100,11 @@ export function printResult(output: Output, result: UploadResult, event: 'result
   if (result.hasPossibleOrphan === true) {
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
   }
-  output.answer(summaryLine(result, status))
+  output.answer(summaryLine(result, bytesBefore))
+}
+
+function unfinishedNamed({ mode }: Output): number {
+  return mode === 'terminal' ? NAMED_AT_MOST_ON_TERMINAL : NAMED_AT_MOST_UNFINISHED
 }
 
 /** The file's name and why it failed; most errors of a file begin with its name already. */
@@ -100,15 +114,17 @@ function namedReason({ name, error }: FileReport): string {
   return words.startsWith(`${name}: `) ? words : `${name}: ${words}`
 }
 
-function summaryLine(result: UploadResult, status: string): string {
-  const { files, durationMs, sessionId } = result
+function summaryLine({ status, files, durationMs, sessionId }: UploadResult, bytesBefore: number): string {
   const confirmed = files.filter((file) => file.status === 'confirmed')
   const verified = confirmed.filter((file) => file.verified).length
   const bytes = confirmed.reduce((sum, file) => sum + file.bytes, 0)
-  const rate = durationMs > 0 && bytes > 0 ? ` (${formatRate((bytes / durationMs) * 1000)})` : ''
+  const now = Math.max(0, bytes - bytesBefore)
+  const rate = durationMs > 0 && now > 0 ? ` (${formatRate((now / durationMs) * 1000)})` : ''
+  const amount = now < bytes ? `${formatBytes(bytes)}, ${formatBytes(now)} of it now` : formatBytes(bytes)
+  const what = confirmed.length === 0 ? 'after' : `${verified} verified, ${amount} in`
   const session = sessionId === null ? '' : `, session ${sessionId}`
   return (
-    `${status}: ${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ${verified} verified, ` +
-    `${formatBytes(bytes)} in ${formatDuration(durationMs)}${rate}${session}`
+    `${status}: ${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ` +
+    `${what} ${formatDuration(durationMs)}${rate}${session}`
   )
 }

@@ -87,11 +87,12 @@ function shareOf({ bytes, sentBytes, state }: Item): number {
   return bytes === 0 ? 0 : Math.min(1, sentBytes / bytes)
 }
 
-function rowActionOf({ state, error }: Item): RowAction | undefined {
+/** Nothing is offered that would do nothing: no retry beside the rest of a running upload, none of what nobody here can mend. */
+function rowActionOf({ state, error, isOver }: Item): RowAction | undefined {
   if (state === 'ready') return 'remove'
   if (state !== 'failed' || error === undefined) return undefined
   const action = actionOf(error)
-  return action === 'ask' ? 'retry' : action
+  return action === 'choose' || (action === 'retry' && isOver) ? action : undefined
 }
 
 function actionWord(action: RowAction, texts: UploaderTexts, formats: Formats): string {

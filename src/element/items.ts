@@ -20,6 +20,8 @@ export interface Item {
   bytesPerSecond: number
   retries: number
   error: ErrorSummary | undefined
+  /** Its upload has ended: only now can another try begin. */
+  isOver: boolean
 }
 
 /** One upload and its files, by file index. */
@@ -34,6 +36,7 @@ export function newItem(name: string, bytes: number, chosen: ChosenFile | undefi
   return {
     ...{ name, bytes, chosen, state, sentBytes: 0, confirmedBytes: 0, bytesPerSecond: 0, retries: 0 },
     error: undefined,
+    isOver: false,
   }
 }
 

@@ -31,7 +31,7 @@ export function createReading(touch: (item: Item, change: Partial<Item>) => void
         item.confirmedBytes === confirmedBytes &&
         item.error?.message === error?.message &&
         Math.abs(item.bytesPerSecond - bytesPerSecond) < 1
-      if (!isSame) touch(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error })
+      if (!isSame) touch(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
     }
   }
 }

@@ -150,6 +150,8 @@ const ROWS = `
   .drop-zone { padding: 28px 16px; }
   .drop-zone .actions { align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
+  .drop-zone[data-compact] :is(.drop-icon, .hint) { display: none; }
+  .drop-zone[data-compact] button { padding: 8px; }
   .summary, .file { padding-inline: 16px; }
   .summary .actions { flex: 1 1 100%; }
   .summary .actions .primary-button, .summary .actions .pause-button { flex: 1; }
@@ -163,9 +165,6 @@ const ROWS = `
   .file[data-state='failed'] { flex-wrap: wrap; row-gap: 8px; }
   .file[data-state='failed'] .words { flex-basis: calc(100% - 32px); }
   .file[data-state='failed'] button { margin-inline-start: 32px; }
-}
-@container (max-width: 22rem) {
-  .drop-zone[data-compact] .drop-icon { display: none; }
 }
 `
 

@@ -118,8 +118,9 @@ function headingOf(
   }
 }
 
-function factsOf(texts: UploaderTexts, formats: Formats, { phase, totals }: SummaryState): string {
-  if (phase === 'ready' || phase === 'empty') return ''
+function factsOf(texts: UploaderTexts, formats: Formats, { phase, totals, wasCancelled }: SummaryState): string {
+  // What was confirmed of an upload that is given up counts no more.
+  if (phase === 'ready' || phase === 'empty' || (wasCancelled && phase === 'settled')) return ''
   const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const isOver = phase === 'settled'

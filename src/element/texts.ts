@@ -173,7 +173,7 @@ export const englishTexts: UploaderTexts = {
     choose: 'The file has changed or cannot be read. Choose it again.',
     signIn: 'You are not signed in, or may not upload here. Sign in again, then try again.',
     elsewhere: 'This upload cannot go on here. It may be open in another tab.',
-    setup: 'Only the people who run this page can mend this. Tell them, then try again.',
+    setup: 'Your files are fine. Tell the people who run this page, then try again.',
   },
   details: (message) => `Details: ${message}`,
 

@@ -72,7 +72,7 @@ export function createUploadList(listener: ListListener): UploadList {
   const follow = (job: Job): void => {
     const { upload } = job
     const tell = (event: 'progress' | 'file' | 'state', status?: UploadFileStatus): void => {
-      stale.add(job)
+      if (isActive(job)) stale.add(job)
       listener.change()
       listener.told(job, event, status)
     }
@@ -86,7 +86,9 @@ export function createUploadList(listener: ListListener): UploadList {
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
       over.add(job)
       job.report = report
+      // For the last time: what the upload knows no more of, such as a file that it never began, is settled here.
       read(job, Number.NaN)
+      stale.delete(job)
       for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error ?? error)
       listener.settled(job, report, error)
       listener.change()
@@ -100,9 +102,12 @@ export function createUploadList(listener: ListListener): UploadList {
   }
 
   const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
-    if (item.state === 'confirmed') return
-    if (report?.status === 'cancelled') touch(item, { state: 'cancelled', bytesPerSecond: 0, error: undefined })
-    else touch(item, { state: 'failed', bytesPerSecond: 0, error: error ?? item.error ?? UNKNOWN })
+    const ended = { bytesPerSecond: 0, isOver: true }
+    const isCancelled = report?.status === 'cancelled'
+    // A video session is given up whole, what was confirmed in it too; captures that were confirmed stay with the service.
+    if (item.state === 'confirmed' && !(isCancelled && report.flow === 'video')) return
+    if (isCancelled) touch(item, { ...ended, state: 'cancelled', error: undefined })
+    else touch(item, { ...ended, state: 'failed', error: error ?? item.error ?? UNKNOWN })
   }
 
   const startItems = async (chosen: readonly Item[], begin: (sources: readonly Source[]) => Upload): Promise<void> => {

@@ -67,7 +67,7 @@ export interface UploadEvents {
     readonly delayMs: number
     readonly error: ErrorSummary
   }
-  /** The storage is out of reach, and is asked again at `untilMs`; wall times, ms since 1970. */
+  /** The storage is out of reach since then, and is tried again at `untilMs`; told at every try. Wall times, ms since 1970. */
   waiting: { readonly sinceMs: number; readonly untilMs: number }
   /** The addresses died, and a new session took the unfinished files: the only event after which confirmed bytes fall. */
   'session.replaced': SessionReplaced

@@ -144,6 +144,14 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Cancel the upload').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
     expect(await told(page, 'cancelled')).toMatchObject([{ status: 'cancelled', isServiceTold: true }])
+
+    // The session is given up whole; nothing of it may still look delivered, or on its way.
+    await expect
+      .poll(() => page.locator('mocap-uploader [part~=file-status]').allTextContents())
+      .toEqual(['Cancelled', 'Cancelled'])
+    expect(await page.locator('mocap-uploader [part~=summary-facts]').textContent()).toBe('')
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').waitFor()
   })
 
   test('says that there is no network, and goes on by itself when it is back', async () => {
@@ -182,6 +190,65 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Try again: swing-02.mp4').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+  })
+
+  test('leaves a way on where the service refuses the upload before it begins', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const isCreate = (url: URL): boolean => url.pathname.endsWith('/upload_videos')
+    await page.route(isCreate, (route) =>
+      route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, body: '{}' }),
+    )
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Nothing was uploaded').waitFor()
+    await page.getByRole('listitem').getByText('Not uploaded').waitFor()
+    expect(await violations(page, 'mocap-uploader')).toEqual([])
+
+    await page.unroute(isCreate)
+    await button(page, 'Try again: swing-01.mp4').click()
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+  })
+
+  test('offers no retry for what nobody in front of the page can mend', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const isPart = (url: URL): boolean => url.searchParams.has('partNumber')
+    await page.route(isPart, async (route) => {
+      if (route.request().method() === 'OPTIONS') return route.continue()
+      const response = await route.fetch()
+      const shown = Object.entries(response.headers()).filter(([name]) => name !== 'access-control-expose-headers')
+      return route.fulfill({ response, headers: Object.fromEntries(shown) })
+    })
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Nothing was uploaded').waitFor()
+
+    const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
+    await row.getByText('Tell the people who run this page, then try again.').waitFor()
+    expect(await row.getByRole('button').count()).toBe(0)
+    await page.getByRole('alert').getByText('ExposeHeaders').waitFor()
+    // For when they have mended it.
+    await button(page, 'Try again').waitFor()
+  })
+
+  test('offers no retry while the rest of its upload runs, because it could not begin', async () => {
+    const page = await openPage()
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
+      await element.start()
+      globalThis.scripted.change(0, { state: 'failed', error: { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'no' } })
+    })
+    const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
+    await row.getByText('Not uploaded').waitFor()
+    await button(page, 'Pause').waitFor()
+
+    expect(await row.getByRole('button').count()).toBe(0)
   })
 
   test('works with the keyboard alone, and never drops the focus', async () => {

@@ -3,14 +3,14 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 
-import { tellAsLines } from '../../src/cli/change-lines.ts'
+import { tellAsLines, tellTroubles } from '../../src/cli/change-lines.ts'
 import { tellAsJson } from '../../src/cli/json-lines.ts'
 import { createOutput } from '../../src/cli/output.ts'
 import { createEmitter } from '../../src/flows/emitter.ts'
 import type { Upload, UploadEvents } from '../../src/flows/upload.ts'
 
-function stage(isJson: boolean) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+function stage(isJson: boolean, isTerminal = false) {
+  const [stdout, stderr] = [Object.assign(new PassThrough(), { isTTY: isTerminal }), new PassThrough()]
   const streams = { stdout, stderr } as unknown as { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
   const output = createOutput({ isJson, isQuiet: false, ...streams, env: {} })
   const emitter = createEmitter<UploadEvents>((error) => {
@@ -37,6 +37,38 @@ it('people are told what is sent again, and that a shortfall is coming', () => {
   expect(second).toMatch(
     /^shortfall: the addresses die at 2026-11-\d\d [\d:]{8}, and at this rate 1:30:00 are needed; /,
   )
+})
+
+it('an outage is told once however often it is tried, and never as the time of giving up', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+
+  const sinceMs = Date.UTC(2026, 10, 20, 2)
+  for (const seconds of [1, 3, 7]) emitter.emit('waiting', { sinceMs, untilMs: sinceMs + seconds * 1_000 })
+  emitter.emit('waiting', { sinceMs: sinceMs + 3_600_000, untilMs: sinceMs + 3_601_000 })
+
+  const lines = said().trim().split('\n')
+  expect(lines).toHaveLength(2)
+  for (const line of lines)
+    expect(line).toMatch(
+      /^waiting: the storage is out of reach since [-\d]{10} [\d:]{8}; it is tried again by itself for as long as --give-up-after says$/,
+    )
+})
+
+it.each([
+  ['a log', false, 3],
+  ['a terminal', true, 2],
+])('%s has a line for each retry, or for each new reason', (_where, isTerminal, count) => {
+  const { output, emitter, upload, said } = stage(false, isTerminal)
+  tellTroubles(upload, (text) => output.say(text), output)
+
+  for (const message of ['The storage answered 503', 'The storage answered 503', 'Connection was refused'])
+    emitter.emit('retry', {
+      ...{ fileIndex: 0, name: 'a.mp4', partNumber: 1, attempt: 1, delayMs: 500 },
+      error: { code: 'ERR_UPLOAD_NETWORK', message },
+    })
+
+  expect(said().match(/^retry a\.mp4, part 1/gm)).toHaveLength(count)
 })
 
 it('scripts are told both as events', () => {

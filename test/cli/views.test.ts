@@ -2,13 +2,16 @@
 
 import { describe, expect, it } from 'vitest'
 
+import { wrapped } from '../../src/cli/help-texts.ts'
 import { parseDuration, parseInteger, parseSize, readJsonOption } from '../../src/cli/option-values.ts'
 import { onOneLine } from '../../src/core/redact.ts'
 import { progressLines } from '../../src/cli/progress-lines.ts'
 import type { ProgressPicture } from '../../src/cli/progress-lines.ts'
 import { eraseText } from '../../src/cli/progress-view.ts'
+import { sessionLines } from '../../src/cli/sessions-view.ts'
 import { columnsOf, fitColumns, shortenMiddle } from '../../src/cli/text-width.ts'
 import { formatTime, percentOf } from '../../src/cli/wording.ts'
+import type { SessionSummary } from '../../src/flows/sessions.ts'
 import type { UploadFileStatus } from '../../src/flows/upload.ts'
 
 const MIB = 1024 * 1024
@@ -70,10 +73,56 @@ describe('the live view', () => {
     expect(lines).toEqual(['waiting · 30 % confirmed · 2 failed · 1 of 3 files · 12 MiB of 30 MiB sent'])
   })
 
+  it('says how long there has been no connection, when it is tried again, and how often parts were repeated', () => {
+    const outage = { forMs: 74_000, nextTryInMs: 12_000 }
+    const now = { ...outage, nextTryInMs: -1 }
+    const waiting = { state: 'waiting', files: [] } as const
+
+    expect(progressLines(picture({ ...waiting, outage, retries: 1, columns: 120 }))).toEqual([
+      'no connection for 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · 1 retry · 12 MiB of 30 MiB sent',
+    ])
+    expect(progressLines(picture({ ...waiting, outage: now }))[0]).toMatch(/^no connection for 1:14, trying now · 30 %/)
+    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 2 MiB\/s/)
+  })
+
   it('goes back over the rows that its lines take after a resize', () => {
     expect(eraseText(['x'.repeat(79), 'y'], 80)).toBe('\r\x1b[2A\x1b[J')
     expect(eraseText(['x'.repeat(79), 'y'], 40)).toBe('\r\x1b[3A\x1b[J')
     expect(eraseText([], 40)).toBe('')
+  })
+})
+
+describe('the list of sessions', () => {
+  const session: SessionSummary = {
+    ...{
+      key: 'capture-mwrg877p-x357uvli4i',
+      flow: 'capture',
+      status: 'open',
+      sessionId: 7,
+      sessionIds: [],
+      leftSessionIds: [],
+    },
+    ...{ filesConfirmed: 8, filesFailed: 0, filesTotal: 40, bytes: 300 * MIB, confirmedBytes: 20 * MIB },
+    beganAtMs: 0,
+  }
+
+  it('leaves the flow, with which the keys begin, to them where the terminal is too narrow for both', () => {
+    expect(sessionLines([session], 3_723_000)).toEqual([
+      'KEY                          FLOW     STATUS  FILES    BYTES              AGE',
+      'capture-mwrg877p-x357uvli4i  capture  open    8 of 40  20 MiB of 300 MiB  1:02:03',
+    ])
+    expect(sessionLines([session], 3_723_000, 80)).toEqual([
+      'KEY                          STATUS  FILES    BYTES              AGE',
+      'capture-mwrg877p-x357uvli4i  open    8 of 40  20 MiB of 300 MiB  1:02:03',
+    ])
+  })
+})
+
+describe('a paragraph of the help', () => {
+  it('is broken between words, and never a word that is longer than the terminal', () => {
+    expect(wrapped('one two three\nfour https://a.example/very/long', 9)).toBe(
+      'one two\nthree\nfour\nhttps://a.example/very/long',
+    )
   })
 })
 

@@ -48,12 +48,13 @@ async function refused(args: readonly string[], more: Record<string, string> = {
 describe.concurrent('wrong use', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['upload', 'x'], /unknown command 'upload'/],
+    ['a misspelt command', ['vidoe', 'x'], /unknown command 'vidoe', did you mean video\? See mocap-uplink --help\./],
     ['an unknown option', ['video', 'swing.mp4', ...VIDEO, '--bogus=hush-hush'], /unknown option '--bogus=…'/],
     ['a missing argument', ['video', ...VIDEO], /missing required argument 'file'/],
     [
       'a missing player',
       ['video', 'swing.mp4', '--movement-type', '1', '--date', '2026-11-20', '--session-type', '2'],
-      /--player/,
+      /--player.* See mocap-uplink help video\./,
     ],
     ['an empty player', ['video', 'swing.mp4', ...VIDEO, '--player', ' '], /--player is empty/],
     ['a date that is none', ['video', 'swing.mp4', ...VIDEO, '--date', '2026-02-30'], /--date is "2026-02-30"/],
@@ -146,9 +147,19 @@ describe.concurrent('wrong use', () => {
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toContain('--reprocess')
+    expect(help.stdout).toMatch(/--mocap-type <n> .*\n? *.*\(required\)/)
     expect(version).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
   })
 })
+
+it.each([['help'], ['resume'], ['cancel'], ['receipt', 'check'], ['analysis'], ['serve'], ['serve', 'keys']])(
+  'the help of %s has no line that a terminal of 80 columns would break',
+  async (...command) => {
+    const { stdout } = await cli.run(command[0] === 'help' ? command : [...command, '--help'])
+
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+  },
+)
 
 describe.concurrent('credentials', () => {
   it.each([

@@ -24,7 +24,8 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
         files: clips.map((clip) => ({ source: blobSource(clip), frameRate: 240 })),
         movementTypeId: 1,
         playerId: 'p-17',
-        sessionDate: new Date().toISOString().slice(0, 10),
+        // The day here, written as 2026-11-20: in Greenwich it may be tomorrow already.
+        sessionDate: new Date().toLocaleDateString('sv'),
         sessionTypeId: 2,
       }),
     )

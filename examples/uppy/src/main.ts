@@ -30,7 +30,8 @@ function openDashboard(baseUrl: string, apiKey: string): void {
           files: files.map((file) => ({ ...file, frameRate: 240 })),
           movementTypeId: 1,
           playerId: 'p-17',
-          sessionDate: new Date().toISOString().slice(0, 10),
+          // The day here, written as 2026-11-20: in Greenwich it may be tomorrow already.
+          sessionDate: new Date().toLocaleDateString('sv'),
           sessionTypeId: 2,
         }),
     })

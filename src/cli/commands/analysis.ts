@@ -6,6 +6,7 @@ import { given } from '../../core/given.ts'
 import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
+import { addBelow } from '../help-texts.ts'
 import { parseDuration } from '../option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options.ts'
 import { printCalls } from '../plan-view.ts'
@@ -29,15 +30,13 @@ interface WaitOptions {
 }
 
 export function addAnalysisCommand(program: Command, context: CommandContext): void {
-  const analysis = program
-    .command('analysis')
-    .description('requested analyses')
-    .addHelpText(
-      'after',
-      '\nExit code 0: drafted, requested, completed, read, or still going on at the deadline; 1: failed.\n' +
-        "With --json, list prints an event 'analysis' for each record; its result has their count, and its status says only\n" +
-        'that the list was read. The result of get and update is the state of the analysis, and their exit code that of the call.',
-    )
+  const analysis = program.command('analysis').description('requested analyses')
+  addBelow(
+    analysis,
+    'Exit code 0: drafted, requested, completed, read, or still going on at the deadline; 1: failed.',
+    "With --json, list prints an event 'analysis' for each record; its result has their count, and its status says only " +
+      'that the list was read. The result of get and update is the state of the analysis, and their exit code that of the call.',
+  )
   addCreate(analysis, context)
   addAnalysisRecordCommands(analysis, context)
   const watch = analysis.command('watch').description('wait until an analysis is over').argument('<id>')

@@ -6,6 +6,7 @@ import type { UploadReport } from '../../flows/upload.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { fullLine } from '../error-line.ts'
 import { EXIT } from '../exit-codes.ts'
+import { addBelow } from '../help-texts.ts'
 import { commandLine } from '../how-to-go-on.ts'
 import { keptSessions } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options.ts'
@@ -18,16 +19,16 @@ import { countOf } from '../wording.ts'
 import { knownSession } from './resume.ts'
 import { summariesOf } from './sessions.ts'
 
-const HELP = `
-Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture session. Ends with 1
-when it could not be told; the same command tells it later.`
+const HELP =
+  'Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
+  'session. Ends with 1 when it could not be told; the same command tells it later.'
 
 export function addCancelCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('cancel')
     .description('give a session up and tell the service')
     .argument('<key>', 'a session, as `mocap-uplink sessions` lists it')
-    .addHelpText('after', HELP)
+  addBelow(command, HELP)
   addStateOption(command)
   addServiceOptions(command).action(async (key: string, options: SharedOptions) => {
     const output = context.begin('cancel', options)

@@ -7,6 +7,7 @@ import { given } from '../../core/given.ts'
 import type { CapturesInput } from '../../flows/captures.ts'
 import { interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
+import { addExamples } from '../help-texts.ts'
 import { parseInteger } from '../option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options.ts'
 import { plannedSource } from '../planned-source.ts'
@@ -30,10 +31,10 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
     .command('capture')
     .description('upload motion capture files, in the order in which they are given')
     .argument('<path...>', 'files; a directory means the files in it, in natural order')
-    .option('--org <id>', 'id of the organisation')
+    .option('--org <id>', 'id of the organisation (required without --session)')
     .requiredOption('--mocap-type <n>', 'id of the mocap type, the source of the captures')
-    .option('--session-type <n>', 'id of the session type')
-    .option('--date <day>', 'the day of capture, YYYY-MM-DD')
+    .option('--session-type <n>', 'id of the session type (required without --session)')
+    .option('--date <day>', 'the day of capture, YYYY-MM-DD (required without --session)')
     .addOption(
       new Option('--kind <kind>', 'what the files are (default: .mov and .mp4 are video, others tracking)').choices([
         'video',
@@ -43,7 +44,13 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
     .option('--frame-rate <n>', 'frames per second; needed for video')
     .option('--reprocess', 'send names that the session has already')
     .option('--rename', "put the folder's name before file names that appear twice")
-    .option('--session <id>', 'add to a known session: --org, --date and --session-type are then not needed')
+    .option('--session <id>', 'add to a known session')
+  addExamples(
+    command,
+    'Example',
+    'mocap-uplink capture ./game-0119 --org org-1a2b3c4d --mocap-type 2 \\',
+    '  --session-type 1 --date 2026-11-19',
+  )
   addUploadOptions(command).action(async (paths: string[], options: CaptureOptions) => {
     const output = context.begin('capture', options)
     const fields = captureFields(options)

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { filesUnder } from '../../node.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
+import { addBelow } from '../help-texts.ts'
 import { keptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options.ts'
 import type { Output } from '../output.ts'
@@ -17,9 +18,9 @@ import { summariesOf } from './sessions.ts'
 
 type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { readonly output?: string }
 
-const CHECK_HELP = `
-Ends with 0 when every file that the receipt says is confirmed was given and is proven byte for byte, with 1 when one
-differs, is missing or cannot be proven.`
+const CHECK_HELP =
+  'Ends with 0 when every file that the receipt says is confirmed was given and is proven byte for byte, ' +
+  'with 1 when one differs, is missing or cannot be proven.'
 
 export function addReceiptCommand(program: Command, context: CommandContext): void {
   const receipt = program.command('receipt').description('what was delivered, and whether files are what was delivered')
@@ -49,7 +50,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
     .description('prove local files against a receipt')
     .argument('<receipt>', 'a receipt file')
     .argument('<path...>', 'the files, or folders of them')
-    .addHelpText('after', CHECK_HELP)
+  addBelow(check, CHECK_HELP)
   addOutputOptions(check).action(async (file: string, paths: string[], options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
     const delivered = await readReceipt(file)

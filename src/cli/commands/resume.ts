@@ -8,6 +8,7 @@ import type { Uplink } from '../../uplink.ts'
 import type { CommandContext } from '../command-context.ts'
 import { errorLine } from '../error-line.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { addBelow } from '../help-texts.ts'
 import { writeReceipt } from '../receipt-file.ts'
 import { sayHowToGoOn } from '../how-to-go-on.ts'
 import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
@@ -20,16 +21,17 @@ import { exitCodeOf, jointStatus, printResult, worstExitCode, type UploadResult 
 import { countOf } from '../wording.ts'
 import { summariesOf } from './sessions.ts'
 
-const HELP = `
-Without a key every session that is not confirmed or cancelled is taken up, one after another. Files that had failed are
-tried once more. With --json each of several sessions ends with an event 'ended', and the result has all their files.`
+const HELP =
+  'Without a key every session that is not confirmed or cancelled is taken up, one after another. Files ' +
+  "that had failed are tried once more. With --json each of several sessions ends with an event 'ended', " +
+  'and the result has all their files.'
 
 export function addResumeCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('resume')
     .description('finish uploads that were interrupted or failed')
     .argument('[key...]', 'sessions, as `mocap-uplink sessions` lists them (default: all that are not finished)')
-    .addHelpText('after', HELP)
+  addBelow(command, HELP)
   addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)
@@ -80,7 +82,10 @@ async function resumeAll(context: CommandContext, output: Output, task: Task): P
     if (sessions.length > 1) output.say(`Session ${session.key} (${results.length + 1} of ${sessions.length})`)
     const result = await resumeOne(context, output, task, session)
     results.push(result)
-    printResult(output, result, sessions.length > 1 ? 'ended' : 'result')
+    printResult(output, result, {
+      event: sessions.length > 1 ? 'ended' : 'result',
+      bytesBefore: session.confirmedBytes,
+    })
     sayHowToGoOn(output, result, options)
     if (options.receipt !== undefined) {
       const path = sessions.length > 1 ? `${options.receipt}.${session.key}` : options.receipt

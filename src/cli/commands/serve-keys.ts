@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { databaseUrlOf } from '../database-url.ts'
+import { addBelow } from '../help-texts.ts'
 import { addOutputOptions } from '../options.ts'
 import type { Output } from '../output.ts'
 import { invalid } from '../../core/errors.ts'
@@ -22,10 +23,10 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
   const keys = serve
     .command('keys')
     .description('API keys of organisations, in the database of --data or --database-url-file')
-    .addHelpText(
-      'after',
-      '\nBeside running services with a PostgreSQL server. The embedded database is one process’s: stop the service first.',
-    )
+  addBelow(
+    keys,
+    'Beside running services with a PostgreSQL server. The embedded database is one process’s: stop the service first.',
+  )
   const run = (command: Command, work: Work) => withKeys(context, command.optsWithGlobals<KeysOptions>(), work)
   addOutputOptions(
     keys

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { addBelow } from '../help-texts.ts'
 import { addJwtOptions } from '../jwt-from-options.ts'
 import { addLimitOptions } from '../limits-from-options.ts'
 import { addOutputOptions } from '../options.ts'
@@ -30,14 +31,14 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--managed-keys', 'take only API keys that `serve keys` made: no fixed key or token')
     .option('--log', 'a JSON line for each call on stderr: method, path, status, time, request id; nothing secret')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
-    .addHelpText(
-      'after',
-      '\nThe credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a\n' +
-        "key and a token are made up and printed once (with --json in the event 'listening').\n" +
-        'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data or bucket for all.\n' +
-        'MOCAP_METRICS_TOKEN asks whoever reads /metrics at --port for this bearer token. SIGTERM ends with exit code 0.\n' +
-        'S3_BUCKET, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY keep the objects in an S3-compatible store.',
-    )
+  addBelow(
+    command,
+    'The credentials that callers must show are taken from MOCAP_API_KEY and MOCAP_ACCESS_TOKEN; without either, a ' +
+      "key and a token are made up and printed once (with --json in the event 'listening').",
+    'DATABASE_URL names a PostgreSQL server as well; several services may share it, with one --data or bucket for all.',
+    'MOCAP_METRICS_TOKEN asks whoever reads /metrics at --port for this bearer token. SIGTERM ends with exit code 0.',
+    'S3_BUCKET, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY keep the objects in an S3-compatible store.',
+  )
   addJwtOptions(command)
   addLimitOptions(command)
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
@@ -55,6 +56,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const { credentials, databaseUrl, s3 } = settings
   // Only here: whoever uploads needs none of the packages of the service.
   const { startService } = await import('../../service/index.ts')
+  if (output.mode === 'terminal') output.say('Starting the service …')
   const service = await startService(settings)
   const made = credentials === undefined ? service.credentials : undefined
   output.event('listening', {
@@ -79,6 +81,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     output.answer(`API key:      ${made.apiKeys[0] ?? ''}`)
     output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
   }
+  if (output.mode === 'terminal') output.say('Ctrl-C ends it.')
   // A parent that started us with a channel and died cannot send a signal any more.
   const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve))
   await Promise.race([context.interruption.happened, orphaned])

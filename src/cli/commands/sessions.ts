@@ -45,7 +45,10 @@ function list(sessions: readonly SessionSummary[], { folder }: KeptSessions, out
   }
   output.event('result', { flow: 'sessions', status: 'completed', sessions: sessions.length, removed: 0 })
   if (sessions.length === 0) output.answer(`There is no session in ${folder}`)
-  else for (const line of sessionLines(sessions, Date.now())) output.answer(line)
+  else {
+    const columns = output.mode === 'terminal' ? output.size().columns : Infinity
+    for (const line of sessionLines(sessions, Date.now(), columns)) output.answer(line)
+  }
   for (const { error } of sessions) if (error !== undefined) output.complain(`warning: ${error.message}`)
   return EXIT.done
 }

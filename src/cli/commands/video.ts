@@ -5,6 +5,7 @@ import { checkDate, checkFrameRate, checkText } from '../../client/checks.ts'
 import { given } from '../../core/given.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
+import { addExamples } from '../help-texts.ts'
 import { parseDecimal, parseInteger } from '../option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options.ts'
 import { plannedSource } from '../planned-source.ts'
@@ -28,6 +29,12 @@ export function addVideoCommand(program: Command, context: CommandContext): void
     .requiredOption('--date <day>', 'the day of capture, YYYY-MM-DD')
     .requiredOption('--session-type <n>', 'id of the session type')
     .option('--frame-rate <n>', 'frames per second of the clips')
+  addExamples(
+    command,
+    'Example',
+    'mocap-uplink video swing-*.mp4 --movement-type 1 --player p-17 \\',
+    '  --date 2026-11-20 --session-type 2 --frame-rate 240',
+  )
   addUploadOptions(command).action(async (paths: string[], options: VideoOptions) => {
     const output = context.begin('video', options)
     const fields = {

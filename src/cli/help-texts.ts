@@ -1,0 +1,45 @@
+// What the help says beside commander's own lists: which options are required, and what stands below them, in lines that
+// the terminal need not break.
+
+import { type Command, Help, type Option } from 'commander'
+
+const WIDEST = 100
+
+/** Marks what is required; the commands that are added afterwards inherit it. */
+export function markRequired(program: Command): Command {
+  const plain = new Help()
+  return program.configureHelp({
+    optionDescription: (option: Option) =>
+      option.mandatory ? `${plain.optionDescription(option)} (required)` : plain.optionDescription(option),
+  })
+}
+
+/** Adds paragraphs below the lists, each wrapped to the terminal. A line break within one stays. */
+export function addBelow(command: Command, ...paragraphs: readonly string[]): Command {
+  return command.addHelpText('after', () => {
+    const columns = Math.min(WIDEST, (process.stdout.columns || 80) - 1)
+    return `\n${paragraphs.map((text) => wrapped(text, columns)).join('\n')}`
+  })
+}
+
+/** Commands to copy, one a line and never broken, under a title. */
+export function addExamples(command: Command, title: string, ...lines: readonly string[]): Command {
+  return command.addHelpText('after', `\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+}
+
+/** The text in lines of at most `columns`, where its words allow it. */
+export function wrapped(text: string, columns: number): string {
+  const lines: string[] = []
+  for (const paragraph of text.split('\n')) {
+    let line = ''
+    for (const word of paragraph.split(' ')) {
+      const longer = line === '' ? word : `${line} ${word}`
+      if (line !== '' && longer.length > columns) {
+        lines.push(line)
+        line = word
+      } else line = longer
+    }
+    lines.push(line)
+  }
+  return lines.join('\n')
+}
