@@ -5,6 +5,7 @@
 // them. That is 0.05 s of processor time at every start. The path is not public, so only patches of undici are taken.
 import Client from 'undici/lib/dispatcher/client.js'
 import type { Connector } from './connector.ts'
+import { withPatientParser } from './patient-parser.ts'
 import type { Wire } from './wire.ts'
 
 /** One connection, held by one request. */
@@ -171,7 +172,7 @@ function createClient(target: URL, wire: Wire, keepAliveMs: number): Client {
       const isFirst = !isGiven
       isGiven = true
       queueMicrotask(() => {
-        if (isFirst) callback(null, wire.socket)
+        if (isFirst) withPatientParser(() => callback(null, wire.socket))
         else callback(Object.assign(new Error('The idle connection had ended'), { code: 'ECONNRESET' }), null)
       })
     },
