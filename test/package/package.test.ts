@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '..', '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: Record<string, string | Record<string, Record<string, string> | null>>
+  imports: Record<string, object>
   bin: Record<string, string>
 }
 let project: string
@@ -97,7 +98,7 @@ describe('the packed package', () => {
   it('has a file for every export and every export type', () => {
     const filesOf = (entry: unknown): string[] =>
       typeof entry === 'string' ? [entry] : Object.values(entry ?? {}).flatMap((inner) => filesOf(inner))
-    const named = filesOf(manifest.exports)
+    const named = filesOf([manifest.exports, manifest.imports]).filter((file) => file.startsWith('.'))
     const installed = join(project, 'node_modules', 'mocap-uplink')
     const missing = [...named, ...Object.values(manifest.bin)].filter((file) => !existsSync(join(installed, file)))
 
@@ -117,6 +118,28 @@ describe('the packed package', () => {
       'valibot',
       'xstate',
     ])
+  })
+
+  it('reads answers without sending undici’s parser to the optimising compiler', () => {
+    const trace = run(
+      'answers.mjs',
+      `import { createServer } from 'node:http'
+      import { setFlagsFromString } from 'node:v8'
+      import { undiciTransport } from 'mocap-uplink/node'
+      setFlagsFromString('--trace-wasm-compilation-times')
+      const server = createServer((_, answer) => answer.end('hello')).listen(0, '127.0.0.1')
+      await new Promise((resolve) => server.once('listening', resolve))
+      const transport = undiciTransport()
+      const url = 'http://127.0.0.1:' + server.address().port
+      for (let count = 0; count < 40; count += 1) {
+        await transport.send({ method: 'GET', url, headers: {}, body: undefined, signal: new AbortController().signal })
+      }
+      await transport.close()
+      server.close()`,
+    )
+
+    expect(trace).toContain('using Liftoff')
+    expect(trace).not.toContain('using TurboFan')
   })
 
   it('runs its command', () => {
