@@ -256,12 +256,6 @@ describe('an upload that does not succeed', () => {
       /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\nMissing: 1 of 1 file, [^\n]+ To finish: mocap-uplink resume video-\S+\n$/,
     )
     expect(stdout + stderr).not.toContain('secret-key-77')
-
-    // What was planned is kept, and the next `resume` takes it up: whoever repeats the command has to know.
-    const plain = await cli.run(['video', 'small.mov', ...VIDEO], env)
-    expect(plain.stdout).toMatch(
-      /\nfailed: 0 of 1 file confirmed, after [^\n]+\nNothing was begun at the service\. To try again: mocap-uplink resume (video-\S+) \(to forget it: mocap-uplink cancel \1\)\n$/,
-    )
   })
 
   it('shows no signed query, key or header in anything it prints', async () => {

@@ -40,7 +40,7 @@ export function usualBudget({
   env,
 }: Pick<typeof process, 'versions' | 'execArgv' | 'env'>): number | undefined {
   const given = `${execArgv.join(' ')} ${env['NODE_OPTIONS'] ?? ''}`.replaceAll('_', '-')
-  // Bun names a V8 that it does not have.
-  if (given.includes(FLAG) || 'bun' in versions) return undefined
+  // Bun names a V8 that it does not have; Electron freezes the flags of its own.
+  if (given.includes(FLAG) || 'bun' in versions || 'electron' in versions) return undefined
   return USUAL_BUDGETS.get(versions.v8.split('.', 2).join('.'))
 }

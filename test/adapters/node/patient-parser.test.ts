@@ -43,6 +43,7 @@ describe('the parser of answers', () => {
   it.each([
     ['of another V8', { versions: { v8: '99.1.2' } }],
     ['of Bun, which names a V8', { versions: { v8: '12.4.254', bun: '1.2.3' } }],
+    ['of Electron, which freezes its flags', { versions: { v8: '13.6.233', electron: '37.0.0' } }],
     ['that was given one', { execArgv: ['--wasm_tiering_budget=5'] }],
     ['that was given one by its environment', { env: { NODE_OPTIONS: '--wasm-tiering-budget=5' } }],
   ])('is left alone in a process %s', async (_which, facts) => {
