@@ -10,7 +10,7 @@ import type { Slicer } from './slices.ts'
 export interface BodyOptions {
   readonly unit: Unit
   readonly reader: Reader
-  /** One window when the unit fits into it, else two. */
+  /** One window when the unit fits into it, else two. Two that lie side by side are filled as one where reading takes no waiting. */
   readonly windows: readonly Uint8Array[]
   /** Begins the hash of a sequence; undefined when nothing is hashed. */
   readonly startHash: (() => BodyHash) | undefined
@@ -115,11 +115,13 @@ interface Shared {
 
 /**
  * One sequence, in steps that wait for nothing where nothing is to be waited for: what each window costs limits how fast one
- * thread can send. A window is read ahead only where reading takes waiting; else it would only lie and grow cold.
+ * thread can send. A window is read ahead only where reading takes waiting; else it would only lie and grow cold, and both
+ * are one piece of memory that is filled right before it is sent.
  */
 function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
   const { unit, windows, slicer, pace, onHold, onReady } = options
   let [current = NOTHING, other = current] = windows
+  const both = joined(current, other)
   let isBegun = false
   let isDone = windows.length === 0 || unit.end <= unit.start
   /** What is in the present window, where that ends in the source, and how much of it was given out. */
@@ -127,7 +129,7 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
   let piece: Uint8Array = NOTHING
   let givenBytes = 0
   let hashing: Promise<void> | undefined
-  /** The other window holds what comes next, or will when `filling` has ended. */
+  /** What comes next, or will when `filling` has ended; while this piece is on the line it is in the other window. */
   let ahead: Uint8Array | undefined
   let filling: Promise<void> | undefined
   let isSlow = false
@@ -137,8 +139,8 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
   /** The line has taken what it was given and waits for more. */
   let isAsked = false
 
-  const fillOther = (): Uint8Array => {
-    const next = other.subarray(0, Math.min(other.byteLength, unit.end - at))
+  const fillIn = (memory: Uint8Array): Uint8Array => {
+    const next = memory.subarray(0, Math.min(memory.byteLength, unit.end - at))
     filling = shared.fill(next, at)
     return next
   }
@@ -147,8 +149,10 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
     piece = next
     givenBytes = 0
     at += next.byteLength
-    ahead = isSlow && at < unit.end ? fillOther() : undefined
-    isSlow = false
+    // What took both leaves nothing to read ahead into: the next one takes one of them.
+    const isBoth = next.byteLength > other.byteLength
+    ahead = isSlow && !isBoth && at < unit.end ? fillIn(other) : undefined
+    isSlow &&= isBoth
     hashing = shared.update(next)
   }
   const look = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
@@ -168,7 +172,8 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
         onReady()
         return OVER
       }
-      ahead ??= fillOther()
+      // Nothing of what was sent is still in use: the whole memory is free.
+      ahead ??= fillIn(isSlow ? other : (both ?? other))
       if (filling !== undefined) {
         const filled = filling
         filling = undefined
@@ -212,4 +217,10 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
     },
   }
   return sequence
+}
+
+/** Two windows as one; undefined where they do not lie side by side. */
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array | undefined {
+  const isSideBySide = first.buffer === second.buffer && first.byteOffset + first.byteLength === second.byteOffset
+  return isSideBySide ? new Uint8Array(first.buffer, first.byteOffset, first.byteLength + second.byteLength) : undefined
 }

@@ -32,7 +32,8 @@ export interface WindowBodiesOptions {
   readonly wholeBodies?: WholeBodies
 }
 
-const MAX_WINDOW_BYTES = 1024 * 1024
+/** Two of them, filled as one, stay in the cache of a processor until they are sent. */
+const MAX_WINDOW_BYTES = 256 * 1024
 const MIN_WINDOW_BYTES = 64 * 1024
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
@@ -56,7 +57,7 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
         windows,
         startHash,
         signal,
-        slicer: createSlicer(clock, pool.windowBytes),
+        slicer: createSlicer(clock, 2 * pool.windowBytes),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
         onHold: () => watchdog.hold(),
         onReady: () => watchdog.resume(),

@@ -203,33 +203,76 @@ describe('the body of an attempt', () => {
     await body.end()
   })
 
-  it('gives the bytes and their digest for any sizes and any speeds of disk and hash', async () => {
+  it('fills windows that lie side by side as one, from a source that answers at once', () => {
+    const { body } = make({ unit: range(0, 450), reader: mixedReader(() => undefined), windows: sideBySide(100) })
+    const { step } = body.windows()
+
+    const pieces = [1, 2, 3].map(() => (step?.() as IteratorYieldResult<Uint8Array>).value.slice())
+
+    expect(pieces.map((piece) => piece.byteLength)).toEqual([200, 200, 50])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.from(BYTES.subarray(0, 450)))
+  })
+
+  it('reads ahead into one of two that lie side by side, from a source that takes time, until it answers at once', async () => {
+    const reads: number[] = []
+    const isSlow = (at: number): boolean => at < 400
+    const mixed = mixedReader((at) => (reads.push(at), isSlow(at) ? turn() : undefined))
+    const { body } = make({ unit: range(0, 900), reader: mixed, windows: sideBySide(100) })
+    const iterator = body.windows()[Symbol.asyncIterator]()
+
+    const sizes: number[] = []
+    const readsOnTheLine: (readonly number[])[] = []
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+      const before = next.value.slice()
+      await turn()
+      expect(next.value).toEqual(before)
+      sizes.push(next.value.byteLength)
+      readsOnTheLine.push([...reads])
+    }
+
+    expect(sizes).toEqual([200, 100, 100, 100, 200, 200])
+    // Nothing is free beside the first piece; the third was sent while the fourth was read, and so was the one after it.
+    expect(readsOnTheLine.slice(0, 4)).toEqual([[0], [0, 200, 300], [0, 200, 300, 400], [0, 200, 300, 400]])
+  })
+
+  it('gives the bytes and their digest for any sizes, any speeds of disk and hash, and windows wherever they lie', async () => {
     const sizes = fc.record({ length: fc.integer({ min: 0, max: 999 }), windowBytes: fc.integer({ min: 1, max: 400 }) })
-    const speeds = fc.record({ readMs: fc.nat({ max: 9 }), hashMs: fc.nat({ max: 9 }) })
+    const speeds = fc.record({
+      readMs: fc.nat({ max: 9 }),
+      hashMs: fc.nat({ max: 9 }),
+      atOnce: fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }),
+    })
+    const ways = fc.record({ inSteps: fc.boolean(), areSideBySide: fc.boolean() })
     await fc.assert(
-      fc.asyncProperty(sizes, speeds, fc.boolean(), async ({ length, windowBytes }, { readMs, hashMs }, inSteps) => {
+      fc.asyncProperty(sizes, speeds, ways, async ({ length, windowBytes }, { readMs, hashMs, atOnce }, way) => {
         const clock = createSimulatedClock()
         const hasher = slowHasher(clock, () => hashMs)
-        const slow = reader(() => new Promise<void>((resolve) => clock.setTimeout(resolve, readMs)))
-        const count = length <= windowBytes ? 1 : 2
-        const windows = Array.from({ length: count }, () => new Uint8Array(windowBytes))
+        let reads = 0
+        const mixed = mixedReader(() =>
+          atOnce[reads++ % atOnce.length] === true
+            ? undefined
+            : new Promise<void>((resolve) => clock.setTimeout(resolve, readMs)),
+        )
+        const [one, other] = way.areSideBySide
+          ? sideBySide(windowBytes)
+          : [new Uint8Array(windowBytes), new Uint8Array(windowBytes)]
         const options = {
           unit: range(0, length),
-          reader: slow,
-          windows,
+          reader: mixed,
+          windows: length <= windowBytes ? [one] : [one, other],
           pace: UNPACED,
           startHash: () => hasher.start(),
         }
         const body = createBody({ ...options, onHold() {}, onReady() {} })
 
-        const copies = inSteps ? takeInSteps(body) : take(body)
+        const copies = way.inSteps ? takeInSteps(body) : take(body)
         await clock.advance(20 * (Math.ceil(length / windowBytes) + 1))
 
         expect(Buffer.concat(await copies)).toEqual(Buffer.from(BYTES.subarray(0, length)))
         expect(await body.digest()).toBe(md5(BYTES.subarray(0, length)))
         expect(hasher.violations).toEqual([])
       }),
-      { numRuns: 40 },
+      { numRuns: 80 },
     )
   })
 })
@@ -238,11 +281,12 @@ const UNPACED: BodyOptions['pace'] = { pieceBytes: () => Infinity, take: () => u
 
 interface MakeOptions extends Pick<BodyOptions, 'unit'> {
   readonly reader?: Reader
+  readonly windows?: readonly Uint8Array[]
   readonly leave?: BodyOptions['pace']['take']
   readonly hashMs?: number
 }
 
-function make({ unit, reader: given, leave, hashMs }: MakeOptions) {
+function make({ unit, reader: given, windows, leave, hashMs }: MakeOptions) {
   const clock = createSimulatedClock()
   const hasher = slowHasher(clock, () => hashMs ?? 0)
   const log: string[] = []
@@ -250,7 +294,7 @@ function make({ unit, reader: given, leave, hashMs }: MakeOptions) {
   const body = createBody({
     unit,
     reader: given ?? reader((at) => void reads.push(at)),
-    windows: [new Uint8Array(100), new Uint8Array(100)],
+    windows: windows ?? [new Uint8Array(100), new Uint8Array(100)],
     startHash: hashMs === undefined ? undefined : () => hasher.start(),
     pace: leave === undefined ? UNPACED : { ...UNPACED, take: leave },
     onHold: () => void log.push('hold'),
@@ -268,6 +312,22 @@ function reader(before: (at: number) => unknown): Reader {
     verify: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
+}
+
+/** Waits for what `before` returns; answers at once where that is nothing. */
+function mixedReader(before: (at: number) => Promise<void> | undefined): Reader {
+  return {
+    ...reader(() => undefined),
+    read(into, at) {
+      const answer = (): undefined => void into.set(BYTES.subarray(at, at + into.byteLength))
+      return before(at)?.then(answer) ?? answer()
+    },
+  }
+}
+
+function sideBySide(windowBytes: number): [Uint8Array, Uint8Array] {
+  const memory = new Uint8Array(2 * windowBytes)
+  return [memory.subarray(0, windowBytes), memory.subarray(windowBytes)]
 }
 
 function range(start: number, end: number) {

@@ -33,13 +33,30 @@ describe('a pool of windows', () => {
   })
 
   it('reuses memory instead of making more', async () => {
-    let made = 0
-    const allocate = (bytes: number): Uint8Array => ((made += 1), new Uint8Array(bytes))
+    let madeBytes = 0
+    const allocate = (bytes: number): Uint8Array => ((madeBytes += bytes), new Uint8Array(bytes))
     const pool = createWindowPool({ budgetBytes: 400, windowBytes: 100, allocate })
 
     for (let round = 0; round < 20; round += 1) (await pool.lease(300, never())).release()
 
-    expect(made).toBe(2)
+    expect(madeBytes).toBe(200)
+  })
+
+  it('gives two windows side by side, again and again, and makes no more memory for a short body between them', async () => {
+    let madeBytes = 0
+    const allocate = (bytes: number): Uint8Array => ((madeBytes += bytes), new Uint8Array(bytes))
+    const pool = createWindowPool({ budgetBytes: 400, windowBytes: 100, allocate })
+    const lease = async (bytes: number): Promise<readonly number[]> => {
+      const { windows, release } = await pool.lease(bytes, never())
+      release()
+      return windows.map(({ byteOffset }) => byteOffset)
+    }
+
+    expect([await lease(300), await lease(101)]).toEqual([
+      [0, 100],
+      [0, 100],
+    ])
+    expect([await lease(100), madeBytes]).toEqual([[0], 200])
   })
 
   it('takes windows back once, however often they are released', async () => {

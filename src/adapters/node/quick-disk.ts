@@ -46,6 +46,8 @@ export function createQuickDisk(
   let overdrawnMs = 0
   let restsUntilMs = Number.NEGATIVE_INFINITY
   let knownReads: number | undefined
+  /** The path that was asked about last, most often the next one too, and its folder. */
+  let [lastPath, lastFolder] = ['', '']
 
   /** Since this was asked last. What was late without one waited for the processor: a thread would wait as long. */
   const hasReadFromDisk = (): boolean => {
@@ -63,9 +65,9 @@ export function createQuickDisk(
 
   return {
     mayAskNow(path) {
-      const folder = dirname(path)
-      const isLocal = folders.get(folder)
-      if (isLocal === undefined) void learn(folder)
+      if (path !== lastPath) [lastPath, lastFolder] = [path, dirname(path)]
+      const isLocal = folders.get(lastFolder)
+      if (isLocal === undefined) void learn(lastFolder)
       return isLocal === true && now() >= restsUntilMs
     },
     askNow(work, bytes = 0) {
