@@ -121,7 +121,8 @@ interface Shared {
 function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
   const { unit, windows, slicer, pace, onHold, onReady } = options
   let [current = NOTHING, other = current] = windows
-  const both = joined(current, other)
+  const isPair = current.buffer === other.buffer && current.byteOffset + current.byteLength === other.byteOffset
+  const both = isPair && new Uint8Array(current.buffer, current.byteOffset, 2 * current.byteLength)
   let isBegun = false
   let isDone = windows.length === 0 || unit.end <= unit.start
   /** What is in the present window, where that ends in the source, and how much of it was given out. */
@@ -140,7 +141,7 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
   let isAsked = false
 
   const fillIn = (memory: Uint8Array): Uint8Array => {
-    const next = memory.subarray(0, Math.min(memory.byteLength, unit.end - at))
+    const next = memory.subarray(0, unit.end - at)
     filling = shared.fill(next, at)
     return next
   }
@@ -149,10 +150,12 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
     piece = next
     givenBytes = 0
     at += next.byteLength
+    ahead = undefined
     // What took both leaves nothing to read ahead into: the next one takes one of them.
-    const isBoth = next.byteLength > other.byteLength
-    ahead = isSlow && !isBoth && at < unit.end ? fillIn(other) : undefined
-    isSlow &&= isBoth
+    if (isSlow && next.byteLength <= current.byteLength) {
+      isSlow = false
+      if (at < unit.end) ahead = fillIn(other)
+    }
     hashing = shared.update(next)
   }
   const look = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
@@ -173,7 +176,7 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
         return OVER
       }
       // Nothing of what was sent is still in use: the whole memory is free.
-      ahead ??= fillIn(isSlow ? other : (both ?? other))
+      ahead ??= fillIn(both && !isSlow ? both : other)
       if (filling !== undefined) {
         const filled = filling
         filling = undefined
@@ -217,10 +220,4 @@ function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
     },
   }
   return sequence
-}
-
-/** Two windows as one; undefined where they do not lie side by side. */
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array | undefined {
-  const isSideBySide = first.buffer === second.buffer && first.byteOffset + first.byteLength === second.byteOffset
-  return isSideBySide ? new Uint8Array(first.buffer, first.byteOffset, first.byteLength + second.byteLength) : undefined
 }

@@ -57,7 +57,7 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
         windows,
         startHash,
         signal,
-        slicer: createSlicer(clock, 2 * pool.windowBytes),
+        slicer: createSlicer(clock, pool.windowBytes * 2),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
         onHold: () => watchdog.hold(),
         onReady: () => watchdog.resume(),
@@ -72,8 +72,8 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
 function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurrency, allocate }: WindowBodiesOptions) {
   const share = budgetBytes / (2 * concurrency)
   if (share < MIN_WINDOW_BYTES) {
-    invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
+    invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts.`)
   }
-  const windowBytes = 2 ** Math.floor(Math.log2(Math.min(MAX_WINDOW_BYTES, share)))
+  const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
   return { budgetBytes, windowBytes, ...(allocate === undefined ? {} : { allocate }) }
 }

@@ -2,7 +2,7 @@
 // attempt gets its windows before it reads its first byte and gives them back when its last byte has left. Handing out
 // is first come, first served, and all windows of an attempt at once, so that two attempts never wait for each other.
 
-/** Windows for one attempt; two lie side by side unless memory was short. `release` gives them back, once. */
+/** Windows for one attempt; two lie side by side unless single ones were leased between. `release` gives them back, once. */
 export interface WindowLease {
   readonly windows: readonly Uint8Array[]
   release(): void
@@ -37,22 +37,18 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   const { windowBytes, allocate = (bytes: number) => new Uint8Array(bytes) } = options
   const capacity = Math.max(2, Math.floor(options.budgetBytes / windowBytes))
   const free: Uint8Array[] = []
-  /** Two windows side by side each. */
-  const pairs: Uint8Array[] = []
   const waiters: Waiter[] = []
   let leased = 0
 
-  const takeOne = (): Uint8Array => {
-    const pair = free.length === 0 ? pairs.pop() : undefined
-    if (pair === undefined) return free.pop() ?? allocate(windowBytes)
-    const [first, second] = split(pair)
-    free.push(second)
-    return first
-  }
   const handOut = (count: number): WindowLease => {
     leased += count
-    const pair = count === 2 ? (pairs.pop() ?? (free.length === 0 ? allocate(2 * windowBytes) : undefined)) : undefined
-    const windows = pair === undefined ? Array.from({ length: count }, takeOne) : split(pair)
+    // One that is left over from a pair is used up first.
+    if (free.length < count - 1) {
+      const pair = allocate(2 * windowBytes)
+      free.push(pair.subarray(0, windowBytes), pair.subarray(windowBytes))
+    }
+    if (free.length < count) free.push(allocate(windowBytes))
+    const windows = free.splice(-count)
     let isReleased = false
     return {
       windows,
@@ -60,16 +56,11 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
         if (isReleased) return
         isReleased = true
         leased -= count
-        if (pair === undefined) free.push(...windows)
-        else pairs.push(pair)
+        free.push(...windows)
         serve()
       },
     }
   }
-  const split = (pair: Uint8Array): [Uint8Array, Uint8Array] => [
-    pair.subarray(0, windowBytes),
-    pair.subarray(windowBytes),
-  ]
   const serve = (): void => {
     for (let first = waiters[0]; first !== undefined && leased + first.count <= capacity; first = waiters[0]) {
       waiters.shift()

@@ -319,8 +319,11 @@ function mixedReader(before: (at: number) => Promise<void> | undefined): Reader 
   return {
     ...reader(() => undefined),
     read(into, at) {
-      const answer = (): undefined => void into.set(BYTES.subarray(at, at + into.byteLength))
-      return before(at)?.then(answer) ?? answer()
+      const wait = before(at)
+      const answer = (): void => into.set(BYTES.subarray(at, at + into.byteLength))
+      if (wait !== undefined) return wait.then(answer)
+      answer()
+      return undefined
     },
   }
 }
