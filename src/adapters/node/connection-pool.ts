@@ -28,7 +28,7 @@ export interface ConnectionPoolOptions {
 /** Hands out connections. Whoever acquires one gives it back with exactly one of `release` and `discard`. */
 export interface ConnectionPool {
   /** A connection that waits in a free place: the usual case costs nothing. Undefined: `acquire` it. */
-  takeReady(target: URL): Connection | undefined
+  takeReady(origin: string): Connection | undefined
   /**
    * Waits for a place if need be. Rejects with the signal's reason when aborted, with Node's error when no connection
    * could be made.
@@ -94,8 +94,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   return {
-    takeReady: (target) => {
-      const origin = isClosed ? undefined : origins.get(target.origin)
+    takeReady: (name) => {
+      const origin = isClosed ? undefined : origins.get(name)
       if (origin === undefined || origin.taken >= maxConnectionsPerHost) return undefined
       const ready = takeIdle(origin)
       if (ready === undefined) return undefined

@@ -15,12 +15,24 @@ export type ExchangeResult =
   | { readonly kind: 'sourceFailed'; readonly error: unknown; readonly ending: AttemptEnding }
   | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
 
+/**
+ * The callbacks that undici 7 itself calls. Those that its types know are called by a wrapper around these, which reads
+ * every head of an answer into an object that nobody here wants. False would pause the answer.
+ */
+interface RawHandler {
+  onConnect(): void
+  onHeaders(status: number, rawHeaders: readonly Buffer[]): true
+  onData(chunk: Buffer): true
+  onComplete(): void
+  onError(error: Error): void
+}
+
 /** The transport's own: what the caller says of them is left out. */
 const ownHeaders = new Set(['host', 'connection', 'content-length'])
 const DEFAULT_MAX_REPLY_BYTES = 65_536
 
 /** Runs one exchange; never rejects. Unless it is answered and reusable, the connection has been reset. */
-export function exchange(connection: Connection, target: URL, request: TransportRequest): Promise<ExchangeResult> {
+export function exchange(connection: Connection, path: string, request: TransportRequest): Promise<ExchangeResult> {
   const { client, wire } = connection
   const { signal } = request
   const reader = createReplyReader(request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
@@ -61,48 +73,46 @@ export function exchange(connection: Connection, target: URL, request: Transport
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
     if (isSettled) return
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: () => {
+    const handler: RawHandler = {
+      onConnect: () => {
         isStarted = true
         body.started()
       },
-      onResponseStart: (controller, status) => {
-        reader.onHead(status, rawHeadersOf(controller))
+      onHeaders: (status, rawHeaders) => {
+        reader.onHead(status, rawHeaders)
+        return true
       },
-      onResponseData: (_controller, chunk) => {
-        if (reader.onData(chunk)) return
+      onData: (chunk) => {
+        if (reader.onData(chunk)) return true
         const reply = reader.reply(false)
         if (reply) answer(reply, false)
+        return true
       },
-      onResponseEnd: () => {
+      onComplete: () => {
         const reply = reader.reply(true)
         if (reply) answer(reply, true)
       },
-      onResponseError: (_controller, error) => {
+      onError: (error) => {
         const reply = reader.reply(false)
         if (reply) answer(reply, false)
         else settle({ kind: 'failed', error, ending: ending(), isStale: connection.isReused && !isStarted })
       },
     }
-    client.dispatch(dispatchOptions(target, request, body), handler)
+    client.dispatch(dispatchOptions(path, request, body), handler)
   })
 }
 
-function dispatchOptions(target: URL, request: TransportRequest, body: OutgoingBody): Dispatcher.DispatchOptions {
+function dispatchOptions(path: string, request: TransportRequest, body: OutgoingBody): Dispatcher.DispatchOptions {
   const headers: string[] = []
   for (const [name, value] of Object.entries(request.headers)) {
     if (!ownHeaders.has(name.toLowerCase())) headers.push(name, value)
   }
   if (body.lengthBytes > 0) headers.push('content-length', String(body.lengthBytes))
   return {
-    path: `${target.pathname}${target.search}`,
+    path,
     method: request.method,
     headers,
     // Of a stream undici 7 needs less than its types say. Without bytes it writes `content-length: 0` itself.
     body: body.content as unknown as Uint8Array | null,
   }
-}
-
-function rawHeadersOf(controller: Dispatcher.DispatchController): readonly (Buffer | string)[] {
-  return Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
 }

@@ -8,6 +8,7 @@ import { createConnector, type ConnectorOptions } from './connector.ts'
 import { exchange } from './exchange.ts'
 import { networkFailure } from './network-failure.ts'
 import { createRoundTrip } from './round-trip.ts'
+import { createTargetReader, readUrl } from './target.ts'
 
 /** How the transport connects. */
 export interface UndiciTransportOptions extends ConnectorOptions {
@@ -33,7 +34,9 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   const pool = createConnectionPool({ connect: createConnector(options), maxConnectionsPerHost, keepAliveMs })
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
 
-  const acquire = async (target: URL, request: TransportRequest, isFresh: boolean): Promise<Connection> => {
+  const readTarget = createTargetReader()
+  const acquire = async (request: TransportRequest, isFresh: boolean): Promise<Connection> => {
+    const target = readUrl(request.url)
     try {
       return await pool.acquire(target, { isFresh, signal: request.signal })
     } catch (error) {
@@ -44,10 +47,12 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
     }
   }
 
-  const attempt = async (target: URL, request: TransportRequest, isFresh: boolean): Promise<TransportReply> => {
-    const ready = isFresh || request.signal.aborted ? undefined : pool.takeReady(target)
-    const connection = ready ?? (await acquire(target, request, isFresh))
-    const result = await exchange(connection, target, request)
+  const attempt = async (request: TransportRequest, isFresh: boolean): Promise<TransportReply> => {
+    request.signal.throwIfAborted()
+    const target = readTarget(request.url)
+    const ready = isFresh ? undefined : pool.takeReady(target.origin)
+    const connection = ready ?? (await acquire(request, isFresh))
+    const result = await exchange(connection, target.path, request)
     if (result.kind === 'answered') {
       if (result.isReusable) pool.release(connection)
       else pool.discard(connection)
@@ -55,12 +60,12 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
     }
     pool.discard(connection)
     // A kept connection that ended in its sleep has carried nothing of this request: this is not a second attempt.
-    if (result.kind === 'failed' && result.isStale) return attempt(target, request, true)
+    if (result.kind === 'failed' && result.isStale) return attempt(request, true)
     endings.set(request, result.ending)
     request.signal.throwIfAborted()
     if (result.kind === 'failed' && !isRefusedInput(result.error)) {
       const phase = result.ending === 'doubtful' ? 'answer' : 'send'
-      throw networkFailure(result.error, { target, phase, ending: result.ending })
+      throw networkFailure(result.error, { target: readUrl(request.url), phase, ending: result.ending })
     }
     if (result.kind === 'sourceFailed') throw result.error
     throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'The method or a header of the request cannot be sent')
@@ -68,31 +73,15 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
 
   return {
     isResetByAbort: true,
-    send: async (request) => {
+    letsGoOfSignal: true,
+    send(request) {
       // The same request may be sent again, and starts anew.
       endings.delete(request)
-      request.signal.throwIfAborted()
-      return attempt(parseTarget(request.url), request, request.isFreshConnection ?? false)
+      return attempt(request, request.isFreshConnection ?? false)
     },
     roundTrip: createRoundTrip(options),
     endingOf: (request) => endings.get(request) ?? 'neverWhole',
     close: () => pool.close(),
-  }
-}
-
-function parseTarget(url: string): URL {
-  const target = parsed(url)
-  if (target?.protocol !== 'http:' && target?.protocol !== 'https:') {
-    return invalid('The address is not an absolute http: or https: URL')
-  }
-  return target
-}
-
-function parsed(url: string): URL | undefined {
-  try {
-    return new URL(url)
-  } catch {
-    return undefined
   }
 }
 
