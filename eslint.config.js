@@ -56,9 +56,17 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/core/**'],
+    files: ['src/core/*.ts'],
     ignores: ['src/core/engine.ts'],
     rules: outside(noNode, ['^[a-z@]', 'The core imports itself only.'], ['^\\.\\./', 'The core imports itself only.']),
+  },
+  {
+    files: ['src/core/*/**'],
+    rules: outside(
+      noNode,
+      ['^[a-z@]', 'The core imports itself only.'],
+      ['^(\\.\\./){2}', 'The core imports itself only.'],
+    ),
   },
   {
     files: ['src/core/engine.ts'],
@@ -81,7 +89,8 @@ export default tseslint.config(
       'Flows know machines, protocols, client and core only.',
     ]),
   },
-  { files: ['src/adapters/**'], rules: outside(['^\\.\\./\\.\\./(?!core/)', 'Adapters know the core only.']) },
+  { files: ['src/adapters/*/*.ts'], rules: outside(['^(\\.\\./){2}(?!core/)', 'Adapters know the core only.']) },
+  { files: ['src/adapters/*/*/**'], rules: outside(['^(\\.\\./){3}(?!core/)', 'Adapters know the core only.']) },
   {
     files: ['src/adapters/web/**', 'src/adapters/browser/**'],
     rules: outside(noNode, ['^\\.\\./\\.\\./(?!core/)', 'Adapters know the core only.']),

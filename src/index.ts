@@ -1,14 +1,14 @@
 // The portable face: everything but the platform. A host that brings its own ports calls createUplink(options, ports).
 
 import { adaptiveTuning } from './core/adaptive-tuning.ts'
-import { isPublicHost } from './core/public-host.ts'
+import { isPublicHost } from './core/address/public-host.ts'
 import { createUplink as createBareUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
 
 export * from './index-names.ts'
 export * from './s3.ts'
 export * from './tuning.ts'
 export { adviceOn } from './core/advice.ts'
-export { isPublicHost } from './core/public-host.ts'
+export { isPublicHost } from './core/address/public-host.ts'
 
 /** Makes an Uplink on the ports of a host. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {

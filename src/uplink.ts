@@ -1,16 +1,16 @@
 // Constructs: one engine, one client and the flows become one Uplink. Nothing else happens here.
 
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
-import { readAddressPolicy, type AddressPolicy, type HostPolicy } from './core/address-policy.ts'
+import { readAddressPolicy, type AddressPolicy, type HostPolicy } from './core/address/address-policy.ts'
 import { createTunedEngine, type EngineOptions } from './core/engine.ts'
-import type { Hearing } from './core/hearing.ts'
+import type { Hearing } from './core/line/hearing.ts'
 import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import type { PartSize } from './core/plan.ts'
 import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
-import type { LimitRate } from './core/timetable.ts'
+import type { LimitRate } from './core/line/timetable.ts'
 import { fixedTuning, type TuningMaker } from './core/tuning.ts'
-import type { WholeBodies } from './core/whole-body.ts'
+import type { WholeBodies } from './core/attempt/whole-body.ts'
 import {
   requestAnalysis,
   watchAnalysis,

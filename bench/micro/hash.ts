@@ -4,8 +4,8 @@
 
 import { performance } from 'node:perf_hooks'
 
-import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
-import { sharedWindow, workerHasher } from '../../src/adapters/node/worker-hasher.ts'
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { sharedWindow, workerHasher } from '../../src/adapters/node/hash/worker-hasher.ts'
 import type { Hasher } from '../../src/core/ports.ts'
 
 interface Subject {

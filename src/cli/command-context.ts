@@ -1,10 +1,10 @@
 // What every command is given, and the few steps that all of them share.
 
 import { unlessAborted } from '../core/unless-aborted.ts'
-import { parseInteger } from './option-values.ts'
-import type { Environment } from './credentials-from-options.ts'
-import type { SharedOptions } from './options.ts'
-import type { Output } from './output.ts'
+import { parseInteger } from './options/option-values.ts'
+import type { Environment } from './options/credentials-from-options.ts'
+import type { SharedOptions } from './options/options.ts'
+import type { Output } from './views/output.ts'
 import type { Interruption } from './signals.ts'
 
 /** The flows of the contract, and the commands beside them. */

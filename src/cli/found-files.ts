@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 
 import { filesUnder, type FoundFile } from '../node.ts'
-import type { Output } from './output.ts'
+import type { Output } from './views/output.ts'
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for a folder without files, ERR_UPLOAD_SOURCE_READ for what cannot be read. */
 export async function findFiles(paths: readonly string[], output: Output): Promise<readonly FoundFile[]> {

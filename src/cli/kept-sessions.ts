@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { invalid } from '../core/errors.ts'
 import type { Journal, SessionJournal } from '../core/ports.ts'
 import { diskJournal, stateFolder } from '../node.ts'
-import type { Environment } from './credentials-from-options.ts'
+import type { Environment } from './options/credentials-from-options.ts'
 
 export interface KeptSessions {
   readonly journal: Journal

@@ -1,7 +1,7 @@
 // Opens an address in the person's browser, by the platform's own command.
 
 import { spawn } from 'node:child_process'
-import type { Environment } from './credentials-from-options.ts'
+import type { Environment } from './options/credentials-from-options.ts'
 
 /** False when there is no browser to be seen: no desktop, or the platform's command is missing or failed. */
 export function openInBrowser(url: string, env: Environment, platform = process.platform): Promise<boolean> {

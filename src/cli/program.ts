@@ -14,7 +14,7 @@ import { addSegmentCommand } from './commands/segment.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSessionsCommand } from './commands/sessions.ts'
 import { addVideoCommand } from './commands/video.ts'
-import { addBelow, addExamples, markRequired } from './help-texts.ts'
+import { addBelow, addExamples, markRequired } from './views/help-texts.ts'
 
 const EXIT_CODES =
   'Exit codes: 0 all confirmed; 1 failed; 2 wrong use or invalid input, found before any call; 3 some files confirmed, some ' +

@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises'
 import type { Journal } from '../core/ports.ts'
 import { makeReceipt, type DeliveryReceipt } from '../flows/receipt.ts'
-import { errorLine } from './error-line.ts'
-import type { Output } from './output.ts'
+import { errorLine } from './views/error-line.ts'
+import type { Output } from './views/output.ts'
 
 /** What the journal says of the session. Rejects with ERR_UPLOAD_JOURNAL when it cannot be read. */
 export async function receiptOf(journal: Journal, key: string): Promise<DeliveryReceipt> {

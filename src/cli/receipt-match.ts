@@ -2,7 +2,7 @@
 // renamed capture is known to the service by its folder's name in front. So the bytes decide, and a file stands for one entry.
 
 import { resolve } from 'node:path'
-import type { FoundFile } from '../adapters/node/directory.ts'
+import type { FoundFile } from '../adapters/node/files/directory.ts'
 import type { DeliveredFile } from '../node.ts'
 import { proveFile, type FileProof } from './receipt-check.ts'
 

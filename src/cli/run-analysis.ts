@@ -2,11 +2,11 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flows/analysis.ts'
-import { errorLine, fullLine } from './error-line.ts'
+import { errorLine, fullLine } from './views/error-line.ts'
 import { EXIT, SIGNAL_EXIT } from './exit-codes.ts'
-import type { Output } from './output.ts'
+import type { Output } from './views/output.ts'
 import type { Interruption } from './signals.ts'
-import { formatDuration } from './wording.ts'
+import { formatDuration } from './views/wording.ts'
 
 /** How an analysis stands; the word of `--json`. */
 export type AnalysisWord = 'draft' | 'requested' | 'completed' | 'failed' | 'interrupted'

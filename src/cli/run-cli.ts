@@ -2,13 +2,13 @@
 // `--json` a result on stdout too.
 
 import { CommanderError } from 'commander'
-import { redactText } from '../core/redact.ts'
+import { redactText } from '../core/address/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
 import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
-import { refuseSecretsOnCommandLine } from './credentials-from-options.ts'
-import { errorLine, fullLine } from './error-line.ts'
+import { refuseSecretsOnCommandLine } from './options/credentials-from-options.ts'
+import { errorLine, fullLine } from './views/error-line.ts'
 import { EXIT, SIGNAL_EXIT, exitCodeOfError } from './exit-codes.ts'
-import { createOutput, type Output } from './output.ts'
+import { createOutput, type Output } from './views/output.ts'
 import { createProgram } from './program.ts'
 import { listenForSignals, type Interruption } from './signals.ts'
 

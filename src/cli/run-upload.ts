@@ -2,11 +2,11 @@
 
 import { performance } from 'node:perf_hooks'
 import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
-import { tellAsLines } from './change-lines.ts'
-import { errorLine } from './error-line.ts'
-import { tellAsJson, type Watching } from './json-lines.ts'
-import type { Output } from './output.ts'
-import { tellOnTerminal } from './progress-view.ts'
+import { tellAsLines } from './views/change-lines.ts'
+import { errorLine } from './views/error-line.ts'
+import { tellAsJson, type Watching } from './views/json-lines.ts'
+import type { Output } from './views/output.ts'
+import { tellOnTerminal } from './views/progress-view.ts'
 import type { Interruption } from './signals.ts'
 import { interruptedResult, resultOf, type UploadResult } from './upload-result.ts'
 

@@ -1,13 +1,13 @@
 // How an upload ended: the last line of `--json`, the words for a person, and the exit code.
 
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { FileReport, Upload, UploadReport } from '../flows/upload.ts'
-import { fullLine, withAdvice } from './error-line.ts'
+import { fullLine, withAdvice } from './views/error-line.ts'
 import { EXIT, SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
-import type { Output } from './output.ts'
-import { countOf, formatDuration, formatRate } from './wording.ts'
+import type { Output } from './views/output.ts'
+import { countOf, formatDuration, formatRate } from './views/wording.ts'
 
 export interface UploadResult {
   /** Null for a session whose journal cannot be read. */

@@ -1,6 +1,6 @@
 // The base address of the service: checked once, joined with paths that cannot leave it.
 
-import { hostOf } from '../core/address.ts'
+import { hostOf } from '../core/address/address.ts'
 import { UploadError, invalid } from '../core/errors.ts'
 
 /** What a query may hold; undefined is left out, an array repeats its name. */

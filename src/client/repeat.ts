@@ -3,7 +3,7 @@
 // done twice at a cost.
 
 import type { TransportReply } from '../core/ports.ts'
-import { sleep } from '../core/sleep.ts'
+import { sleep } from '../core/time/sleep.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall } from './attempt.ts'
 import type { ServiceCall } from './attempt.ts'

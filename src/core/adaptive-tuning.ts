@@ -2,10 +2,10 @@
 // timetable, the background mode that listens for queues, and the connections that crawl while others fly.
 
 import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
-import { createLineDelay } from './line-delay.ts'
-import { createPace } from './pace.ts'
+import { createLineDelay } from './line/line-delay.ts'
+import { createPace } from './line/pace.ts'
 import { createSampling, type Learner } from './sampling.ts'
-import { createStragglerWatch } from './straggler.ts'
+import { createStragglerWatch } from './line/straggler.ts'
 import { checkConcurrency, MAX_CONCURRENCY, type TuningMaker, type TuningOptions } from './tuning.ts'
 
 const BACKGROUND_CONCURRENCY: ConcurrencyOptions = { start: 2, max: 4 }

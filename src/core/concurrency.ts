@@ -1,9 +1,9 @@
 // How many parts may be in flight. Pure: it learns from samples and answers with a number. No fixed number is right: a long
 // lossy line wants sixty-four connections, a short clean one two, and each more would only delay everyone else's traffic.
 
-import { createAdaptiveConcurrency } from './adaptive-concurrency.ts'
+import { createAdaptiveConcurrency } from './line/adaptive-concurrency.ts'
 import { invalid } from './errors.ts'
-import type { Hearing } from './hearing.ts'
+import type { Hearing } from './line/hearing.ts'
 
 export type ConcurrencyOptions =
   | {

@@ -3,19 +3,19 @@
 // only file that knows the queue's library.
 
 import PQueue from 'p-queue'
-import { createAlarm } from './alarm.ts'
-import type { RetryAccount } from './attempt-end.ts'
+import { createAlarm } from './time/alarm.ts'
+import type { RetryAccount } from './transfer/attempt-end.ts'
 import { invalid } from './errors.ts'
-import type { Hearing } from './hearing.ts'
+import type { Hearing } from './line/hearing.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
-import { createRetryBudget, refillRetryBudget, spendRetry } from './retry-budget.ts'
-import { createSettling } from './settling.ts'
-import type { LimitRate } from './timetable.ts'
-import { createTransfer, type Transfer, type TransferPorts, type TransferResult } from './transfer.ts'
-import type { TransferJob } from './transfer-job.ts'
+import { createRetryBudget, refillRetryBudget, spendRetry } from './transfer/retry-budget.ts'
+import { createSettling } from './transfer/settling.ts'
+import type { LimitRate } from './line/timetable.ts'
+import { createTransfer, type Transfer, type TransferPorts, type TransferResult } from './transfer/transfer.ts'
+import type { TransferJob } from './transfer/transfer-job.ts'
 import { fixedTuning, MAX_CONCURRENCY, type Tuning, type TuningMaker } from './tuning.ts'
-import { DEFAULT_TIMEOUTS, type AttemptTimeouts } from './watchdog.ts'
-import { windowBodies, type WindowBodies, type WindowBodiesOptions } from './window-bodies.ts'
+import { DEFAULT_TIMEOUTS, type AttemptTimeouts } from './attempt/watchdog.ts'
+import { windowBodies, type WindowBodies, type WindowBodiesOptions } from './attempt/window-bodies.ts'
 
 /** Options of an engine that always sends the same number of parts at once. */
 export interface FixedEngineOptions {

@@ -1,7 +1,7 @@
 // The contracts between the engine and the world. Everything that reads, sends, remembers, hashes, waits or rolls dice
 // comes in through one of these; test/contracts holds one conformance suite per port.
 
-import type { JournalRecord } from './journal.ts'
+import type { JournalRecord } from './journal/journal.ts'
 import type { AttemptEnding, UploadError } from './errors.ts'
 
 // ---- Source: where bytes come from -------------------------------------------------------------------------------

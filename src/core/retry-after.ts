@@ -1,6 +1,6 @@
 // When a host says that it may be asked again: Retry-After, and the dates of HTTP. Pure: no clock is asked.
 
-import { utcMs } from './address.ts'
+import { utcMs } from './address/address.ts'
 import type { TransportReply } from './ports.ts'
 
 /** A Retry-After that is a date is measured against the answer's own date, so that no clock of ours is involved. */

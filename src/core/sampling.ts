@@ -1,9 +1,9 @@
 // Samples of the line at steady times while parts are under way, for a tuning that learns from them.
 
-import { createAlarm } from './alarm.ts'
+import { createAlarm } from './time/alarm.ts'
 import type { ConcurrencySample } from './concurrency.ts'
 import type { Clock } from './ports.ts'
-import type { AttemptTally } from './transfer.ts'
+import type { AttemptTally } from './transfer/transfer.ts'
 
 /** What an engine tells of its slots. */
 export interface Slots {

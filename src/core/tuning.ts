@@ -5,9 +5,9 @@ import type { EngineOptions } from './engine.ts'
 import { invalid } from './errors.ts'
 import type { Clock, Transport } from './ports.ts'
 import type { Sampling, Slots } from './sampling.ts'
-import type { SendPartPorts } from './send-part.ts'
-import type { Moving, StragglerWatch } from './straggler.ts'
-import type { LimitRate } from './timetable.ts'
+import type { SendPartPorts } from './attempt/send-part.ts'
+import type { Moving, StragglerWatch } from './line/straggler.ts'
+import type { LimitRate } from './line/timetable.ts'
 
 export interface Tuning {
   /** Parts that may be in flight now. */

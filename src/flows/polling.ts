@@ -4,7 +4,7 @@ import type { RequestedAnalysis } from '../client/contract.ts'
 import { isUploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
-import { sleep } from '../core/sleep.ts'
+import { sleep } from '../core/time/sleep.ts'
 
 export interface PollingOptions {
   /** How long to wait at most, ms. Default 5 h. */

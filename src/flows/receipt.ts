@@ -2,9 +2,9 @@
 // that someone can prove it later against the files. Made from the journal; it holds no address and no credential.
 
 import { given } from '../core/given.ts'
-import { isoTime } from '../core/iso-time.ts'
-import { foldJournal, type FinalStatus, type FlowName, type JournalRecord } from '../core/journal.ts'
-import { isReceived, type LedgerFile } from '../core/ledger.ts'
+import { isoTime } from '../core/time/iso-time.ts'
+import { foldJournal, type FinalStatus, type FlowName, type JournalRecord } from '../core/journal/journal.ts'
+import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 
 /** Version of the receipt's form. */
 export const RECEIPT_VERSION = 1

@@ -1,16 +1,16 @@
 // What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
-import { addressTimes } from '../core/address.ts'
-import { checkAddress, checkAddresses, type AddressRules } from '../core/address-policy.ts'
+import { addressTimes } from '../core/address/address.ts'
+import { checkAddress, checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
-import { fileAt, isReceived, type LedgerFile } from '../core/ledger.ts'
+import { fileAt, isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
-import { foreignWords } from '../core/redact.ts'
-import { sleep } from '../core/sleep.ts'
-import { createTimeLimit } from '../core/time-limit.ts'
-import type { RenewalReason } from '../core/transfer-job.ts'
+import { foreignWords } from '../core/address/redact.ts'
+import { sleep } from '../core/time/sleep.ts'
+import { createTimeLimit } from '../core/time/time-limit.ts'
+import type { RenewalReason } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import type { SessionRecord } from './session-record.ts'

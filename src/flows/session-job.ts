@@ -1,13 +1,13 @@
 // The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, renews
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
-import { checkAddresses, type AddressRules } from '../core/address-policy.ts'
+import { checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
-import { named } from '../core/file-failure.ts'
-import type { LedgerFile } from '../core/ledger.ts'
+import { named } from '../core/transfer/file-failure.ts'
+import type { LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
-import { sleep } from '../core/sleep.ts'
-import type { TransferEvent, TransferJob } from '../core/transfer-job.ts'
+import { sleep } from '../core/time/sleep.ts'
+import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 

@@ -1,11 +1,11 @@
 // One session's truth while it is driven: its journal, and the ledger that is its fold. A record is durable before it is
 // applied, so that nothing is ever known only in memory.
 
-import { advanceFold, beginFold, foldJournal, type FoldedJournal, type JournalRecord } from '../core/journal.ts'
-import type { Ledger } from '../core/ledger.ts'
+import { advanceFold, beginFold, foldJournal, type FoldedJournal, type JournalRecord } from '../core/journal/journal.ts'
+import type { Ledger } from '../core/journal/ledger.ts'
 import { invariant } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'
-import type { RecordBody } from '../core/transfer-job.ts'
+import type { RecordBody } from '../core/transfer/transfer-job.ts'
 
 export interface SessionRecord {
   readonly key: string

@@ -1,12 +1,12 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
-import { checkAddresses } from '../core/address-policy.ts'
+import { checkAddresses } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
-import { JOURNAL_VERSION, type FinalStatus } from '../core/journal.ts'
-import { countSettled, isSettled, type LedgerFile } from '../core/ledger.ts'
+import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
+import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { PlannedFile } from '../core/ports.ts'
-import type { TransferEvent } from '../core/transfer-job.ts'
+import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { endAllSessions, endLeftSessions } from './end-sessions.ts'
 import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'

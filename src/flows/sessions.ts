@@ -1,11 +1,17 @@
 // What the journal holds: lists its sessions, takes one up again where its journal ends, gives one up.
 
-import { checkAddress } from '../core/address-policy.ts'
+import { checkAddress } from '../core/address/address-policy.ts'
 import { invalid, isUploadError, summarize, UploadError } from '../core/errors.ts'
 import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import { foldJournal, sessionsOf, type FinalStatus, type FlowName, type FoldedJournal } from '../core/journal.ts'
-import { countSettled, isReceived } from '../core/ledger.ts'
+import {
+  foldJournal,
+  sessionsOf,
+  type FinalStatus,
+  type FlowName,
+  type FoldedJournal,
+} from '../core/journal/journal.ts'
+import { countSettled, isReceived } from '../core/journal/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'

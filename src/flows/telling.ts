@@ -1,12 +1,12 @@
 // What an upload tells its host: takes the engine's events, keeps the two-number progress, and sends the host's own
 // events, few enough to draw.
 
-import { addressTimes } from '../core/address.ts'
+import { addressTimes } from '../core/address/address.ts'
 import type { Clock, Unit } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
-import { isReceived, type LedgerFile } from '../core/ledger.ts'
+import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import { summarize } from '../core/errors.ts'
-import type { TransferEvent } from '../core/transfer-job.ts'
+import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { Emitter } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'

@@ -1,7 +1,7 @@
 // The report of an upload, made from the ledger: what is confirmed, what is verified, what is missing and why.
 
-import type { FlowName } from '../core/journal.ts'
-import { isReceived, type LedgerFile } from '../core/ledger.ts'
+import type { FlowName } from '../core/journal/journal.ts'
+import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import type { UploadSessionOutput } from '../machines/session-data.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FileReport, UploadReport, UploadSnapshot } from './upload.ts'

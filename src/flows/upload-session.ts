@@ -2,11 +2,11 @@
 // the protocol, and the engine. The flows call it with what differs between them.
 
 import { createActor, fromPromise } from 'xstate'
-import type { AddressRules } from '../core/address-policy.ts'
+import type { AddressRules } from '../core/address/address-policy.ts'
 import type { Engine } from '../core/engine.ts'
 import { invariant, isUploadError, summarize } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import type { PartSize } from '../core/plan.ts'
 import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
 import type { DrainReason, UploadSessionEvent } from '../machines/session-data.ts'

@@ -1,7 +1,7 @@
 // What a host holds of an upload: its handle, its events, its report.
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import type { Source } from '../core/ports.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'

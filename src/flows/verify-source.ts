@@ -2,7 +2,7 @@
 // have a receipt again and compares their digests. Size and time of change are compared when the source is opened.
 
 import { UploadError } from '../core/errors.ts'
-import { isReceived, type LedgerFile, type LedgerPart } from '../core/ledger.ts'
+import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
 import type { Hasher, Random, Reader, Source } from '../core/ports.ts'
 
 export interface VerifySourceOptions {

@@ -2,9 +2,9 @@
 
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import type { HostPolicy } from '../core/address-policy.ts'
+import type { HostPolicy } from '../core/address/address-policy.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
-import type { EtagForm } from '../core/etag.ts'
+import type { EtagForm } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
 import type { PartSize } from '../core/plan.ts'
 import type { Protocol, Source, UnitLimits } from '../core/ports.ts'

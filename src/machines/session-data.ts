@@ -2,7 +2,7 @@
 // shown: no address, handle or Error object is ever in here.
 
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal.ts'
+import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import type { TransferResult } from './rejection.ts'
 
 /** What a folded journal says about where to go on. */

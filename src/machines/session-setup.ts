@@ -3,7 +3,7 @@
 import { assign, fromPromise } from 'xstate'
 
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus } from '../core/journal.ts'
+import type { FinalStatus } from '../core/journal/journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
   DrainReason,

@@ -1,7 +1,7 @@
 // Motion capture: one session, names registered in batches in capture order, one streamed PUT per file whose 2xx is the
 // receipt. There is nothing to confirm and no call to cancel.
 
-import { checkAddress, type HostPolicy } from '../core/address-policy.ts'
+import { checkAddress, type HostPolicy } from '../core/address/address-policy.ts'
 import { isUploadError } from '../core/errors.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
@@ -13,8 +13,8 @@ import type {
   Unit,
   Verdict,
 } from '../core/ports.ts'
-import { classifyStorageFailure } from '../core/storage-failure.ts'
-import { parseEtag } from '../core/etag.ts'
+import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
+import { parseEtag } from '../core/attempt/etag.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 
 export interface CaptureSessionOptions {

@@ -1,9 +1,9 @@
 // What a storage's answer to a part means where the part's receipt is its ETag.
 
 import { UploadError } from '../core/errors.ts'
-import { parseEtag } from '../core/etag.ts'
+import { parseEtag } from '../core/attempt/etag.ts'
 import type { TransportReply, Unit, Verdict } from '../core/ports.ts'
-import { classifyStorageFailure } from '../core/storage-failure.ts'
+import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
 
 /** A 2xx with an ETag is a receipt. Without one that is legal it is tried again: some proxies drop it now and then. */
 export function judgeTaggedPart(reply: TransportReply, unit: Unit): Verdict {

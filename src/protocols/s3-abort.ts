@@ -2,7 +2,7 @@
 
 import { UploadError } from '../core/errors.ts'
 import { backoffMs } from '../core/retry.ts'
-import { sleep } from '../core/sleep.ts'
+import { sleep } from '../core/time/sleep.ts'
 import { callS3, type S3CallPorts } from './s3-call.ts'
 import { listParts, type S3Upload } from './s3-parts.ts'
 

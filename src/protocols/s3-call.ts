@@ -1,14 +1,14 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
-import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address-policy.ts'
+import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
 import { HttpStatusError, isUploadError, TransportError, UploadError } from '../core/errors.ts'
-import { isPublicHost } from '../core/public-host.ts'
+import { isPublicHost } from '../core/address/public-host.ts'
 import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
-import { foreignWords } from '../core/redact.ts'
+import { foreignWords } from '../core/address/redact.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
 import { parseHttpDateMs, parseRetryAfterMs } from '../core/retry-after.ts'
-import { sleep } from '../core/sleep.ts'
+import { sleep } from '../core/time/sleep.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
 

@@ -4,11 +4,11 @@
 
 import type { HttpStatusError } from '../core/errors.ts'
 import { invariant, UploadError } from '../core/errors.ts'
-import { formatEtag, md5FromEtag, parseEtag } from '../core/etag.ts'
+import { formatEtag, md5FromEtag, parseEtag } from '../core/attempt/etag.ts'
 import type { Hasher, Receipt, TransportReply } from '../core/ports.ts'
 import { backoffMs } from '../core/retry.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
-import { sleep } from '../core/sleep.ts'
+import { sleep } from '../core/time/sleep.ts'
 import { callS3, type S3CallPorts, type S3Outcome } from './s3-call.ts'
 import { listParts } from './s3-parts.ts'
 import type { S3SessionUpload } from './s3-session.ts'

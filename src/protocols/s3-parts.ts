@@ -1,7 +1,7 @@
 // What an S3-compatible store holds of an upload that is not complete: all pages of its list of parts.
 
 import { UploadError } from '../core/errors.ts'
-import { parseEtag } from '../core/etag.ts'
+import { parseEtag } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import { callS3, type S3CallPorts } from './s3-call.ts'
 import { xmlEntries, xmlField, xmlRoot } from './s3-xml.ts'

@@ -1,9 +1,9 @@
 // Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
 // one confirmation per file, one cancel for the whole.
 
-import { checkAddresses, type HostPolicy } from '../core/address-policy.ts'
+import { checkAddresses, type HostPolicy } from '../core/address/address-policy.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
-import { formatEtag, type EtagForm } from '../core/etag.ts'
+import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
 import type { ServiceClient } from '../client/service-client.ts'

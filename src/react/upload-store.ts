@@ -1,7 +1,7 @@
 // Follows one upload for a view: snapshots that keep their identity while nothing changed, told at most once a frame.
 
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadReport } from '../flows/upload.ts'
-import type { FinalStatus } from '../core/journal.ts'
+import type { FinalStatus } from '../core/journal/journal.ts'
 import { onNextFrame } from './next-frame.ts'
 
 /** What is to be seen. A new object whenever something changed, the same one while nothing did; so is each file. */

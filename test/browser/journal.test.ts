@@ -3,8 +3,8 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { JournalRecord } from '../../src/core/journal.ts'
-import { recordText } from '../../src/core/record-text.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
+import { recordText } from '../../src/core/journal/record-text.ts'
 import { journalContract } from '../contracts/journal.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { journalInPage } from './rig/journal-proxy.ts'

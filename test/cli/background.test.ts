@@ -4,8 +4,8 @@ import type * as os from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { lowerPriority } from '../../src/cli/low-priority.ts'
-import { engineChoices } from '../../src/cli/options.ts'
-import { uplinkFromOptions } from '../../src/cli/uplink-from-options.ts'
+import { engineChoices } from '../../src/cli/options/options.ts'
+import { uplinkFromOptions } from '../../src/cli/options/uplink-from-options.ts'
 
 const system = vi.hoisted(() => ({ priority: 0, isForbidden: false, set: [] as [number, number][] }))
 

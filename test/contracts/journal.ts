@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 
-import type { JournalRecord } from '../../src/core/journal.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import type { Journal, SessionJournal } from '../../src/core/ports.ts'
 
 export interface JournalSubject {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createConcurrency, type Concurrency, type ConcurrencyOptions } from '../../src/core/concurrency.ts'
-import { lineHearing } from '../../src/core/hearing.ts'
+import { lineHearing } from '../../src/core/line/hearing.ts'
 
 interface Line {
   /** What all connections together carry, bytes a second. */

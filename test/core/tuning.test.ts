@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { adaptiveTuning } from '../../src/core/adaptive-tuning.ts'
-import { lineHearing } from '../../src/core/hearing.ts'
+import { lineHearing } from '../../src/core/line/hearing.ts'
 import type { Transport, TransportRequest } from '../../src/core/ports.ts'
 import { fixedTuning } from '../../src/core/tuning.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'

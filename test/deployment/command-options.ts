@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 
 import type { CommandContext } from '../../src/cli/command-context.ts'
-import { addJwtOptions } from '../../src/cli/jwt-from-options.ts'
-import { addLimitOptions } from '../../src/cli/limits-from-options.ts'
+import { addJwtOptions } from '../../src/cli/serve/jwt-from-options.ts'
+import { addLimitOptions } from '../../src/cli/serve/limits-from-options.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
 export const root = join(import.meta.dirname, '../..')

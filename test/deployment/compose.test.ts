@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
-import { parseDuration } from '../../src/cli/option-values.ts'
+import { parseDuration } from '../../src/cli/options/option-values.ts'
 import { optionsOfServe, root, variablesOfServe } from './command-options.ts'
 
 interface Container {

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal.ts'
+import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import type { Transport } from '../../src/core/ports.ts'
 import { createUplink } from '../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'

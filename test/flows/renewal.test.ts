@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { JOURNAL_VERSION } from '../../src/core/journal.ts'
-import { fileAt } from '../../src/core/ledger.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
+import { fileAt } from '../../src/core/journal/ledger.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
 import { createRenewal, type RenewAddresses } from '../../src/flows/renewal.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'

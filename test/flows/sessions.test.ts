@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { JOURNAL_VERSION } from '../../src/core/journal.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { listSessions } from '../../src/flows/sessions.ts'
 import type { FlowContext } from '../../src/flows/videos.ts'
 

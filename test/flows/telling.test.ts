@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { JOURNAL_VERSION } from '../../src/core/journal.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import type { PlannedFile } from '../../src/core/ports.ts'
 import { createEmitter } from '../../src/flows/emitter.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'

@@ -4,15 +4,15 @@
 import { systemClock } from '../../src/adapters/web/system-clock.ts'
 import { createEngine } from '../../src/core/adaptive-engine.ts'
 import type { EngineOptions } from '../../src/core/engine.ts'
-import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord, type SessionRecord } from '../../src/flows/session-record.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { JOURNAL_VERSION } from '../../src/core/journal.ts'
+import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { planFile } from '../../src/core/plan.ts'
 import type { Clock, PlannedFile, Protocol, Source, Transport } from '../../src/core/ports.ts'
-import type { TransferEvent } from '../../src/core/transfer-job.ts'
-import type { TransferResult } from '../../src/core/transfer.ts'
+import type { TransferEvent } from '../../src/core/transfer/transfer-job.ts'
+import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 
 export interface ProtocolRun {
   readonly sessionId: string | number

@@ -3,8 +3,8 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
-import { undiciTransport } from '../../src/adapters/node/undici-transport.ts'
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { undiciTransport } from '../../src/adapters/node/http/undici-transport.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { TransportError } from '../../src/core/errors.ts'
 import type { PlannedFile, Transport, TransportReply } from '../../src/core/ports.ts'

@@ -3,8 +3,13 @@
 import { createActor, fromPromise } from 'xstate'
 
 import type { ErrorSummary } from '../../src/core/errors.ts'
-import { type FinalStatus, type FoldedJournal, foldJournal, type JournalRecord } from '../../src/core/journal.ts'
-import { countSettled } from '../../src/core/ledger.ts'
+import {
+  type FinalStatus,
+  type FoldedJournal,
+  foldJournal,
+  type JournalRecord,
+} from '../../src/core/journal/journal.ts'
+import { countSettled } from '../../src/core/journal/ledger.ts'
 import type { TransferResult } from '../../src/machines/rejection.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'

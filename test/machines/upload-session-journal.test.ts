@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { getShortestPaths } from 'xstate/graph'
 
-import { foldJournal, type JournalRecord } from '../../src/core/journal.ts'
+import { foldJournal, type JournalRecord } from '../../src/core/journal/journal.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
 import type { ErrorSummary } from '../../src/core/errors.ts'
-import type { FinalStatus } from '../../src/core/journal.ts'
+import type { FinalStatus } from '../../src/core/journal/journal.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'

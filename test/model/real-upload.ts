@@ -3,8 +3,8 @@
 
 import { expect } from 'vitest'
 
-import { isReceived } from '../../src/core/ledger.ts'
-import { foldJournal } from '../../src/core/journal.ts'
+import { isReceived } from '../../src/core/journal/ledger.ts'
+import { foldJournal } from '../../src/core/journal/journal.ts'
 import { UploadFailedError, type Upload, type UploadReport } from '../../src/flows/upload.ts'
 import { createUplink } from '../../src/index.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'

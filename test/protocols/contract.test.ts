@@ -1,7 +1,7 @@
 // The protocols of the product, held to the contract: each against a far end that shares no code with it.
 
-import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
-import { undiciTransport } from '../../src/adapters/node/undici-transport.ts'
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { undiciTransport } from '../../src/adapters/node/http/undici-transport.ts'
 import { createServiceClient } from '../../src/client/service-client.ts'
 import { captureSession } from '../../src/protocols/capture-session.ts'
 import { s3Multipart } from '../../src/protocols/s3-multipart.ts'

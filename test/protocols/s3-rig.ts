@@ -1,8 +1,8 @@
 // What the tests of the S3 protocol share: a scripted store, a transport, and the protocol over both.
 
 import { expect, onTestFinished } from 'vitest'
-import { md5Hasher } from '../../src/adapters/node/md5-hasher.ts'
-import { undiciTransport } from '../../src/adapters/node/undici-transport.ts'
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { undiciTransport } from '../../src/adapters/node/http/undici-transport.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import type { PlannedFile, Protocol, Source, Transport, UnitLimits } from '../../src/core/ports.ts'
 import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import type { JournalRecord } from '../../src/core/journal.ts'
-import type { FlowName } from '../../src/core/journal.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
+import type { FlowName } from '../../src/core/journal/journal.ts'
 import type { Journal } from '../../src/core/ports.ts'
 import {
   BASE_URL,

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
-import { parseEtag } from '../../src/core/etag.ts'
+import { parseEtag } from '../../src/core/attempt/etag.ts'
 import { UploadError } from '../../src/core/errors.ts'
 import { CAPTURE, createFarEnd, endOf, goodService, goodStorage, listenTo, VIDEO } from './far-end.ts'
 

@@ -1,11 +1,11 @@
 // A transfer job over memory: a journal that is a list, addresses out of thin air, and confirmations that the test
 // answers. It watches that a file is confirmed once, with all of its receipts in order.
 
-import type { JournalRecord } from '../../src/core/journal.ts'
-import { applyRecord, createLedger, type Ledger, type LedgerFile } from '../../src/core/ledger.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
+import { applyRecord, createLedger, type Ledger, type LedgerFile } from '../../src/core/journal/ledger.ts'
 import { planFile } from '../../src/core/plan.ts'
 import type { Clock, PlannedFile, Protocol, Source } from '../../src/core/ports.ts'
-import type { TransferEvent, TransferJob } from '../../src/core/transfer-job.ts'
+import type { TransferEvent, TransferJob } from '../../src/core/transfer/transfer-job.ts'
 import { addressesOf, SMALL_LIMITS, testProtocol } from './test-protocol.ts'
 
 export interface MemoryJobOptions {

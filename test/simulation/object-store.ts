@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 
 import { TransportError, type AttemptEnding } from '../../src/core/errors.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
-import { sleep } from '../../src/core/sleep.ts'
+import { sleep } from '../../src/core/time/sleep.ts'
 import { placeOf } from './test-protocol.ts'
 
 /** What happens to one request instead of being stored and answered. */

@@ -1,7 +1,7 @@
 // One simulated night from one seed, and what was broken in it.
 
-import { wholeBodies } from '../../src/core/whole-body.ts'
-import { applyRecord, createLedger, type Ledger } from '../../src/core/ledger.ts'
+import { wholeBodies } from '../../src/core/attempt/whole-body.ts'
+import { applyRecord, createLedger, type Ledger } from '../../src/core/journal/ledger.ts'
 import type { Random } from '../../src/core/ports.ts'
 import { watchCompletion, watchProgress, watchSending } from './checkers.ts'
 import type { MemoryJob } from './memory-job.ts'

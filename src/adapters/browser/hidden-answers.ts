@@ -1,6 +1,6 @@
 // Tells why a page got no answer: the network is gone, or the host is there and the browser keeps its answer from us.
 
-import { hostOf } from '../../core/address.ts'
+import { hostOf } from '../../core/address/address.ts'
 import { isUploadError, TransportError } from '../../core/errors.ts'
 import type { Transport, TransportRequest } from '../../core/ports.ts'
 import { lengthOf } from '../web/collected-body.ts'

@@ -1,7 +1,7 @@
 // Places for requests to one host, shared by all tabs of an origin: a browser opens six connections to an HTTP/1 host
 // and queues the rest unseen, where nobody can tell a request that waits from one that hangs.
 
-import { hostOf } from '../../core/address.ts'
+import { hostOf } from '../../core/address/address.ts'
 import type { Transport } from '../../core/ports.ts'
 import { isSeen } from '../web/is-seen.ts'
 

@@ -1,13 +1,13 @@
 // Journal in IndexedDB: sessions that outlive a reload, a crash of the tab and a restart of the browser.
 //
-// Records are kept as texts in the form of core/record-text.ts. Those that a power cut must not take are committed with
+// Records are kept as texts in the form of core/journal/record-text.ts. Those that a power cut must not take are committed with
 // strict durability; received parts alone are not, as in the journal on disk, and are sent again when they are lost.
 // Bounded: a long history is shortened when it is opened, and of the sessions that are over the newest 100 stay.
 
 import { UploadError } from '../../core/errors.ts'
-import type { JournalRecord } from '../../core/journal.ts'
+import type { JournalRecord } from '../../core/journal/journal.ts'
 import type { Journal, SessionJournal } from '../../core/ports.ts'
-import { recordText } from '../../core/record-text.ts'
+import { recordText } from '../../core/journal/record-text.ts'
 import { createGathering } from '../web/gathering.ts'
 import { platformLocks } from './host-slots.ts'
 import { pageDatabase, type PageDatabase } from './page-database.ts'

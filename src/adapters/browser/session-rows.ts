@@ -1,8 +1,8 @@
 // The rows of a session in the page's database. What is appended together is one row: each costs as much as a small file.
 
-import { compactRecords } from '../../core/compact-journal.ts'
-import type { JournalRecord } from '../../core/journal.ts'
-import { recordFromText, recordText } from '../../core/record-text.ts'
+import { compactRecords } from '../../core/journal/compact-journal.ts'
+import type { JournalRecord } from '../../core/journal/journal.ts'
+import { recordFromText, recordText } from '../../core/journal/record-text.ts'
 import type { PageDatabase } from './page-database.ts'
 
 /** A session as it is in the database; `session` is undefined until it has a record. */

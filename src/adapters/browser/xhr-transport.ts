@@ -1,7 +1,7 @@
 // The Transport of pages: XMLHttpRequest, because only it tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
-import { hostOf } from '../../core/address.ts'
+import { hostOf } from '../../core/address/address.ts'
 import type { AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody, lengthOf } from '../web/collected-body.ts'

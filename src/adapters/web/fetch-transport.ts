@@ -1,7 +1,7 @@
 // The Transport of every place that has fetch. It cannot reset a connection nor see bytes leave, and says so: progress
 // comes at the end, and an attempt that got as far as fetch is doubtful.
 
-import { hostOf } from '../../core/address.ts'
+import { hostOf } from '../../core/address/address.ts'
 import { TransportError, type AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody, lengthOf } from './collected-body.ts'

@@ -1,7 +1,7 @@
 // Journal in memory: every promise of the port but durability. It is the reference that other journals are measured by.
 
 import { UploadError } from '../../core/errors.ts'
-import type { JournalRecord } from '../../core/journal.ts'
+import type { JournalRecord } from '../../core/journal/journal.ts'
 import type { Journal, SessionJournal } from '../../core/ports.ts'
 
 /**

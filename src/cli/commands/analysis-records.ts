@@ -8,12 +8,12 @@ import { invalid } from '../../core/errors.ts'
 import { verdictOf } from '../../flows/polling.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { readJsonOption } from '../option-values.ts'
-import { addServiceOptions, type SharedOptions } from '../options.ts'
-import type { Output } from '../output.ts'
-import { printCalls } from '../plan-view.ts'
+import { readJsonOption } from '../options/option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options/options.ts'
+import type { Output } from '../views/output.ts'
+import { printCalls } from '../views/plan-view.ts'
 import type { AnalysisWord } from '../run-analysis.ts'
-import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface UpdateOptions extends SharedOptions {
   readonly data: string

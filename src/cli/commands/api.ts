@@ -5,10 +5,10 @@ import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { readJsonOption } from '../option-values.ts'
-import { addServiceOptions, type SharedOptions } from '../options.ts'
-import { printCalls } from '../plan-view.ts'
-import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { readJsonOption } from '../options/option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options/options.ts'
+import { printCalls } from '../views/plan-view.ts'
+import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface ApiOptions extends SharedOptions {
   readonly data?: string

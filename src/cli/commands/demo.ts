@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { addOutputOptions } from '../options.ts'
+import { addOutputOptions } from '../options/options.ts'
 import { runDemo } from '../demo/demo.ts'
 
 interface DemoOptions {

@@ -6,10 +6,10 @@ import { isWireObject } from '../../client/contract/fields.ts'
 import { invalid } from '../../core/errors.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { parseInteger, readJsonOption } from '../option-values.ts'
-import { addServiceOptions, type SharedOptions } from '../options.ts'
-import { printCalls } from '../plan-view.ts'
-import { uplinkFromOptions } from '../uplink-from-options.ts'
+import { parseInteger, readJsonOption } from '../options/option-values.ts'
+import { addServiceOptions, type SharedOptions } from '../options/options.ts'
+import { printCalls } from '../views/plan-view.ts'
+import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface CreateOptions extends SharedOptions {
   readonly movementType: string

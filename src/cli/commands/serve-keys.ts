@@ -3,10 +3,10 @@
 import type { Command } from 'commander'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
 import type { CommandContext } from '../command-context.ts'
-import { databaseUrlOf } from '../database-url.ts'
-import { addBelow } from '../help-texts.ts'
-import { addOutputOptions } from '../options.ts'
-import type { Output } from '../output.ts'
+import { databaseUrlOf } from '../serve/database-url.ts'
+import { addBelow } from '../views/help-texts.ts'
+import { addOutputOptions } from '../options/options.ts'
+import type { Output } from '../views/output.ts'
 import { invalid } from '../../core/errors.ts'
 
 interface KeysOptions {

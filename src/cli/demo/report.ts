@@ -1,10 +1,10 @@
 // What the demo shows at its end.
 
 import { formatBytes } from '../../core/plan.ts'
-import type { Output } from '../output.ts'
+import type { Output } from '../views/output.ts'
 import type { AnalysisResult } from '../run-analysis.ts'
 import type { UploadResult } from '../upload-result.ts'
-import { countOf, formatDuration, formatRate } from '../wording.ts'
+import { countOf, formatDuration, formatRate } from '../views/wording.ts'
 import type { Comparison } from './read-back.ts'
 
 export interface DemoReport {

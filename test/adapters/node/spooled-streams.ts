@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect } from 'vitest'
 
-import type { StreamInput } from '../../../src/adapters/node/stream-pull.ts'
-import { streamSource } from '../../../src/adapters/node/stream-source.ts'
+import type { StreamInput } from '../../../src/adapters/node/files/stream-pull.ts'
+import { streamSource } from '../../../src/adapters/node/files/stream-source.ts'
 import type { Source } from '../../../src/core/ports.ts'
 
 export interface SpooledStreams {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 
-import { streamSource } from '../../../src/adapters/node/stream-source.ts'
-import type { StreamInput } from '../../../src/adapters/node/stream-pull.ts'
+import { streamSource } from '../../../src/adapters/node/files/stream-source.ts'
+import type { StreamInput } from '../../../src/adapters/node/files/stream-pull.ts'
 import { bytesOf, counting } from '../../contracts/source.ts'
 import { spooledStreams } from './spooled-streams.ts'
 

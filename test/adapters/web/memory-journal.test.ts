@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { memoryJournal } from '../../../src/adapters/web/memory-journal.ts'
-import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import { journalContract } from '../../contracts/journal.ts'
 
 journalContract('memoryJournal', () => Promise.resolve({ journal: memoryJournal() }))

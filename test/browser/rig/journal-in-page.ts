@@ -1,6 +1,6 @@
 // The page's end of the journal proxy.
 
-import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, SessionJournal } from '../../../src/core/ports.ts'
 import { errorToJson, type ErrorJson } from './errors-as-json.ts'
 

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createConcurrency, type ConcurrencyOptions } from '../../../src/core/concurrency.ts'
-import { lineHearing } from '../../../src/core/hearing.ts'
+import { lineHearing } from '../../../src/core/line/hearing.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 import { createSimulatedLine, type LineSetting } from './simulated-line.ts'
 import { upload, type UploadRun, type UploadSetting } from './simulated-upload.ts'

@@ -1,7 +1,7 @@
 // What must hold at every moment, whatever happens in whatever order: which requests may begin in which state of their
 // upload, that a part has one attempt at a time, that what is journalled as confirmed is stored.
 
-import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
 import type { Upload, UploadState } from '../../../src/flows/upload.ts'
 import { SERVICE_URL, type FarEnd } from '../../simulation/whole/far-end.ts'

@@ -3,7 +3,7 @@
 
 import { UploadError } from '../../../src/core/errors.ts'
 import type { Protocol, Transport, TransportReply, Unit, Verdict } from '../../../src/core/ports.ts'
-import { classifyStorageFailure } from '../../../src/core/storage-failure.ts'
+import { classifyStorageFailure } from '../../../src/core/attempt/storage-failure.ts'
 
 export interface TusOptions {
   /** Where uploads are created. */

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { undiciTransport } from '../../../src/adapters/node/undici-transport.ts'
+import { undiciTransport } from '../../../src/adapters/node/http/undici-transport.ts'
 import { bytesSource } from '../../../src/adapters/web/bytes-source.ts'
 import { protocolContract } from '../../contracts/protocol.ts'
 import { bytesOfSeed, runProtocol, type ProtocolRunOptions } from '../../helpers/protocol-run.ts'

@@ -2,9 +2,9 @@
 // journal on a real disk does, and a power cut takes any number of the last records that were not brought to it.
 
 import { UploadError } from '../../../src/core/errors.ts'
-import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, SessionJournal } from '../../../src/core/ports.ts'
-import { isDurable } from '../../../src/adapters/node/group-commit.ts'
+import { isDurable } from '../../../src/adapters/node/journal/group-commit.ts'
 import type { Dice } from './dice.ts'
 import { never, type Life } from './life.ts'
 

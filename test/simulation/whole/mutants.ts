@@ -1,7 +1,7 @@
 // Bugs that are planted between the client and the world, each a mistake that a program like ours could make. They are
 // tests of the simulator: one that it does not find within ten thousand nights is a promise that nobody watches.
 
-import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
 import { digestOf } from './digest.ts'
 import type { Mutant } from './run-night.ts'

@@ -1,8 +1,8 @@
 // Lives one night through from its seed: an Uplink and its host, life after life, until everything is settled. What the
 // checkers found is the outcome; the same seed gives the same night, to the last byte.
 
-import { wholeBodies } from '../../../src/core/whole-body.ts'
-import { foldJournal, type FoldedJournal } from '../../../src/core/journal.ts'
+import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
+import { foldJournal, type FoldedJournal } from '../../../src/core/journal/journal.ts'
 import type { Journal, Transport } from '../../../src/core/ports.ts'
 import type { FileReport, Upload, UploadReport } from '../../../src/flows/upload.ts'
 import { UploadFailedError } from '../../../src/flows/upload.ts'

@@ -1,7 +1,7 @@
 // Watches the promises of an upload while it runs: what goes out, what is journalled, what the host is told. It knows the
 // far end's truth and trusts no word of the client.
 
-import type { JournalRecord } from '../../../src/core/journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { AddressedFile } from '../../../src/core/ports.ts'
 import type { UploadProgress } from '../../../src/flows/upload.ts'
 import { API_KEY, SIGNATURE, type FarEnd, type Target } from './far-end.ts'

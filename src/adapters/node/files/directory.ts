@@ -1,0 +1,138 @@
+// What a path on the command line means: a file is itself, a folder is the files below it in natural order.
+
+import type { BigIntStats, Dirent } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+import { invalid } from '../../../core/errors.ts'
+import { errorCode, fileProblem, notAFile } from '../file-problem.ts'
+
+export interface FoundFile {
+  /** As given for a file; the folder as given, and the way down from it, for what was found in one. */
+  readonly path: string
+  /** The last part of the path. Files of two subfolders may share it. */
+  readonly name: string
+}
+
+export interface SkippedEntry {
+  readonly path: string
+  /** For a person: completes "skipped, because it is …". */
+  readonly reason: string
+}
+
+export interface FoundFiles {
+  readonly files: readonly FoundFile[]
+  readonly skipped: readonly SkippedEntry[]
+}
+
+interface Search {
+  readonly files: FoundFile[]
+  readonly skipped: SkippedEntry[]
+  /** Folders entered below one argument, by device and number. Each is entered once, so links cannot make a circle. */
+  readonly entered: Set<string>
+}
+
+const JUNK: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/^\.ds_store$/i, 'a Finder file'],
+  [/^thumbs\.db$/i, 'a thumbnail file of Windows'],
+  [/^desktop\.ini$/i, 'a folder setting of Windows'],
+  [/^~\$/, 'a lock file of an office program'],
+  [/\.tmp$/i, 'a temporary file'],
+  [/\.(part|crdownload)$/i, 'a download that is not complete'],
+  [/^\./, 'hidden'],
+]
+
+// One language for everyone: the order of a capture must not depend on the machine.
+const collator = new Intl.Collator('en', { numeric: true })
+
+/**
+ * The files that `paths` mean, argument by argument. Below a folder, each level is in natural order (take-2 before
+ * take-10), junk is left out and named, and links are followed, each folder being entered once. A file that is named
+ * itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that cannot be
+ * read, with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
+ */
+export async function filesUnder(paths: readonly string[]): Promise<FoundFiles> {
+  const files: FoundFile[] = []
+  const skipped: SkippedEntry[] = []
+  for (const path of paths) {
+    const facts = await look(path)
+    if (facts.isDirectory()) {
+      const search: Search = { files: [], skipped: [], entered: new Set() }
+      await enter(path, facts, search)
+      if (search.files.length === 0) refuseEmpty(path, search.skipped)
+      files.push(...search.files)
+      skipped.push(...search.skipped)
+    } else if (facts.isFile()) {
+      files.push({ path, name: basename(path) })
+    } else {
+      throw notAFile(path, 'a pipe, device or socket')
+    }
+  }
+  return { files, skipped }
+}
+
+async function enter(folder: string, facts: BigIntStats, search: Search): Promise<void> {
+  search.entered.add(numberOf(facts))
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw fileProblem(error, folder, 'listed')
+  })
+  if (entries.length === 0) search.skipped.push({ path: folder, reason: 'an empty folder' })
+  entries.sort((left, right) => inNaturalOrder(left.name, right.name))
+  for (const entry of entries) await take(join(folder, entry.name), entry, search)
+}
+
+async function take(path: string, entry: Dirent, search: Search): Promise<void> {
+  const { name } = entry
+  const junk = JUNK.find(([pattern]) => pattern.test(name))
+  if (junk !== undefined) {
+    search.skipped.push({ path, reason: junk[1] })
+    return
+  }
+  // The listing knows plain files; only links, folders and what the file system does not tell are looked at.
+  if (entry.isFile()) {
+    search.files.push({ path, name })
+    return
+  }
+  const facts = await lookInFolder(path)
+  if (facts === undefined) {
+    search.skipped.push({ path, reason: 'a link that leads nowhere' })
+  } else if (facts.isFile()) {
+    search.files.push({ path, name })
+  } else if (!facts.isDirectory()) {
+    search.skipped.push({ path, reason: 'a pipe, device or socket' })
+  } else if (search.entered.has(numberOf(facts))) {
+    search.skipped.push({ path, reason: 'a link to a folder that is taken already' })
+  } else {
+    await enter(path, facts, search)
+  }
+}
+
+async function look(path: string): Promise<BigIntStats> {
+  return stat(path, { bigint: true }).catch((error: unknown) => {
+    throw fileProblem(error, path, 'read')
+  })
+}
+
+/** Undefined for a name that leads nowhere: a broken link, or a file that went away since the folder was listed. */
+async function lookInFolder(path: string): Promise<BigIntStats | undefined> {
+  return stat(path, { bigint: true }).catch((error: unknown) => {
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ELOOP') return undefined
+    throw fileProblem(error, path, 'read')
+  })
+}
+
+function refuseEmpty(path: string, skipped: readonly SkippedEntry[]): never {
+  const left = skipped.slice(0, 5).map((entry) => `${basename(entry.path)} (${entry.reason})`)
+  const more = skipped.length > left.length ? ` and ${skipped.length - left.length} more` : ''
+  invalid(`There is no file to upload in "${path}". Skipped: ${left.join(', ')}${more}.`, { path })
+}
+
+/** Names that the collator holds equal, such as 1 and 01, still have one order. */
+function inNaturalOrder(left: string, right: string): number {
+  return collator.compare(left, right) || (left < right ? -1 : 1)
+}
+
+function numberOf(facts: BigIntStats): string {
+  return `${facts.dev}:${facts.ino}`
+}

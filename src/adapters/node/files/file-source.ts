@@ -1,0 +1,134 @@
+// Source over a regular file: one handle per opening, reads at positions, and a check that the path still means that file.
+
+import type { BigIntStats } from 'node:fs'
+import { basename, resolve } from 'node:path'
+
+import { invalid, invariant, isUploadError } from '../../../core/errors.ts'
+import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
+import { createReadGate } from '../../web/read-gate.ts'
+import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../web/source-identity.ts'
+import { errorCode, fileProblem } from '../file-problem.ts'
+import { lookAt, lookFirst, openRegularFile, type OpenFile } from './open-file.ts'
+import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
+
+export interface FileSourceOptions {
+  /** The name sent to the service. Default: the last part of the path. */
+  readonly name?: string
+}
+
+/** One for the process, as the disks are. */
+const processDisk = createQuickDisk()
+
+/**
+ * Uploads the file at `path`, which is resolved against the working folder of this moment; links are followed. Whatever
+ * is missing, not readable by this user or not a regular file rejects with ERR_UPLOAD_SOURCE_READ at `describe`.
+ */
+export function fileSource(path: string, options: FileSourceOptions = {}): Source {
+  return fileSourceOn(processDisk, path, options)
+}
+
+/** The same on a disk whose quickness a test decides. */
+export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceOptions = {}): Source {
+  if (path === '') invalid('fileSource: the path is empty. Pass the path of a file.')
+  const location = resolve(path)
+
+  return {
+    name: options.name ?? basename(location),
+    location,
+    async describe(signal) {
+      signal?.throwIfAborted()
+      const facts = lookFirst(disk, location)
+      return identityOf(facts instanceof Promise ? await facts : facts)
+    },
+    async open(expected) {
+      const opening = openRegularFile(disk, location)
+      const file = opening instanceof Promise ? await opening : opening
+      try {
+        requireSame(location, expected, identityOf(file.facts))
+      } catch (error) {
+        await file.close()
+        throw error
+      }
+      return fileReader(disk, location, file)
+    },
+  }
+}
+
+function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
+  const what = `the reader of "${location}"`
+  const gate = createReadGate(what)
+  let isClosed = false
+  /** What the disk answers at once goes on at once; whatever goes wrong is a rejection. */
+  const atOnceOrLater = <T>(
+    ask: () => T | Promise<T>,
+    check: (answer: T) => void,
+    problem: (error: unknown) => unknown,
+  ): Promise<void> | undefined => {
+    try {
+      invariant(!isClosed, `${what} was used after it was closed`)
+      const answer = asked(ask, problem)
+      if (answer instanceof Promise) return gate.run(() => answer.then(check))
+      check(answer)
+      return undefined
+    } catch (error) {
+      if (error instanceof Error) return Promise.reject(error)
+      throw error
+    }
+  }
+
+  return {
+    read: (into, at) =>
+      atOnceOrLater(
+        () => {
+          requirePosition(at)
+          return file.read(into, at)
+        },
+        (filled) => {
+          if (filled < into.byteLength) throw endedEarly(location, at, into.byteLength, filled)
+        },
+        (error) => fileProblem(error, location, `read at byte ${at}`),
+      ),
+    verify: () =>
+      atOnceOrLater(
+        () => lookAt(disk, location),
+        (found) => verifyPath(location, file.facts, found),
+        (error) =>
+          errorCode(error) === 'ENOENT'
+            ? sourceChanged(location, 'it was moved or deleted', error)
+            : fileProblem(error, location, 'looked at'),
+      ),
+    close() {
+      isClosed = true
+      return gate.close(() => file.close())
+    },
+  }
+}
+
+/** The answer, or the rejection or throw of `problem`. */
+function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknown): T | Promise<T> {
+  try {
+    const answer = ask()
+    if (!(answer instanceof Promise)) return answer
+    return answer.catch((error: unknown) => {
+      throw problem(error)
+    })
+  } catch (error) {
+    throw isUploadError(error) ? error : problem(error)
+  }
+}
+
+/**
+ * Judges the path, not the handle: a file moved over this one leaves the handle on the old bytes, and a resume would read the
+ * new ones. An open file keeps its number also on drives that give out numbers as they go.
+ */
+function verifyPath(location: string, opened: BigIntStats, found: BigIntStats): void {
+  requireSame(location, identityOf(opened), identityOf(found))
+  if (found.ino !== opened.ino || found.dev !== opened.dev) {
+    throw sourceChanged(location, 'another file was put in its place')
+  }
+  if (found.mtimeNs !== opened.mtimeNs) throw sourceChanged(location, 'it was written to')
+}
+
+function identityOf(facts: BigIntStats): SourceIdentity {
+  return { sizeBytes: Number(facts.size), modifiedAtMs: Number(facts.mtimeMs) }
+}

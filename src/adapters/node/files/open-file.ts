@@ -1,0 +1,128 @@
+// A regular file, opened for reading: each operation is done at once where the disk is quick, else on a thread.
+
+import { close, closeSync, constants, fstat, fstatSync, open, openSync, read, readSync, statSync } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+import { isUploadError } from '../../../core/errors.ts'
+import { fileProblem, notAFile } from '../file-problem.ts'
+import { LONGEST_READ_BYTES, readFully } from './positional-read.ts'
+import type { QuickDisk } from './quick-disk.ts'
+
+export interface OpenFile {
+  /** As the file was when it was opened. */
+  readonly facts: BigIntStats
+  /** Fills `into` from byte `at` on and gives the number of bytes there were; fewer than its length: the file ended. */
+  read(into: Uint8Array, at: number): number | Promise<number>
+  /** Called once, when no read is under way. */
+  close(): void | Promise<void>
+}
+
+const opened = promisify(open)
+const closed = promisify(close)
+const found = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
+const filled = promisify(read)
+const bigint = { bigint: true } as const
+// Should a pipe have been put in the place of the file since it was first looked at, its opening must not wait for a writer.
+const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants.O_NONBLOCK)
+
+/**
+ * Looks at a file before it is opened for the first time, and whether it may be read: opening is the only check of permission
+ * that holds for every file system. Whatever is no regular file, or cannot be read, throws ERR_UPLOAD_SOURCE_READ.
+ */
+export function lookFirst(disk: QuickDisk, location: string): BigIntStats | Promise<BigIntStats> {
+  if (!disk.mayAskNow(location)) return lookFirstOnThread(location)
+  return disk.askNow(() => {
+    try {
+      const facts = statSync(location, bigint)
+      requireRegular(location, facts)
+      closeSync(openSync(location, FLAGS))
+      return facts
+    } catch (error) {
+      throw readProblem(error, location)
+    }
+  })
+}
+
+async function lookFirstOnThread(location: string): Promise<BigIntStats> {
+  try {
+    const facts = await stat(location, bigint)
+    requireRegular(location, facts)
+    await closed(await opened(location, FLAGS))
+    return facts
+  } catch (error) {
+    throw readProblem(error, location)
+  }
+}
+
+/** Throws as `lookFirst` does. */
+export function openRegularFile(disk: QuickDisk, location: string): OpenFile | Promise<OpenFile> {
+  if (!disk.mayAskNow(location)) return openOnThread(disk, location)
+  return disk.askNow(() => {
+    let fd: number | undefined
+    try {
+      fd = openSync(location, FLAGS)
+      const facts = fstatSync(fd, bigint)
+      requireRegular(location, facts)
+      return openFile(disk, location, fd, facts)
+    } catch (error) {
+      if (fd !== undefined) closeSync(fd)
+      throw readProblem(error, location)
+    }
+  })
+}
+
+async function openOnThread(disk: QuickDisk, location: string): Promise<OpenFile> {
+  let fd: number | undefined
+  try {
+    fd = await opened(location, FLAGS)
+    const facts = await found(fd, bigint)
+    requireRegular(location, facts)
+    return openFile(disk, location, fd, facts)
+  } catch (error) {
+    if (fd !== undefined) await closed(fd)
+    throw readProblem(error, location)
+  }
+}
+
+/** What the path stands for now; rejects with the system's error. */
+export function lookAt(disk: QuickDisk, location: string): BigIntStats | Promise<BigIntStats> {
+  return disk.mayAskNow(location) ? disk.askNow(() => statSync(location, bigint)) : stat(location, bigint)
+}
+
+function openFile(disk: QuickDisk, location: string, fd: number, facts: BigIntStats): OpenFile {
+  const handle = {
+    read: (into: Uint8Array, offset: number, length: number, at: number) => filled(fd, into, offset, length, at),
+  }
+  return {
+    facts,
+    read: (into, at) =>
+      disk.mayAskNow(location)
+        ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
+        : readFully(handle, into, at),
+    close: () => (disk.mayAskNow(location) ? disk.askNow(() => closeSync(fd)) : closed(fd)),
+  }
+}
+
+function readNow(fd: number, into: Uint8Array, at: number): number {
+  let bytes = 0
+  while (bytes < into.byteLength) {
+    const wanted = Math.min(into.byteLength - bytes, LONGEST_READ_BYTES)
+    const got = readSync(fd, into, bytes, wanted, at + bytes)
+    if (got === 0) break
+    bytes += got
+  }
+  return bytes
+}
+
+function readProblem(error: unknown, location: string): unknown {
+  return isUploadError(error) ? error : fileProblem(error, location, 'read')
+}
+
+function requireRegular(location: string, facts: Pick<BigIntStats, 'isFile' | 'isDirectory' | 'isFIFO'>): void {
+  if (facts.isFile()) return
+  if (facts.isDirectory()) throw notAFile(location, 'a folder (name the files in it)')
+  if (facts.isFIFO()) throw notAFile(location, 'a pipe (pass it as a stream, or save it to a file first)')
+  throw notAFile(location, 'a device or socket')
+}

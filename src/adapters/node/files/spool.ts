@@ -1,0 +1,100 @@
+// A private temporary file that grows at its end and is read anywhere; it goes away with its owner or with the process.
+
+import { rmSync } from 'node:fs'
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+import { createReadGate } from '../../web/read-gate.ts'
+import { writeFully } from '../journal/durable-file.ts'
+import { fileProblem } from '../file-problem.ts'
+import { readFully } from './positional-read.ts'
+
+export interface Spool {
+  readonly path: string
+  /** Adds bytes at the end; one call at a time. Settles when the system has them, so the disk holds its writer back. */
+  append(bytes: Uint8Array): Promise<void>
+  /** Fills `into` from byte `at` on and says how many bytes there were. Reads may run at the same time. */
+  read(into: Uint8Array, at: number): Promise<number>
+  /** Waits for the calls under way, then deletes the file and its folder. Idempotent. */
+  remove(): Promise<void>
+}
+
+/**
+ * Makes one in a new folder of its own (mode 0700, the file 0600) below `tempDir`, by default the system's. Rejects with
+ * ERR_UPLOAD_SOURCE_READ, naming the place, when that cannot be written to.
+ */
+export async function createSpool(tempDir: string = tmpdir()): Promise<Spool> {
+  const parent = resolve(tempDir)
+  const { folder, path, handle } = await createFile(parent)
+  const gate = createReadGate(`the spool file "${path}"`)
+  let sizeBytes = 0
+
+  return {
+    path,
+    append(bytes) {
+      return gate.run(async () => {
+        try {
+          await writeFully(handle, bytes, sizeBytes)
+        } catch (error) {
+          throw fileProblem(error, path, 'used as a temporary file')
+        }
+        sizeBytes += bytes.byteLength
+      })
+    },
+    read(into, at) {
+      return gate.run(async () => {
+        try {
+          return await readFully(handle, into, at)
+        } catch (error) {
+          throw fileProblem(error, path, 'used as a temporary file')
+        }
+      })
+    },
+    remove() {
+      return gate.close(async () => {
+        await handle.close()
+        await rm(folder, { recursive: true, force: true })
+        forget(folder)
+      })
+    },
+  }
+}
+
+async function createFile(parent: string): Promise<{ folder: string; path: string; handle: FileHandle }> {
+  let folder: string | undefined
+  try {
+    folder = await mkdtemp(join(parent, 'mocap-uplink-'))
+    removeAtExit(folder)
+    const path = join(folder, 'spool')
+    return { folder, path, handle: await open(path, 'wx+', 0o600) }
+  } catch (error) {
+    if (folder !== undefined) {
+      await rm(folder, { recursive: true, force: true })
+      forget(folder)
+    }
+    throw fileProblem(error, parent, 'used for temporary files')
+  }
+}
+
+// One listener serves all spools, and only while there are any. It does not run when the process is killed outright.
+const folders = new Set<string>()
+
+function removeAtExit(folder: string): void {
+  if (folders.size === 0) process.on('exit', removeAll)
+  folders.add(folder)
+}
+
+function forget(folder: string): void {
+  if (folders.delete(folder) && folders.size === 0) process.off('exit', removeAll)
+}
+
+function removeAll(): void {
+  for (const folder of folders) {
+    try {
+      rmSync(folder, { recursive: true, force: true })
+    } catch {
+      // The process is ending: the other folders still have their turn, and nobody is left to be told.
+    }
+  }
+}

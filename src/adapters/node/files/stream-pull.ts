@@ -1,0 +1,90 @@
+// One way to pull bytes out of a Node stream, a web stream or any async sequence, and to stop it at any moment.
+
+import { UploadError } from '../../../core/errors.ts'
+
+/** A Node Readable, a web ReadableStream or an async sequence; its pieces are bytes, or text that is sent as UTF-8. */
+export type StreamInput = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array | string>
+
+export interface StreamPull {
+  /** The next piece, undefined at the end; it is the caller's until the next pull. Rejects with ERR_UPLOAD_SOURCE_READ. */
+  pull(): Promise<Uint8Array | undefined>
+  /** Ends the stream, also while a pull waits, and returns at once. Idempotent. */
+  stop(): void
+}
+
+interface Pulling {
+  next(): Promise<{ done?: boolean | undefined; value?: unknown }>
+  stop(): void
+}
+
+/** Takes charge of the stream: from here on its errors come out of `pull` and nowhere else. Pulls nothing yet. */
+export function pullFrom(stream: StreamInput, name: string): StreamPull {
+  const isNode = isNodeStream(stream)
+  // An error before the first pull would end the process when nobody listens; the first pull reports it.
+  if (isNode) stream.on('error', () => undefined)
+  let pulling: Pulling | undefined
+
+  return {
+    async pull() {
+      let piece: unknown
+      try {
+        pulling ??= begin(stream)
+        const { done, value } = await pulling.next()
+        if (done === true) return undefined
+        piece = value
+      } catch (cause) {
+        throw new UploadError('ERR_UPLOAD_SOURCE_READ', `The stream "${name}" failed before its end.`, {
+          cause,
+          details: { location: name },
+        })
+      }
+      return toBytes(piece, name)
+    },
+    stop() {
+      if (isNode) stream.destroy()
+      else if (pulling !== undefined) pulling.stop()
+      else if ('cancel' in stream) stream.cancel().catch(() => undefined)
+    },
+  }
+}
+
+function begin(stream: StreamInput): Pulling {
+  if ('getReader' in stream) {
+    // The sequence of a web stream queues its end behind a read that waits; a reader can be cancelled at once.
+    const reader = stream.getReader()
+    return {
+      next: () => reader.read(),
+      stop: () => {
+        reader.cancel().catch(() => undefined)
+      },
+    }
+  }
+  const iterator = stream[Symbol.asyncIterator]()
+  return {
+    next: () => iterator.next(),
+    stop: () => {
+      iterator.return?.().catch(() => undefined)
+    },
+  }
+}
+
+function toBytes(piece: unknown, name: string): Uint8Array {
+  if (piece instanceof Uint8Array) return piece
+  if (typeof piece === 'string') return Buffer.from(piece, 'utf8')
+  throw new UploadError(
+    'ERR_UPLOAD_SOURCE_READ',
+    `The stream "${name}" gave a piece that is neither bytes nor text. Pass a stream of Uint8Array, Buffer or string.`,
+    { details: { location: name } },
+  )
+}
+
+interface NodeStream {
+  on(event: 'error', listener: () => void): unknown
+  destroy(): unknown
+}
+
+/** By shape and not by class: streams of other copies of the stream library count too. */
+function isNodeStream(stream: StreamInput): stream is StreamInput & NodeStream {
+  const shape = stream as Partial<NodeStream>
+  return typeof shape.on === 'function' && typeof shape.destroy === 'function'
+}

@@ -1,0 +1,101 @@
+// Source over a stream: what can be consumed once is spooled to a private file, so that any range can be read again.
+//
+// With a known size, parts go out while later bytes are still arriving. The range with the last byte is held back until
+// the stream has ended: a stream that is longer than it said is found out before its upload can be complete.
+
+import { invalid, UploadError } from '../../../core/errors.ts'
+import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
+import { createReadGate } from '../../web/read-gate.ts'
+import { endedEarly, requirePosition, requireSame } from '../../web/source-identity.ts'
+import { createStreamIntake, type StreamIntake } from './stream-intake.ts'
+import type { StreamInput } from './stream-pull.ts'
+
+export interface StreamSourceOptions {
+  /** How many bytes the stream will give. Default: unknown, and the upload starts when all of it is spooled. */
+  readonly sizeBytes?: number
+  /** Where the spool file goes; it may become as large as the stream. Default: the system's folder for such files. */
+  readonly tempDir?: string
+}
+
+/**
+ * Uploads what `stream` gives under `name`. The stream is this source's from now on: it is read once, beginning at the
+ * first `describe` or `open`, and ended by `dispose`. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its
+ * error as the cause; one of another length than announced with ERR_UPLOAD_SOURCE_CHANGED. Both are final.
+ */
+export function streamSource(name: string, stream: StreamInput, options: StreamSourceOptions = {}): Source {
+  const announcedBytes = options.sizeBytes
+  if (announcedBytes !== undefined && !(Number.isSafeInteger(announcedBytes) && announcedBytes >= 0)) {
+    invalid(`streamSource: sizeBytes is ${announcedBytes}. Pass a whole number of bytes, or leave it out.`)
+  }
+  const intake = createStreamIntake({ name, stream, announcedBytes, tempDir: options.tempDir })
+
+  async function describe(signal?: AbortSignal): Promise<SourceIdentity> {
+    signal?.throwIfAborted()
+    intake.start()
+    // A length of 0 has no last byte to hold back, so the end itself is waited for.
+    const isEndNeeded = announcedBytes === undefined || announcedBytes === 0
+    await arrival(intake, () => !isEndNeeded || intake.isEnded, signal)
+    return { sizeBytes: announcedBytes ?? intake.receivedBytes }
+  }
+
+  return {
+    name,
+    describe,
+    async open(expected) {
+      const found = await describe()
+      requireSame(name, expected, found)
+      return streamReader(name, intake, found.sizeBytes)
+    },
+    dispose: () => intake.dispose(),
+  }
+}
+
+/** Waits for what the stream gives; rejects with the signal's reason when that fires first: it may never come. */
+async function arrival(intake: StreamIntake, isHere: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+  const settled = intake.until(() => signal?.aborted === true || isHere())
+  signal?.addEventListener('abort', intake.wake)
+  try {
+    await settled
+  } finally {
+    signal?.removeEventListener('abort', intake.wake)
+  }
+  signal?.throwIfAborted()
+}
+
+function streamReader(name: string, intake: StreamIntake, totalBytes: number): Reader {
+  const gate = createReadGate(`the reader of "${name}"`)
+  let isClosing = false
+
+  async function bytesUpTo(end: number, signal: AbortSignal | undefined): Promise<void> {
+    const isHere = end < totalBytes ? () => intake.receivedBytes >= end : () => intake.isEnded
+    await arrival(intake, () => isClosing || isHere(), signal)
+    if (!isHere()) {
+      throw new UploadError('ERR_UPLOAD_SOURCE_READ', `"${name}" was closed while a read waited for its stream.`, {
+        details: { location: name },
+      })
+    }
+  }
+
+  return {
+    read(into, at, signal) {
+      return gate.run(async () => {
+        requirePosition(at)
+        const end = at + into.byteLength
+        if (end > totalBytes) throw endedEarly(name, at, into.byteLength, Math.max(0, totalBytes - at))
+        await bytesUpTo(end, signal)
+        const filled = await intake.read(into, at)
+        if (filled < into.byteLength) throw endedEarly(name, at, into.byteLength, filled)
+      })
+    },
+    verify() {
+      return gate.run(() => intake.until(() => true))
+    },
+    close() {
+      // Bytes may never come: those who wait are refused, and only reads of the disk are waited for.
+      isClosing = true
+      const closed = gate.close()
+      intake.wake()
+      return closed
+    },
+  }
+}

@@ -1,0 +1,155 @@
+// Opens connections: TCP, a proxy's tunnel where one is asked for, TLS on top. Whatever lies between, the result is one
+// wire whose TCP socket we hold, because only that socket can be reset.
+
+import net, { type Socket } from 'node:net'
+import tls from 'node:tls'
+import { forbiddenHost } from '../../../core/address/address-policy.ts'
+import { isPublicIp } from '../../../core/address/public-host.ts'
+import { createProxyChoice, openTunnel, type ProxyOptions } from './proxy.ts'
+import { createPublicLookup } from './public-lookup.ts'
+import { createWire, type Wire } from './wire.ts'
+
+/** How connections are made. */
+export interface ConnectorOptions {
+  /** Certificates in PEM, trusted in addition to the system's. */
+  readonly caPem?: string | readonly string[]
+  readonly proxy?: ProxyOptions
+  /**
+   * `public`: connects to addresses of the public internet only, judged after a name was resolved; the rest is
+   * ERR_UPLOAD_INSECURE_URL. Behind a proxy it is the proxy that resolves, and only IP addresses are judged. Default `any`.
+   */
+  readonly addressPolicy?: 'any' | 'public'
+}
+
+/** Opens a connection to the origin of `target`. Rejects with the signal's reason when aborted, else with Node's error. */
+export type Connector = (target: URL, signal: AbortSignal) => Promise<Wire>
+
+// Node 20's default of 250 ms for each address is less than one handshake over a bad line; then no address is reached.
+const ADDRESS_ATTEMPT_MS = 1000
+const TCP_KEEP_ALIVE_MS = 60_000
+const MAX_SESSIONS = 64
+
+/** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for a proxy that is none, and Node's error for a broken PEM. */
+export function createConnector({ caPem, proxy, addressPolicy = 'any' }: ConnectorOptions): Connector {
+  const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined
+  // The system's roots take long to read, and plain HTTP needs none of them; what is given is checked at once.
+  let secureContext = caPem === undefined ? undefined : createContext(caPem)
+  const proxyFor = createProxyChoice(proxy)
+  const sessions = createSessionCache()
+
+  const secure = (below: Socket, target: URL) => {
+    const host = hostnameOf(target)
+    const session = sessions.get(target.host)
+    secureContext ??= createContext(undefined)
+    const socket = tls.connect({
+      socket: below,
+      host,
+      secureContext,
+      ALPNProtocols: ['http/1.1'],
+      ...(net.isIP(host) ? {} : { servername: host }),
+      ...(session ? { session } : {}),
+    })
+    socket.on('session', (ticket) => sessions.set(target.host, ticket))
+    return socket
+  }
+
+  return async (target, signal) => {
+    signal.throwIfAborted()
+    const through = proxyFor(target)
+    const host = hostnameOf(target)
+    // Node does not look an IP address up.
+    if (lookup !== undefined && net.isIP(host) !== 0 && !isPublicIp(host)) throw forbiddenHost(host)
+    const first = through ?? target
+    const tcp = net.connect({
+      host: hostnameOf(first),
+      port: portOf(first),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+      autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+      ...(lookup === undefined || through !== undefined ? {} : { lookup }),
+    })
+    // Errors reach us through the promises below and later through the HTTP client; a socket without a listener would
+    // end the process.
+    tcp.on('error', ignore)
+    const onAbort = () => tcp.destroy()
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      let socket = tcp
+      await opened(tcp, 'connect')
+      if (through !== undefined) {
+        if (through.protocol === 'https:') await opened((socket = secure(socket, through)), 'secureConnect')
+        socket = await whileOpen(tcp, openTunnel(socket, through, target))
+      }
+      if (target.protocol === 'https:') await opened((socket = secure(socket, target)), 'secureConnect')
+      signal.throwIfAborted()
+      return createWire(tcp, socket)
+    } catch (error) {
+      tcp.destroy()
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+}
+
+/** The host as a resolver wants it: an IPv6 address without brackets. */
+export function hostnameOf(target: URL): string {
+  return target.hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** The port, with the scheme's own where the address names none. */
+export function portOf(target: URL): number {
+  return target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port)
+}
+
+function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.on('error', reject)
+    socket.once('close', () => reject(closedEarly()))
+    socket.once(event, () => resolve())
+  })
+}
+
+async function whileOpen<T>(tcp: Socket, work: Promise<T>): Promise<T> {
+  let onClose = ignore
+  const closed = new Promise<never>((_resolve, reject) => {
+    onClose = () => reject(closedEarly())
+    tcp.once('close', onClose)
+  })
+  try {
+    return await Promise.race([work, closed])
+  } finally {
+    tcp.off('close', onClose)
+  }
+}
+
+function closedEarly(): Error {
+  return Object.assign(new Error('The connection was closed'), { code: 'ECONNRESET' })
+}
+
+function createContext(caPem: string | readonly string[] | undefined): tls.SecureContext {
+  if (caPem === undefined) return tls.createSecureContext()
+  // Giving `ca` replaces what Node trusts, NODE_EXTRA_CA_CERTS included. Node 22.15 and 24 can say what that was.
+  const known = 'getCACertificates' in tls ? (tls.getCACertificates as () => string[])() : tls.rootCertificates
+  return tls.createSecureContext({ ca: [...known, ...[caPem].flat()] })
+}
+
+/** The last ticket per host, so that another connection to it needs no full handshake. */
+function createSessionCache() {
+  const sessions = new Map<string, Buffer>()
+  return {
+    get: (host: string) => sessions.get(host),
+    set: (host: string, ticket: Buffer) => {
+      sessions.delete(host)
+      sessions.set(host, ticket)
+      const [oldest] = sessions.keys()
+      if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
+    },
+  }
+}
+
+function ignore(): void {
+  // Nothing to do: see where it is used.
+}

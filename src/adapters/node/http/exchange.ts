@@ -1,0 +1,118 @@
+// One request and its answer on one connection. The first of these decides: the answer, the abort, the failure; and
+// whatever was read of an answer goes before a broken pipe.
+
+import type { Dispatcher } from 'undici'
+import type { AttemptEnding } from '../../../core/errors.ts'
+import type { TransportReply, TransportRequest } from '../../../core/ports.ts'
+import type { Connection } from './connection-pool.ts'
+import { createOutgoingBody, type OutgoingBody } from './outgoing-body.ts'
+import { createReplyReader } from './reply-reader.ts'
+
+/** What became of it. `isStale`: the connection had ended before any byte of this request was written. */
+export type ExchangeResult =
+  | { readonly kind: 'answered'; readonly reply: TransportReply; readonly isReusable: boolean }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly ending: AttemptEnding; readonly isStale: boolean }
+  | { readonly kind: 'sourceFailed'; readonly error: unknown; readonly ending: AttemptEnding }
+  | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
+
+/**
+ * The callbacks that undici 7 itself calls. Those that its types know are called by a wrapper around these, which reads
+ * every head of an answer into an object that nobody here wants. False would pause the answer.
+ */
+interface RawHandler {
+  onConnect(): void
+  onHeaders(status: number, rawHeaders: readonly Buffer[]): true
+  onData(chunk: Buffer): true
+  onComplete(): void
+  onError(error: Error): void
+}
+
+/** The transport's own: what the caller says of them is left out. */
+const ownHeaders = new Set(['host', 'connection', 'content-length'])
+const DEFAULT_MAX_REPLY_BYTES = 65_536
+
+/** Runs one exchange; never rejects. Unless it is answered and reusable, the connection has been reset. */
+export function exchange(connection: Connection, path: string, request: TransportRequest): Promise<ExchangeResult> {
+  const { client, wire } = connection
+  const { signal } = request
+  const reader = createReplyReader(request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
+  let isStarted = false
+  let isSettled = false
+
+  return new Promise((resolve) => {
+    const settle = (result: ExchangeResult) => {
+      if (isSettled) return
+      isSettled = true
+      signal.removeEventListener('abort', onAbort)
+      body.stop()
+      if (result.kind !== 'answered' || !result.isReusable) wire.reset()
+      resolve(result)
+    }
+    const ending = (): AttemptEnding =>
+      isStarted && body.isHandedOver() && !wire.hasUnsentBytes() ? 'doubtful' : 'neverWhole'
+    const onAbort = () => settle({ kind: 'aborted', ending: ending() })
+    const body: OutgoingBody = createOutgoingBody(request.body, wire, {
+      onSent: request.onSent,
+      onFailure: (error) => settle({ kind: 'sourceFailed', error, ending: ending() }),
+    })
+    const answer = (reply: TransportReply, isWhole: boolean) => {
+      // After an early answer the socket still holds a piece whose memory is about to be refilled.
+      const isReusable = isWhole && body.isHandedOver() && !wire.hasUnsentBytes()
+      const ended = isReusable ? body.ended() : undefined
+      if (ended === undefined) {
+        settle({ kind: 'answered', reply, isReusable })
+        return
+      }
+      // A source that fails settles this itself.
+      ended.then(
+        () => settle({ kind: 'answered', reply, isReusable }),
+        () => undefined,
+      )
+    }
+
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    if (isSettled) return
+    const handler: RawHandler = {
+      onConnect: () => {
+        isStarted = true
+        body.started()
+      },
+      onHeaders: (status, rawHeaders) => {
+        reader.onHead(status, rawHeaders)
+        return true
+      },
+      onData: (chunk) => {
+        if (reader.onData(chunk)) return true
+        const reply = reader.reply(false)
+        if (reply) answer(reply, false)
+        return true
+      },
+      onComplete: () => {
+        const reply = reader.reply(true)
+        if (reply) answer(reply, true)
+      },
+      onError: (error) => {
+        const reply = reader.reply(false)
+        if (reply) answer(reply, false)
+        else settle({ kind: 'failed', error, ending: ending(), isStale: connection.isReused && !isStarted })
+      },
+    }
+    client.dispatch(dispatchOptions(path, request, body), handler)
+  })
+}
+
+function dispatchOptions(path: string, request: TransportRequest, body: OutgoingBody): Dispatcher.DispatchOptions {
+  const headers: string[] = []
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!ownHeaders.has(name.toLowerCase())) headers.push(name, value)
+  }
+  if (body.lengthBytes > 0) headers.push('content-length', String(body.lengthBytes))
+  return {
+    path,
+    method: request.method,
+    headers,
+    // Of a stream undici 7 needs less than its types say. Without bytes it writes `content-length: 0` itself.
+    body: body.content as unknown as Uint8Array | null,
+  }
+}

@@ -1,0 +1,77 @@
+// Turns what Node and undici throw into the transport's one exception: host and port, never path or query.
+
+import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
+import { ProxyRefusedError } from './proxy.ts'
+import { hostnameOf, portOf } from './connector.ts'
+
+/** Where and how an attempt failed. */
+export interface FailureContext {
+  readonly target: URL
+  readonly phase: 'connect' | 'send' | 'answer'
+  readonly ending: AttemptEnding
+}
+
+const doing = { connect: 'connecting', send: 'sending', answer: 'waiting for the answer' }
+
+/** Makes the error. The cause is kept only where it is a system error of Node, which holds an address and a port. */
+export function networkFailure(thrown: unknown, { target, phase, ending }: FailureContext): TransportError {
+  const error = firstOf(thrown)
+  const host = `${target.hostname}:${String(portOf(target))}`
+  const code = codeOf(error)
+  return new TransportError('ERR_UPLOAD_NETWORK', describe(error, code, host, hostnameOf(target), phase), {
+    phase,
+    ending,
+    details: { host, ...(code === undefined ? {} : { systemCode: code }) },
+    ...(isSystemError(error) ? { cause: error } : {}),
+    ...(code === 'ERR_TRANSPORT_CLOSED' ? { isRetryable: false } : {}),
+  })
+}
+
+function describe(
+  error: unknown,
+  code: string | undefined,
+  host: string,
+  hostname: string,
+  phase: FailureContext['phase'],
+): string {
+  if (error instanceof ProxyRefusedError) return `${error.message} to ${host}`
+  const while_ = `while ${doing[phase]}`
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `Connection to ${host} was refused`
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return `Connection to ${host} was reset ${while_}`
+    case 'UND_ERR_SOCKET':
+      return `Connection to ${host} was closed by the other side ${while_}`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `Host ${hostname} could not be found (${code})`
+    case 'ERR_TRANSPORT_CLOSED':
+      return `Connection to ${host} was given up because the transport was closed`
+    default:
+  }
+  if (code?.startsWith('HPE_')) return `The answer of ${host} was not HTTP/1.1 (${code})`
+  if (code !== undefined && isCertificateCode(code)) {
+    return `The certificate of ${host} was not accepted (${code}); a private authority can be added with a CA file`
+  }
+  return `Connection to ${host} failed ${while_}${code === undefined ? '' : ` (${code})`}`
+}
+
+/** With several addresses Node 20 collects one error for each. */
+function firstOf(thrown: unknown): unknown {
+  return thrown instanceof AggregateError && thrown.errors.length > 0 ? thrown.errors[0] : thrown
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' && /^[A-Z0-9_]{1,64}$/.test(error.code) ? error.code : undefined
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && 'errno' in error
+}
+
+function isCertificateCode(code: string): boolean {
+  return code.includes('CERT') || code.startsWith('UNABLE_TO_') || code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+}

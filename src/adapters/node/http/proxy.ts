@@ -1,0 +1,108 @@
+// Which proxy a target is reached through, and the CONNECT tunnel that reaches it. Both kinds of target are tunnelled,
+// so that a signed address is never shown to a proxy that did not have to see it.
+
+import http from 'node:http'
+import type { Socket } from 'node:net'
+import { invalid } from '../../../core/errors.ts'
+
+/** Proxies by the scheme of the target. `http://` and `https://` proxies, with user and password in the address. */
+export interface ProxyOptions {
+  /** For `https:` targets. */
+  readonly https?: string
+  /** For `http:` targets. */
+  readonly http?: string
+  /**
+   * Hosts reached directly, comma separated: `host` (exactly), `.suffix` or `*.suffix` (what is below it), either with
+   * `:port`, or `*` (all).
+   */
+  readonly no?: string
+}
+
+/** Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the lower-case name wins. Undefined when no proxy is named. */
+export function proxyFromEnvironment(env: Readonly<Record<string, string | undefined>>): ProxyOptions | undefined {
+  const read = (name: string) => env[name.toLowerCase()]?.trim() || env[name]?.trim()
+  const https = read('HTTPS_PROXY')
+  const plain = read('HTTP_PROXY')
+  const no = read('NO_PROXY')
+  if (!https && !plain) return undefined
+  return { ...(https ? { https } : {}), ...(plain ? { http: plain } : {}), ...(no ? { no } : {}) }
+}
+
+/** Makes the question "through which proxy?". Throws ERR_UPLOAD_INVALID_ARGUMENT for an address that is no proxy's. */
+export function createProxyChoice(options: ProxyOptions | undefined): (target: URL) => URL | undefined {
+  const https = parseProxy(options?.https, 'https')
+  const plain = parseProxy(options?.http, 'http')
+  const exceptions = (options?.no ?? '')
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+  return (target) => {
+    const proxy = target.protocol === 'https:' ? https : plain
+    if (proxy === undefined || exceptions.some((entry) => isException(entry, target))) return undefined
+    return proxy
+  }
+}
+
+/** A proxy that answered and did not open the tunnel. */
+export class ProxyRefusedError extends Error {
+  readonly status: number
+
+  constructor(proxy: URL, status: number) {
+    super(`The proxy ${proxy.host} answered ${String(status)} instead of opening a connection`)
+    this.name = 'ProxyRefusedError'
+    this.status = status
+  }
+}
+
+/**
+ * Asks the proxy at the other end of `stream` for a tunnel to `target`. Rejects with ProxyRefusedError, or with the
+ * connection's own error. To give up, destroy the stream.
+ */
+export function openTunnel(stream: Socket, proxy: URL, target: URL): Promise<Socket> {
+  const authority = `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`
+  return new Promise((resolve, reject) => {
+    const request = http.request({
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority, ...proxyAuthorization(proxy) },
+      createConnection: () => stream,
+    })
+    request.once('connect', (response, _socket, head) => {
+      const status = response.statusCode ?? 0
+      if (status < 200 || status > 299) {
+        reject(new ProxyRefusedError(proxy, status))
+        return
+      }
+      if (head.byteLength > 0) stream.unshift(head)
+      resolve(stream)
+    })
+    // A refusal without a tunnel can also arrive as an ordinary response.
+    request.once('response', (response) => reject(new ProxyRefusedError(proxy, response.statusCode ?? 0)))
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+function parseProxy(value: string | undefined, name: string): URL | undefined {
+  if (value === undefined || value === '') return undefined
+  const address = value.includes('://') ? value : `http://${value}`
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    return invalid(`The proxy for ${name} targets is not an http: or https: address`)
+  }
+  return url
+}
+
+function isException(entry: string, target: URL): boolean {
+  if (entry === '*') return true
+  const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
+  if (port !== undefined && port !== (target.port || (target.protocol === 'https:' ? '443' : '80'))) return false
+  const suffix = name.startsWith('*.') ? name.slice(1) : name
+  return suffix.startsWith('.') ? target.hostname.endsWith(suffix) : target.hostname === suffix
+}
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (proxy.username === '' && proxy.password === '') return {}
+  const userinfo = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+  return { 'proxy-authorization': `Basic ${Buffer.from(userinfo).toString('base64')}` }
+}

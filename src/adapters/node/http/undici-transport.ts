@@ -1,0 +1,89 @@
+// The Transport of Node, on undici 7: windows go straight to the socket, and an attempt that ends without an answer has
+// its connection reset, so that the far end cannot complete it from what the kernel still holds.
+
+import { invalid, isUploadError, UploadError, type AttemptEnding } from '../../../core/errors.ts'
+import type { Transport, TransportReply, TransportRequest } from '../../../core/ports.ts'
+import { createConnectionPool, type Connection } from './connection-pool.ts'
+import { createConnector, type ConnectorOptions } from './connector.ts'
+import { exchange } from './exchange.ts'
+import { networkFailure } from './network-failure.ts'
+import { createRoundTrip } from './round-trip.ts'
+import { createTargetReader, readUrl } from './target.ts'
+
+/** How the transport connects. */
+export interface UndiciTransportOptions extends ConnectorOptions {
+  /** Connections to one origin, idle ones included; further requests wait. Default 64. */
+  readonly maxConnectionsPerHost?: number
+  /** How long an idle connection is kept, ms. Default 4000; a server that names a shorter time is obeyed. */
+  readonly keepAliveMs?: number
+}
+
+/**
+ * Makes the transport of Node. Throws ERR_UPLOAD_INVALID_ARGUMENT for options that make no sense; `send` rejects with
+ * the same code for a URL that is not http: or https:, and with the error of a body that could not be read.
+ *
+ * An answer whose head arrived but whose body broke off is an answer, with `isBodyCut`.
+ */
+export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
+  const { maxConnectionsPerHost = 64, keepAliveMs = 4000 } = options
+  if (!Number.isInteger(maxConnectionsPerHost) || maxConnectionsPerHost < 1) {
+    invalid('maxConnectionsPerHost must be a whole number of at least 1')
+  }
+  if (!(keepAliveMs > 0)) invalid('keepAliveMs must be more than 0')
+  if (!['any', 'public'].includes(options.addressPolicy ?? 'any')) invalid('addressPolicy must be any or public')
+  const pool = createConnectionPool({ connect: createConnector(options), maxConnectionsPerHost, keepAliveMs })
+  const endings = new WeakMap<TransportRequest, AttemptEnding>()
+
+  const readTarget = createTargetReader()
+  const acquire = async (request: TransportRequest, isFresh: boolean): Promise<Connection> => {
+    const target = readUrl(request.url)
+    try {
+      return await pool.acquire(target, { isFresh, signal: request.signal })
+    } catch (error) {
+      request.signal.throwIfAborted()
+      // A host that may not be reached is no failure of the network: another attempt would end in the same way.
+      if (isUploadError(error)) throw error
+      throw networkFailure(error, { target, phase: 'connect', ending: 'neverWhole' })
+    }
+  }
+
+  const attempt = async (request: TransportRequest, isFresh: boolean): Promise<TransportReply> => {
+    request.signal.throwIfAborted()
+    const target = readTarget(request.url)
+    const ready = isFresh ? undefined : pool.takeReady(target.origin)
+    const connection = ready ?? (await acquire(request, isFresh))
+    const result = await exchange(connection, target.path, request)
+    if (result.kind === 'answered') {
+      if (result.isReusable) pool.release(connection)
+      else pool.discard(connection)
+      return result.reply
+    }
+    pool.discard(connection)
+    // A kept connection that ended in its sleep has carried nothing of this request: this is not a second attempt.
+    if (result.kind === 'failed' && result.isStale) return attempt(request, true)
+    endings.set(request, result.ending)
+    request.signal.throwIfAborted()
+    if (result.kind === 'failed' && !isRefusedInput(result.error)) {
+      const phase = result.ending === 'doubtful' ? 'answer' : 'send'
+      throw networkFailure(result.error, { target: readUrl(request.url), phase, ending: result.ending })
+    }
+    if (result.kind === 'sourceFailed') throw result.error
+    throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'The method or a header of the request cannot be sent')
+  }
+
+  return {
+    isResetByAbort: true,
+    send(request) {
+      // The same request may be sent again, and starts anew.
+      endings.delete(request)
+      return attempt(request, request.isFreshConnection ?? false)
+    },
+    roundTrip: createRoundTrip(options),
+    endingOf: (request) => endings.get(request) ?? 'neverWhole',
+    close: () => pool.close(),
+  }
+}
+
+function isRefusedInput(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
+}

@@ -1,0 +1,135 @@
+// Journal on disk for Node: one folder a session, locked while it is open, in a folder of the user's own.
+//
+// What is kept how well is said in group-commit.ts, what the bytes are in core/journal/journal-lines.ts, and who may open a
+// session in journal-lock.ts.
+
+import { randomUUID } from 'node:crypto'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+import { UploadError } from '../../../core/errors.ts'
+import { recordText } from '../../../core/journal/record-text.ts'
+import type { Clock, Journal, SessionJournal } from '../../../core/ports.ts'
+import { systemClock } from '../../web/system-clock.ts'
+import { makeFolder } from './durable-file.ts'
+import { errorCode } from '../file-problem.ts'
+import { createGroupCommit, isDurable, type GroupCommit } from './group-commit.ts'
+import { openJournalFile, readJournalFile, type JournalFile } from './journal-file.ts'
+import { lockSession, type JournalLock } from './journal-lock.ts'
+import { explained } from './journal-problem.ts'
+import { forgetKey, keepKey, listSessions } from './session-listing.ts'
+import { folderOfKey } from './session-folder.ts'
+
+export interface DiskJournalOptions {
+  /** Where the sessions are; made (0700) with the first one. `stateFolder()` is the platform's place. */
+  readonly folder: string
+  /** Default: the platform's. */
+  readonly clock?: Pick<Clock, 'wallNow' | 'monotonicNow'>
+}
+
+/**
+ * Sessions that outlive the process and a power cut. Any string is a key. `open` rejects with ERR_UPLOAD_JOURNAL when
+ * the session is open here or elsewhere, and when its journal is damaged or of another version; a torn tail is dropped.
+ * `append` rejects with the same code when the disk does not take the records, and may be tried again unless the disk
+ * failed while it made them durable. `list` takes no lock and names sessions with an unreadable journal too.
+ */
+export function diskJournal({ folder, clock = systemClock() }: DiskJournalOptions): Journal {
+  const root = resolve(folder)
+
+  return {
+    async open(key) {
+      const place = join(root, folderOfKey(key))
+      await explained(root, 'made', () => makeFolder(root))
+      const lock = await lockSession(place, key)
+      try {
+        await explained(place, 'written', () => keepKey(place, key))
+        const file = await openJournalFile(place, key, () => ({ key, begunUs: beginningAt(clock.wallNow()) }))
+        return openSession(key, place, file, createGroupCommit(file, clock), lock)
+      } catch (error) {
+        await leave(place, lock)
+        throw error
+      }
+    },
+    read: (key) => readJournalFile(join(root, folderOfKey(key))),
+    list() {
+      return explained(root, 'listed', () => listSessions(root))
+    },
+    async remove(key) {
+      const place = join(root, folderOfKey(key))
+      if (!(await isThere(place))) return
+      const lock = await lockSession(place, key)
+      const aside = join(root, `${REMOVED}${randomUUID()}`)
+      try {
+        // One step: whoever looks finds either the session under its lock, or nothing.
+        await explained(place, 'removed', () => rename(place, aside))
+      } catch (error) {
+        await lock.release()
+        throw error
+      }
+      await explained(aside, 'removed', () => rm(aside, { recursive: true, force: true }))
+      await sweepRemoved(root)
+    },
+  }
+}
+
+const REMOVED = 'removed-'
+
+function openSession(
+  key: string,
+  place: string,
+  file: JournalFile,
+  commit: GroupCommit,
+  lock: JournalLock,
+): SessionJournal {
+  let closing: Promise<void> | undefined
+
+  async function close(): Promise<void> {
+    await commit.idle()
+    await file.close()
+    await leave(place, lock)
+  }
+
+  return {
+    key,
+    records: file.records,
+    // The texts are made before anything is awaited: what the caller does to its records later is not seen.
+    append(records) {
+      return new Promise((settle) => {
+        if (closing !== undefined) {
+          throw new UploadError('ERR_UPLOAD_JOURNAL', `The session "${key}" is closed: nothing can be written to it.`)
+        }
+        settle(records.length === 0 ? undefined : commit.append(records.map(recordText), records.some(isDurable)))
+      })
+    },
+    close: () => (closing ??= close()),
+  }
+}
+
+/** A session that was opened and got no record leaves nothing behind. */
+async function leave(place: string, lock: JournalLock): Promise<void> {
+  await forgetKey(place).catch(() => undefined)
+  await lock.release()
+}
+
+let lastUs = 0
+
+/** Microseconds, so that sessions that begin in one millisecond have an order too. */
+function beginningAt(wallMs: number): number {
+  return (lastUs = Math.max(Math.floor(wallMs) * 1000, lastUs + 1))
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    return errorCode(error) !== 'ENOENT'
+  }
+}
+
+/** What a process left that died while it removed a session: addresses are in there. */
+async function sweepRemoved(root: string): Promise<void> {
+  for (const name of await readdir(root).catch(() => [])) {
+    if (name.startsWith(REMOVED)) await rm(join(root, name), { recursive: true, force: true }).catch(() => undefined)
+  }
+}

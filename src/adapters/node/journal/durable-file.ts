@@ -1,0 +1,66 @@
+// What it takes for bytes and names to survive a power cut: written aside, brought to the disk, put in place by a rename,
+// and the folder brought to the disk as well.
+
+import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+import { errorCode } from '../file-problem.ts'
+
+/** Makes a new file (mode 0600) of `bytes` and brings it to the disk; when that fails, nothing of it is left. */
+export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    const handle = await open(path, 'w', 0o600)
+    try {
+      await writeFully(handle, bytes, 0)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    await rm(path, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Makes a folder and those above it (mode 0700) and brings their names to the disk. */
+export async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
+    throw (await refusalAbove(path)) ?? error
+  })
+  if (first === undefined) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
+}
+
+/**
+ * What the system says of the first folder that could not be made. With `recursive` Node 20 says ENOENT of a disk that is
+ * read-only, as if someone had taken the folder away.
+ */
+async function refusalAbove(path: string): Promise<unknown> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+    return undefined
+  } catch (error) {
+    const above = dirname(path)
+    return errorCode(error) === 'ENOENT' && above !== path ? refusalAbove(above) : error
+  }
+}
+
+/** Brings a folder's names to the disk. On Windows a folder cannot be opened for that, and NTFS keeps its own log. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Writes all of `bytes` at a place of the file. */
+export async function writeFully(handle: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
+  let written = 0
+  while (written < bytes.byteLength) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.byteLength - written, at + written)
+    written += bytesWritten
+  }
+}

@@ -1,0 +1,154 @@
+// One session's journal file: opened and checked, appended to, shortened when it has grown. Its process holds the lock.
+//
+// The file is born whole, by a rename, with its first records, and is 0600 because addresses are in it. A write that
+// fails is cut off again, so that the next one may succeed.
+
+import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { UploadError } from '../../../core/errors.ts'
+import type { JournalRecord } from '../../../core/journal/journal.ts'
+import { decodeJournal, encodeLines, KEPT_MARK, type JournalHeader } from '../../../core/journal/journal-lines.ts'
+import { writeFully } from './durable-file.ts'
+import { errorCode } from '../file-problem.ts'
+import type { LineStore } from './group-commit.ts'
+import { explained } from './journal-problem.ts'
+import {
+  asideOf,
+  COMPACT_AT_OPEN_BYTES,
+  COMPACT_LATER_BYTES,
+  replace,
+  shorten,
+  sync,
+  type WrittenJournal,
+} from './journal-writing.ts'
+
+export interface JournalFile extends LineStore {
+  /** Found at opening. */
+  readonly records: readonly JournalRecord[]
+  /** Brings the rest to the disk, marks the file as complete and closes it. Never rejects. */
+  close(): Promise<void>
+}
+
+/** The journal's file in a session's folder. */
+export function journalPath(folder: string): string {
+  return join(folder, 'journal')
+}
+
+/** The records in `folder` now, without changing or locking anything; none when there is no journal. */
+export function readJournalFile(folder: string): Promise<readonly JournalRecord[]> {
+  const path = journalPath(folder)
+  return explained(path, 'read', async () => decodeJournal(await bytesOf(path), path).records)
+}
+
+/**
+ * Opens the journal in `folder`; one that is not there is made with its first records, under the header that
+ * `makeHeader` gives. Damage, another version and a header of another key reject with ERR_UPLOAD_JOURNAL, before
+ * anything is changed.
+ */
+export async function openJournalFile(
+  folder: string,
+  key: string,
+  makeHeader: () => JournalHeader,
+): Promise<JournalFile> {
+  const path = journalPath(folder)
+  return explained(path, 'opened', async () => {
+    const bytes = await bytesOf(path)
+    const { header, records, lineCount, isKept, soundBytes } = decodeJournal(bytes, path)
+    if (header !== undefined && header.key !== key) throw otherKey(path, key, header.key)
+    // Left by a process that died while it wrote it; it may hold addresses.
+    await rm(asideOf(path), { force: true })
+    const state: WrittenJournal = {
+      ...{ path, header: header ?? makeHeader(), handle: undefined, broken: undefined, isMarked: true },
+      ...{ lineCount, endBytes: soundBytes, keptCount: lineCount, keptBytes: soundBytes },
+      ...{ tailBytes: bytes.length - soundBytes, compactAtBytes: Math.max(COMPACT_LATER_BYTES, 2 * soundBytes) },
+    }
+    if (header !== undefined) state.handle = await openFile(path, isKept)
+    if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
+    return journalFile(state, records)
+  })
+}
+
+function journalFile(state: WrittenJournal, records: readonly JournalRecord[]): JournalFile {
+  return {
+    records,
+    broken: () => state.broken,
+    isDirty: () => state.endBytes > state.keptBytes,
+    write: (texts) => explained(state.path, 'written', () => write(state, texts)),
+    sync: () => sync(state),
+    async tidy() {
+      if (state.handle !== undefined && state.endBytes >= state.compactAtBytes) await shorten(state, undefined)
+    },
+    close: () => close(state),
+  }
+}
+
+async function write(state: WrittenJournal, texts: readonly string[]): Promise<void> {
+  const { handle } = state
+  if (handle === undefined) await replace(state, texts)
+  else await add(state, handle, texts)
+  state.isMarked = false
+}
+
+async function add(state: WrittenJournal, handle: FileHandle, texts: readonly string[]): Promise<void> {
+  const bytes = encodeLines(texts, state.lineCount + 1, state.keptCount)
+  if (state.tailBytes > 0) await cutTail(state, handle)
+  try {
+    await writeFully(handle, bytes, state.endBytes)
+  } catch (error) {
+    // Whole lines may be among what was written. The next write cuts again, and makes sure of it.
+    state.tailBytes = bytes.length
+    await handle.truncate(state.endBytes).catch(() => undefined)
+    throw error
+  }
+  state.lineCount += texts.length
+  state.endBytes += bytes.length
+}
+
+/** On the disk before anything follows, or lines of the tail could show up again behind new ones. */
+async function cutTail(state: WrittenJournal, handle: FileHandle): Promise<void> {
+  await handle.truncate(state.endBytes)
+  await sync(state)
+  state.tailBytes = 0
+}
+
+async function close(state: WrittenJournal): Promise<void> {
+  try {
+    if (state.handle === undefined || state.broken !== undefined || state.isMarked) return
+    if (state.endBytes > state.keptBytes) await sync(state)
+    await add(state, state.handle, [KEPT_MARK])
+  } catch {
+    // Only received parts were not on the disk yet; the file is read as after a crash.
+  } finally {
+    await state.handle?.close().catch(() => undefined)
+  }
+}
+
+async function bytesOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return new Uint8Array()
+    throw error
+  }
+}
+
+/** What is found is relied on from now on, and its writer may have died before all of it was on the disk. */
+async function openFile(path: string, isKept: boolean): Promise<FileHandle> {
+  const handle = await open(path, 'r+')
+  try {
+    if (!isKept) await handle.datasync()
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+function otherKey(path: string, key: string, found: string): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${path}" is that of the session "${found}", not of "${key}": its folder was renamed. Give the folder its old name back.`,
+    { details: { path, key } },
+  )
+}

@@ -1,0 +1,157 @@
+// The lock on one session's folder: two processes never drive one session.
+//
+// The lock is a folder `lock` that holds one file, named by a number no other holder ever has, which says who the
+// holder is. It is made aside, complete, and renamed into place: a rename onto a folder that is not empty fails, so of
+// many takers exactly one wins. The file of a dead holder is deleted under its own name, so a taker that was slow can
+// never delete the lock of the next one. A lock is stale only when its process is gone, never because it is old.
+
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { UploadError } from '../../../core/errors.ts'
+import { errorCode } from '../file-problem.ts'
+import { explained } from './journal-problem.ts'
+import { ownIdentity, whereIs, type ProcessIdentity } from './process-identity.ts'
+
+export interface JournalLock {
+  /** Gives the lock back and removes the session's folder when nothing is in it. Idempotent; never rejects. */
+  release(): Promise<void>
+}
+
+/** Takers that meet in the same moment go round a few times at most; each round somebody has won. */
+const MAX_ROUNDS = 100
+
+/**
+ * Locks the folder of the session `key`, making it (0700) where needed. Rejects with ERR_UPLOAD_JOURNAL when a living
+ * process holds it, this one included; when its holder is on another machine, also one of the same name, or cannot be
+ * read, so that nothing can be said of it; and when the folder cannot be used.
+ */
+export function lockSession(folder: string, key: string): Promise<JournalLock> {
+  return explained(folder, 'locked', async () => {
+    for (let round = 1; ; round++) {
+      const path = await tryToLock(folder)
+      if (path !== undefined) {
+        await sweep(folder)
+        return { release: () => release(folder, path) }
+      }
+      await clearWay(folder, key)
+      if (round === MAX_ROUNDS) throw refused(key, `its lock "${join(folder, 'lock')}" changes all the time`)
+    }
+  })
+}
+
+/** The file that holds the lock; undefined when there is a lock already, or the folder went away meanwhile. */
+async function tryToLock(folder: string): Promise<string | undefined> {
+  const nonce = randomUUID()
+  const aside = join(folder, `lock-${nonce}`)
+  try {
+    await mkdir(aside, { recursive: true, mode: 0o700 })
+    await writeOwner(join(aside, nonce), await ownIdentity())
+    await rename(aside, join(folder, 'lock'))
+    return join(folder, 'lock', nonce)
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true })
+    // Windows says EPERM or EACCES where others say that the folder is there and not empty; `clearWay` looks.
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return undefined
+    if (process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+/** On the disk before it counts: after a power cut an empty file would say of nobody that he is gone. */
+async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
+  const handle = await open(path, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${JSON.stringify(owner)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Removes the lock of a process that is gone; throws when it may be there. */
+async function clearWay(folder: string, key: string): Promise<void> {
+  const lock = join(folder, 'lock')
+  for (const name of await namesIn(lock)) {
+    const path = join(lock, name)
+    const owner = await ownerIn(path)
+    if (owner === 'absent') continue
+    if (owner === 'unreadable' || (await whereIs(owner)) !== 'gone') throw await heldBy(key, lock, owner)
+    await rm(path, { force: true })
+  }
+  await removeIfEmpty(lock)
+}
+
+async function heldBy(key: string, lock: string, owner: ProcessIdentity | 'unreadable'): Promise<UploadError> {
+  const unlock = `delete the folder "${lock}" and try again`
+  if (owner === 'unreadable') {
+    return refused(key, `its lock "${lock}" cannot be read. If no other process is working on it, ${unlock}`, { lock })
+  }
+  const { host, pid } = owner
+  const details = { lock, host, pid }
+  if ((await whereIs(owner)) === 'elsewhere') {
+    const holder = `process ${pid} on the host "${host}" holds its lock "${lock}"`
+    return refused(key, `${holder}, which cannot be seen from here. If that process has ended, ${unlock}`, details)
+  }
+  if (pid === process.pid) return refused(key, 'it is open in this process already. Close it there first', details)
+  return refused(
+    key,
+    `process ${pid} is working on it (lock "${lock}"). Wait until that process has ended, or end it`,
+    details,
+  )
+}
+
+function refused(key: string, why: string, details: Readonly<Record<string, unknown>> = {}): UploadError {
+  return new UploadError('ERR_UPLOAD_JOURNAL', `The session "${key}" cannot be opened: ${why}.`, {
+    details: { key, ...details },
+  })
+}
+
+async function release(folder: string, path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined)
+  await removeIfEmpty(join(folder, 'lock')).catch(() => undefined)
+  await removeIfEmpty(folder).catch(() => undefined)
+}
+
+/** Removes what processes left that died while they made a lock. Those of the living are still wanted. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    if (!name.startsWith('lock-')) continue
+    const owner = await ownerIn(join(folder, name, name.slice('lock-'.length)))
+    if (typeof owner === 'object' && (await whereIs(owner)) === 'gone') {
+      await rm(join(folder, name), { recursive: true, force: true })
+    }
+  }
+}
+
+async function ownerIn(path: string): Promise<ProcessIdentity | 'unreadable' | 'absent'> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isIdentity(value) ? value : 'unreadable'
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? 'absent' : 'unreadable'
+  }
+}
+
+function isIdentity(value: unknown): value is ProcessIdentity {
+  if (typeof value !== 'object' || value === null || !('host' in value) || !('pid' in value)) return false
+  // 0 and negative numbers mean groups of processes to the system.
+  if (typeof value.host !== 'string' || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 0) return false
+  // A field that says something else than we do must not pass for one that differs, which would make its holder gone.
+  const known: Partial<Record<string, unknown>> = { ...value }
+  return ['machine', 'start', 'boot', 'pidSpace'].every((name) => ['string', 'undefined'].includes(typeof known[name]))
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return []
+    throw error
+  })
+}
+
+async function removeIfEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch((error: unknown) => {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error
+  })
+}

@@ -1,0 +1,85 @@
+// Who a process is, so that it can be told later whether that very process is still there: a process id alone is given
+// to another one sooner or later, and a host name alone belongs to more than one machine of a shared home folder.
+
+import { createHmac } from 'node:crypto'
+import { hostname } from 'node:os'
+
+import { errorCode } from '../file-problem.ts'
+import { ENDED, platformFacts, systemReads } from '../platform-facts.ts'
+
+export interface ProcessIdentity {
+  readonly host: string
+  readonly pid: number
+  /** Which machine, beyond its name: 32 hex digits made from an id of the platform, which is not to be passed on itself. */
+  readonly machine?: string
+  /** When it started, in the platform's own form. */
+  readonly start?: string
+  /** Which boot of the host it runs under. */
+  readonly boot?: string
+  /** Within what the process id counts. */
+  readonly pidSpace?: string
+}
+
+const facts = platformFacts(systemReads)
+let own: Promise<ProcessIdentity> | undefined
+
+/** Of this process; asked of the system once. */
+export function ownIdentity(): Promise<ProcessIdentity> {
+  return (own ??= identify())
+}
+
+/** `elsewhere`: it cannot be seen from here, so nothing can be said of it. */
+export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' | 'elsewhere'> {
+  const here = await ownIdentity()
+  if (!isThisMachine(found, here)) return 'elsewhere'
+  if (areDifferent(found.boot, here.boot)) return 'gone'
+  if (areDifferent(found.pidSpace, here.pidSpace)) return 'elsewhere'
+  if (!hasProcess(found.pid)) return 'gone'
+  const now = await facts.startOf(found.pid)
+  return now === ENDED || areDifferent(found.start, now) ? 'gone' : 'alive'
+}
+
+/**
+ * Two machines may have one name, and clones of a disk one id as well, so the name must agree, and with it the boot, which
+ * no other machine has, or the id. Where neither is known on either side the name is all there is.
+ */
+export function isThisMachine(found: ProcessIdentity, here: ProcessIdentity): boolean {
+  if (found.host !== here.host) return false
+  if (found.boot !== undefined && found.boot === here.boot) return true
+  if (found.machine !== here.machine) return false
+  return here.machine !== undefined || found.boot === here.boot
+}
+
+async function identify(): Promise<ProcessIdentity> {
+  const asked = [facts.startOf(process.pid), facts.boot(), machineOf(), facts.pidSpace()] as const
+  const [start, boot, machine, pidSpace] = await Promise.all(asked)
+  return {
+    host: hostname(),
+    pid: process.pid,
+    ...(machine === undefined ? {} : { machine }),
+    ...(start === undefined ? {} : { start }),
+    ...(boot === undefined ? {} : { boot }),
+    ...(pidSpace === undefined ? {} : { pidSpace }),
+  }
+}
+
+/** What is not known is not different. */
+function areDifferent(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other
+}
+
+function hasProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it is there and belongs to another user.
+    return errorCode(error) !== 'ESRCH'
+  }
+}
+
+/** Its maker asks that a machine's id is not shown to others as it is: what is kept is a digest of it under our name. */
+async function machineOf(): Promise<string | undefined> {
+  const id = await facts.machineId()
+  return id === undefined ? undefined : createHmac('sha256', id).update('mocap-uplink').digest('hex').slice(0, 32)
+}

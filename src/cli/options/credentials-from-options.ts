@@ -1,0 +1,50 @@
+// The service's credentials, from the environment or a file and never from the command line, where `ps` shows them.
+
+import type { Credentials } from '../../client/credentials.ts'
+import { invalid } from '../../core/errors.ts'
+import { readText } from './option-values.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface CredentialOptions {
+  readonly apiKeyFile?: string
+  readonly accessTokenFile?: string
+}
+
+const SECRET_FLAG = /^--?(?:x-)?(?:api-?key|access-?token|token|key|bearer|password|secret)(?:=|$)/i
+
+/** Throws when an argument looks like a credential's flag; the value is not repeated. */
+export function refuseSecretsOnCommandLine(args: readonly string[]): void {
+  const end = args.indexOf('--')
+  const found = args.slice(0, end < 0 ? undefined : end).find((arg) => SECRET_FLAG.test(arg))
+  if (found === undefined) return
+  invalid(
+    `${found.replace(/=.*$/s, '')} is refused: on the command line every user of this machine can read it. ` +
+      'Put the key into MOCAP_API_KEY or a file named by --api-key-file, a token into MOCAP_ACCESS_TOKEN or --access-token-file.',
+  )
+}
+
+/** The one kind of credential that is given; undefined when there is none. Both kinds are refused. */
+export async function findCredentials(options: CredentialOptions, env: Environment): Promise<Credentials | undefined> {
+  const { apiKeyFile, accessTokenFile } = options
+  const apiKey = env['MOCAP_API_KEY'] || undefined
+  const accessToken = env['MOCAP_ACCESS_TOKEN'] || undefined
+  const keyFrom = apiKeyFile === undefined ? apiKey && 'MOCAP_API_KEY' : '--api-key-file'
+  const tokenFrom = accessTokenFile === undefined ? accessToken && 'MOCAP_ACCESS_TOKEN' : '--access-token-file'
+  if (keyFrom !== undefined && tokenFrom !== undefined) {
+    return invalid(`Both an API key (${keyFrom}) and an access token (${tokenFrom}) are given: give one of them.`)
+  }
+  if (apiKeyFile !== undefined) return { apiKey: await readSecret(apiKeyFile, '--api-key-file') }
+  if (accessTokenFile !== undefined) {
+    await readSecret(accessTokenFile, '--access-token-file')
+    // Read again when the service refuses it: whoever renews the token while a night's upload runs just writes the file.
+    return { accessToken: () => readSecret(accessTokenFile, '--access-token-file') }
+  }
+  if (apiKey !== undefined) return { apiKey }
+  return accessToken === undefined ? undefined : { accessToken }
+}
+
+async function readSecret(path: string, label: string): Promise<string> {
+  const secret = (await readText(path, label)).replace(/\r?\n$/, '')
+  return secret === '' ? invalid(`${label}: "${path}" is empty.`) : secret
+}

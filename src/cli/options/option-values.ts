@@ -1,0 +1,61 @@
+// What the text of an option means: numbers, durations, sizes, JSON. Each function throws ERR_UPLOAD_INVALID_ARGUMENT
+// that names the option.
+
+import { readFile } from 'node:fs/promises'
+import { fileProblem } from '../../adapters/node/file-problem.ts'
+import { show } from '../../client/checks.ts'
+import { invalid, isUploadError } from '../../core/errors.ts'
+import { parseByteSize } from '../../core/plan.ts'
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A whole number in digits, of at least `min`. */
+export function parseInteger(text: string, label: string, min = 0): number {
+  const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : NaN
+  if (Number.isSafeInteger(value) && value >= min) return value
+  return invalid(`${label} is ${show(text)}: give a whole number of ${min} or more.`)
+}
+
+/** A number, with or without decimals. */
+export function parseDecimal(text: string, label: string): number {
+  if (/^\d{1,12}(?:\.\d{1,9})?$/.test(text.trim())) return Number(text)
+  return invalid(`${label} is ${show(text)}: give a number such as 240 or 59.94.`)
+}
+
+/** `90s`, `30m`, `12h`, `2d` in ms, of at least `minMs`. */
+export function parseDuration(text: string, label: string, minMs = 1): number {
+  const [, amount = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([smhd])$/.exec(text.trim()) ?? []
+  const ms = Math.round(Number(amount) * (UNIT_MS[unit] ?? NaN))
+  if (Number.isSafeInteger(ms) && ms >= minMs) return ms
+  return invalid(`${label} is ${show(text)}: give a time with its unit, such as 90s, 30m, 12h or 2d.`)
+}
+
+/** `16MiB`, `2MB`, `1048576`: at least one byte. */
+export function parseSize(text: string, label: string): number {
+  let bytes: number
+  try {
+    bytes = parseByteSize(text)
+  } catch (error) {
+    return invalid(`${label}: ${isUploadError(error) ? error.message : 'give a size such as 16MiB.'}`)
+  }
+  return bytes > 0 ? bytes : invalid(`${label} must be at least one byte.`)
+}
+
+/** The JSON of an option: as text, or `@FILE`. What it holds is in no message. */
+export async function readJsonOption(text: string, label: string): Promise<unknown> {
+  const json = text.startsWith('@') ? await readText(text.slice(1), label) : text
+  try {
+    return JSON.parse(json) as unknown
+  } catch {
+    return invalid(`${label} is no JSON: give it in single quotes, such as '{"name":"…"}', or as @FILE.`)
+  }
+}
+
+/** A small text file named by an option. */
+export async function readText(path: string, label: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    return invalid(`${label}: ${fileProblem(error, path, 'read').message}`)
+  }
+}

@@ -1,0 +1,148 @@
+// The options that every calling command shares: declared once for the help, read and checked once.
+
+import { type Command, Option } from 'commander'
+import { invalid, isUploadError } from '../../core/errors.ts'
+import { parseTimetable } from '../../core/line/timetable.ts'
+import { parseDuration, parseInteger, parseSize } from './option-values.ts'
+
+/** Shared options as commander hands them over: texts, not yet checked. */
+export interface SharedOptions {
+  readonly baseUrl?: string
+  readonly apiKeyFile?: string
+  readonly accessTokenFile?: string
+  readonly bearerHeader?: 'Authorization' | 'Authentication'
+  readonly stateDir?: string
+  readonly partSize?: string
+  readonly concurrency?: string
+  readonly limitRate?: string
+  readonly background?: boolean
+  readonly retries?: string
+  readonly giveUpAfter?: string
+  readonly verify?: 'md5' | 'off' | 'full'
+  readonly receipt?: string
+  readonly allowHttp?: boolean
+  readonly caFile?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+  readonly dryRun?: boolean
+}
+
+/** The engine's choices after the checks; absent ones keep the engine's defaults. */
+export interface EngineChoices {
+  readonly partSizeBytes?: number
+  readonly concurrency?: number | 'auto'
+  readonly limitRate?: string
+  readonly isBackground?: boolean
+  readonly retries?: number
+  readonly giveUpAfterMs: number
+  readonly verify: 'md5' | 'full' | 'off'
+}
+
+const MAX_CONCURRENCY = 64
+/** What commander fills in. */
+export const OPTION_DEFAULTS = { concurrency: 'auto', giveUpAfter: '12h', verify: 'md5' } as const
+
+/** Options about what is printed. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .optionsGroup('Output:')
+    .option('--json', 'one JSON object a line on stdout, the last one the result')
+    .option('--quiet', 'print the result and errors only')
+}
+
+/** Everything of a command that calls the service. */
+export function addServiceOptions(command: Command): Command {
+  command
+    .optionsGroup('Service:')
+    .option('--base-url <url>', "the service's base address (or MOCAP_BASE_URL)")
+    .option('--api-key-file <file>', 'a file that holds the API key (or the key itself in MOCAP_API_KEY)')
+    .option('--access-token-file <file>', 'a file that holds the access token (or the token in MOCAP_ACCESS_TOKEN)')
+    .addOption(
+      new Option('--bearer-header <name>', 'the header that carries an access token')
+        .choices(['Authorization', 'Authentication'])
+        .default('Authorization'),
+    )
+    .option('--allow-http', 'take plain HTTP to other machines too; credentials can then be read on the way')
+    .option('--ca-file <file>', "certificates to trust beside the system's, PEM")
+    .option(
+      '--give-up-after <time>',
+      'how long a host may be out of reach: 90s, 30m, 12h, 2d',
+      OPTION_DEFAULTS.giveUpAfter,
+    )
+  addOutputOptions(command)
+  return command.option('--dry-run', 'show what would be done; make no call')
+}
+
+/** Where sessions are kept. */
+export function addStateOption(command: Command): Command {
+  return command.option(
+    '--state-dir <dir>',
+    "where sessions are kept, to be resumed (or MOCAP_STATE_DIR; default: the platform's own place)",
+  )
+}
+
+/** Everything of a command that begins an upload. */
+export function addUploadOptions(command: Command): Command {
+  command
+    .optionsGroup('Upload:')
+    .option('--part-size <size>', 'bytes of a video part (default: a 128th of the file, 5 MiB to 16 MiB)')
+  return addTransferOptions(command)
+}
+
+/** Everything of a command that sends parts, of a new session or a known one. */
+export function addTransferOptions(command: Command): Command {
+  command
+    .optionsGroup('Upload:')
+    .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, OPTION_DEFAULTS.concurrency)
+    .option(
+      '--limit-rate <rate>',
+      'bytes a second over all parts, such as 2MB, or by local time of day: "08:00,512KB 23:00,off" (default: no limit)',
+    )
+    .option(
+      '--background',
+      'yield to everything else on this machine and its line: low priority, no queue, few connections',
+    )
+    .option('--retries <n>', 'attempts of a part that reached the host, the first included (default: 8)')
+    .addOption(
+      new Option(
+        '--verify <how>',
+        "md5: compare each part's MD5 with the storage's ETag; full: also read each file again for its SHA-256, and on resume all that was sent; off: hash nothing",
+      )
+        .choices(['md5', 'full', 'off'])
+        .default(OPTION_DEFAULTS.verify),
+    )
+    .option('--receipt <file>', 'write the receipt there when the upload ends; of several sessions each to FILE.KEY')
+  addStateOption(command)
+  return addServiceOptions(command)
+}
+
+/** Reads the engine's options. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
+export function engineChoices(options: SharedOptions): EngineChoices {
+  const { partSize, concurrency, limitRate, retries } = options
+  const { giveUpAfter, verify } = { ...OPTION_DEFAULTS, ...options }
+  return {
+    ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
+    ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),
+    ...(limitRate === undefined ? {} : { limitRate: checkLimitRate(limitRate) }),
+    ...(options.background === true ? { isBackground: true } : {}),
+    ...(retries === undefined ? {} : { retries: parseInteger(retries, '--retries', 1) }),
+    giveUpAfterMs: parseDuration(giveUpAfter, '--give-up-after'),
+    verify,
+  }
+}
+
+/** What the engine will read, read here once, so that the error names the option. */
+function checkLimitRate(text: string): string {
+  try {
+    parseTimetable(text)
+    return text
+  } catch (error) {
+    return invalid(`--limit-rate: ${isUploadError(error) ? error.message : 'give a rate such as 2MB.'}`)
+  }
+}
+
+function parseConcurrency(text: string): number | 'auto' {
+  if (text === 'auto') return 'auto'
+  const value = parseInteger(text, '--concurrency', 1)
+  return value <= MAX_CONCURRENCY ? value : invalid(`--concurrency must be at most ${MAX_CONCURRENCY}, or auto.`)
+}

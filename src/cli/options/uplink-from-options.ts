@@ -1,0 +1,46 @@
+// Makes the Uplink of a command from its options and the environment; makes no call.
+
+import { invalid } from '../../core/errors.ts'
+import type { Journal } from '../../core/ports.ts'
+import { createUplink } from '../../node.ts'
+import type { Uplink } from '../../uplink.ts'
+import { findCredentials, type Environment } from './credentials-from-options.ts'
+import { readText } from './option-values.ts'
+import { lowerPriority } from '../low-priority.ts'
+import { engineChoices, type SharedOptions } from './options.ts'
+
+/** Where a command without calls would call if it called: a name that never resolves, in case it did. */
+export const NOWHERE = 'https://dry-run.invalid'
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. A dry run needs neither address nor credentials. */
+export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
+  const isDryRun = options.dryRun === true
+  const choices = engineChoices(options)
+  if (options.background === true) await lowerPriority()
+  const found = await findCredentials(options, env)
+  const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
+  if (baseUrl === undefined) {
+    return invalid("The service's address is missing: give --base-url or set MOCAP_BASE_URL.")
+  }
+  const credentials = found ?? (isDryRun ? { apiKey: 'dry-run' } : undefined)
+  if (credentials === undefined) {
+    return invalid(
+      'There is no credential: set MOCAP_API_KEY or MOCAP_ACCESS_TOKEN, or name a file with --api-key-file.',
+    )
+  }
+  const caPem = options.caFile === undefined ? undefined : await readCertificates(options.caFile)
+  return createUplink({
+    ...choices,
+    ...{ baseUrl, credentials },
+    isHttpAllowed: options.allowHttp ?? false,
+    ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
+    ...(caPem === undefined ? {} : { caPem }),
+    ...(journal === undefined ? {} : { journal }),
+  })
+}
+
+async function readCertificates(path: string): Promise<string> {
+  const pem = await readText(path, '--ca-file')
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
+  return invalid(`--ca-file: "${path}" holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`)
+}

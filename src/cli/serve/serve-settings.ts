@@ -1,0 +1,125 @@
+// What the options and the environment of `serve` say, as the options of the service; checked before anything starts.
+
+import { invalid } from '../../core/errors.ts'
+import { given } from '../../core/given.ts'
+import type { ServiceCredentials, ServiceOptions } from '../../service/index.ts'
+import type { Environment } from '../options/credentials-from-options.ts'
+import { databaseUrlOf } from './database-url.ts'
+import { faultsFromOption } from './faults-from-option.ts'
+import { jwtFromOptions, type JwtCommandOptions } from './jwt-from-options.ts'
+import { limitsFromOptions, type LimitOptions } from './limits-from-options.ts'
+import { parseDuration, parseInteger } from '../options/option-values.ts'
+import { readPage } from './page-files.ts'
+import { s3FromEnvironment } from './s3-from-environment.ts'
+
+/** The options of `serve` as commander hands them over: texts, not yet checked. */
+export interface ServeOptions extends JwtCommandOptions, LimitOptions {
+  readonly port: string
+  readonly host: string
+  readonly data?: string
+  readonly databaseUrlFile?: string
+  readonly databaseConnections: string
+  readonly addressLife: string
+  readonly completeAfter?: string
+  readonly stopWithin: string
+  readonly stopDelay?: string
+  readonly metricsPort?: string
+  readonly endSessionsAfter: string
+  readonly publicUrl?: string
+  readonly managedKeys?: boolean
+  readonly log?: boolean
+  readonly faults?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+const MAX_PORT = 65_535
+/** What the service calls an option → what whoever types the command calls it. */
+const FLAGS: Readonly<Record<string, string>> = {
+  addressLifeMs: '--address-life',
+  databaseConnections: '--database-connections',
+  endSessionsAfterMs: '--end-sessions-after',
+  publicUrl: '--public-url',
+  stopWithinMs: '--stop-within',
+  stopDelayMs: '--stop-delay',
+  metricsToken: 'MOCAP_METRICS_TOKEN',
+  credentials: 'MOCAP_API_KEY and MOCAP_ACCESS_TOKEN',
+  's3.bucket': 'S3_BUCKET',
+  's3.endpoint': 'S3_ENDPOINT',
+  's3.publicEndpoint': 'S3_PUBLIC_ENDPOINT',
+  's3.region': 'S3_REGION',
+  's3.keys': 'S3_ACCESS_KEY and S3_SECRET_KEY',
+  'limits.callsPerMinute': '--calls-per-minute',
+  'limits.refusalsPerMinute': '--refusals-per-minute',
+  'limits.openSessions': '--max-open-sessions',
+  'limits.filesPerSession': '--max-files',
+  'limits.namesPerCall': '--max-names',
+  'limits.bodyBytes': '--max-body',
+  trustedProxies: '--trusted-proxies',
+  jwksUrl: '--jwt-jwks-url',
+  publicKeyPem: '--jwt-public-key-file',
+  algorithms: '--jwt-algorithms',
+}
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
+export async function serveSettings(options: ServeOptions, env: Environment): Promise<ServiceOptions> {
+  const port = portOf(options.port, '--port')
+  const credentials = credentialsOf(options, env)
+  const databaseUrl = await databaseUrlOf(options, env)
+  const s3 = s3FromEnvironment(env)
+  if (databaseUrl !== undefined && options.data === undefined && s3 === undefined) {
+    invalid('A PostgreSQL server keeps records only: name a folder for the objects with --data (one for all services).')
+  }
+  const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults } = options
+  const settings: ServiceOptions = {
+    ...{ port, host: options.host },
+    databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 2),
+    addressLifeMs: parseDuration(options.addressLife, '--address-life'),
+    endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),
+    stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
+    ...limitsFromOptions(options, env),
+    ...given({
+      ...{ dataDir: options.data, databaseUrl, s3, publicUrl: options.publicUrl, credentials },
+      jwt: await jwtFromOptions(options, env),
+      analysisCompletesAfterMs:
+        completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
+      page: await readPage(),
+      stopDelayMs: stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay', 0),
+      metricsPort: metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port'),
+      metricsToken: env['MOCAP_METRICS_TOKEN'] || undefined,
+      log: options.log === true ? process.stderr : undefined,
+      faults: faults === undefined ? undefined : await faultsFromOption(faults),
+    }),
+  }
+  await checkTogether(settings)
+  return settings
+}
+
+/** The service's own rules, told as wrong use and in the words of the command. */
+async function checkTogether(settings: ServiceOptions): Promise<void> {
+  // Only here: whoever uploads needs nothing of the service.
+  const { resolveOptions } = await import('../../service/options.ts')
+  try {
+    resolveOptions(settings)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const rule = error.message.replace(/^startService: (?:jwt: )?/, '')
+    invalid(rule.replaceAll(/\b(?:s3\.|limits\.)?[a-z]\w*\b/g, (word) => FLAGS[word] ?? word))
+  }
+}
+
+function portOf(text: string, option: string): number {
+  const port = parseInteger(text, option)
+  return port <= MAX_PORT ? port : invalid(`${option} must be at most ${MAX_PORT}.`)
+}
+
+function credentialsOf({ managedKeys }: ServeOptions, env: Environment): ServiceCredentials | 'managed' | undefined {
+  const [key, token] = [env['MOCAP_API_KEY'], env['MOCAP_ACCESS_TOKEN']]
+  if (managedKeys === true) {
+    return key || token
+      ? invalid('--managed-keys takes no fixed credentials: unset MOCAP_API_KEY and MOCAP_ACCESS_TOKEN.')
+      : 'managed'
+  }
+  if (!key && !token) return undefined
+  return { apiKeys: key ? [key] : [], accessTokens: token ? [token] : [] }
+}

@@ -1,0 +1,76 @@
+// An upload as a line per change, for logs and pipes; `--quiet` leaves only what went wrong.
+
+import { formatBytes } from '../../core/plan.ts'
+import type { Upload } from '../../flows/upload.ts'
+import type { Watching } from './json-lines.ts'
+import type { Output } from './output.ts'
+import { countOf, formatDuration, formatTime } from './wording.ts'
+
+/** The wall clock may have been set by so much between two tellings of one outage. */
+const SAME_OUTAGE_MS = 1_000
+
+/** Tells the upload's changes line by line. */
+export function tellAsLines(upload: Upload, output: Output): Watching {
+  // A resumed session has confirmed files already.
+  let confirmed = upload.files().filter((file) => file.state === 'confirmed').length
+  let failed = 0
+  let total: number | undefined
+  const place = () => `${confirmed + failed} of ${(total ??= upload.files().length)}`
+  upload.on('state', ({ state }) => {
+    if (state !== 'settling') output.say(state)
+  })
+  upload.on('file', (file) => {
+    if (file.state === 'confirmed') {
+      confirmed += 1
+      output.say(`confirmed ${file.name} (${formatBytes(file.bytes)}, ${place()})`)
+    }
+    if (file.state === 'failed') {
+      failed += 1
+      output.say(`failed ${file.name} (${place()}): ${file.error?.message ?? 'no reason given'}`)
+    }
+  })
+  tellTroubles(upload, (text) => output.say(text), output)
+  return { end: () => undefined }
+}
+
+/** Retries, waiting, dying addresses and warnings, in words. */
+export function tellTroubles(upload: Upload, say: (text: string) => void, output: Output): void {
+  tellRetries(upload, say, output.mode === 'terminal')
+  let toldSinceMs = -Infinity
+  upload.on('waiting', ({ sinceMs }) => {
+    // The same outage is told again at every try; a night of them would bury what else was said.
+    if (Math.abs(sinceMs - toldSinceMs) < SAME_OUTAGE_MS) return
+    toldSinceMs = sinceMs
+    say(
+      `waiting: the storage is out of reach since ${localTime(sinceMs)}; ` +
+        'it is tried again by itself for as long as --give-up-after says',
+    )
+  })
+  upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
+    say(
+      `session replaced, because its addresses died: session ${newSessionId} takes ${countOf(filesMoved, 'file')}, ` +
+        `of which ${formatBytes(bytesVoided)} are sent again; ${countOf(filesKept, 'file')} kept`,
+    ),
+  )
+  upload.on('shortfall', ({ deadlineMs, neededMs }) =>
+    say(
+      `shortfall: the addresses die at ${localTime(deadlineMs)}, and at this rate ${formatTime(neededMs)} are needed; ` +
+        'files that are then not confirmed start again in a new session',
+    ),
+  )
+  upload.on('warning', ({ message }) => output.complain(`warning: ${message}`))
+}
+
+/** A log has a line for each. On a terminal, where the live view counts them, a reason is told when it is a new one. */
+function tellRetries(upload: Upload, say: (text: string) => void, isNewsOnly: boolean): void {
+  let toldReason: string | undefined
+  upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) => {
+    if (isNewsOnly && error.message === toldReason) return
+    toldReason = error.message
+    say(`retry ${name}, part ${partNumber}, after attempt ${attempt}, in ${formatDuration(delayMs)}: ${error.message}`)
+  })
+}
+
+function localTime(wallMs: number): string {
+  return new Date(wallMs).toLocaleString('sv')
+}

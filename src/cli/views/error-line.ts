@@ -1,0 +1,60 @@
+// An error as one line for a person, with what the network itself said where the error only says that it failed.
+
+import { adviceOn } from '../../core/advice.ts'
+import { redactText } from '../../core/address/redact.ts'
+import { isUploadError, summarize, TransportError, type ErrorSummary } from '../../core/errors.ts'
+
+const DEEPEST = 5
+/** What the errors above the transport's say in their own words. */
+const SAID: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', undefined]
+
+/** The code and the words of an error; a refused connection or certificate behind it is named. */
+export function errorLine(error: unknown): ErrorSummary {
+  const { code, message, ...where } = summarize(error)
+  const reason = networkReason(error)
+  const words = reason === undefined || message.includes(reason) ? message : `${message} ${reason}.`
+  return { code, message: onOneLine(redactText(words)), ...where }
+}
+
+/**
+ * The words, what to do, and the code. Where the messages of a code end in advice of their own, which knows more of the
+ * case, that is left to them.
+ */
+export function fullLine({ code, message }: ErrorSummary): string {
+  return `${withAdvice({ code, message })} (${code})`
+}
+
+/** The words and what to do. */
+export function withAdvice({ code, message }: ErrorSummary): string {
+  const end = /[.!?]$/.test(message) ? '' : '.'
+  return UNADVISED.has(code) ? `${message}${end} ${adviceOn(code)}` : message
+}
+
+/** Codes whose messages say what happened, in the words of the far end or the system, and no more. */
+const UNADVISED: ReadonlySet<ErrorSummary['code']> = new Set([
+  'ERR_UPLOAD_NETWORK',
+  'ERR_UPLOAD_TIMEOUT',
+  'ERR_UPLOAD_REDIRECT_REFUSED',
+  'ERR_UPLOAD_HTTP_STATUS',
+  'ERR_UPLOAD_ADDRESS_REFUSED',
+  'ERR_UPLOAD_RETRIES_EXHAUSTED',
+  'ERR_UPLOAD_CONFIRM_REFUSED',
+  'ERR_UPLOAD_CREDENTIALS_REFUSED',
+  'ERR_UPLOAD_SERVICE_REFUSED',
+  'ERR_UPLOAD_FAILED',
+  'ERR_UPLOAD_INTERNAL',
+])
+
+/** What the transport said, from the causes of an error. */
+function networkReason(error: unknown): string | undefined {
+  let cause = error instanceof Error ? error.cause : undefined
+  for (let depth = 0; depth < DEEPEST && isUploadError(cause); depth += 1) {
+    if (cause instanceof TransportError) return SAID.includes(cause.details['systemCode']) ? undefined : cause.message
+    cause = cause.cause
+  }
+  return undefined
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').trim()
+}

@@ -1,0 +1,80 @@
+// The line after an upload that is not done: what is missing, and the one command that finishes it.
+
+import { resolve } from 'node:path'
+import { formatBytes } from '../../core/plan.ts'
+import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
+import type { Output } from './output.ts'
+import type { UploadResult } from '../upload-result.ts'
+import { countOf } from './wording.ts'
+
+/** Tells it on stderr; nothing for a session that is confirmed or cancelled. */
+export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions): void {
+  const { status, files, key } = result
+  if (status === 'confirmed' || status === 'cancelled') return
+  if (files.length === 0) {
+    if (status === 'interrupted') output.complain('Interrupted before the session began: run the command again.')
+    return
+  }
+  const missing = files.filter((file) => file.status !== 'confirmed')
+  const bytes = missing.reduce((sum, file) => sum + file.bytes, 0)
+  const what = `Missing: ${missing.length} of ${countOf(files.length, 'file')}, ${formatBytes(bytes)}.`
+  if (isRefusedAtOnce(result)) {
+    const drop = commandLine('cancel', key, options)
+    output.complain(`${what} Nothing was begun: correct the command and give it again. To forget this try: ${drop}`)
+    return
+  }
+  const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
+  const anew = changed === 0 ? '' : ` Upload the ${countOf(changed, 'file')} that changed as a new session.`
+  const way = changed === missing.length ? '' : ` To finish: ${commandLine('resume', key, options)}`
+  output.complain(what + anew + way)
+}
+
+/** The service said no to what was asked for: asked for once more, it would say the same. */
+function isRefusedAtOnce({ status, sessionId, error }: UploadResult): boolean {
+  return status === 'failed' && sessionId === null && error?.code === 'ERR_UPLOAD_SERVICE_REFUSED'
+}
+
+/**
+ * A command that can be pasted into a shell: how the service was reached is said again, and for a resume how it was sent, because
+ * what was needed once is needed still (`--verify off` where a bucket encrypts). Credentials never are.
+ */
+export function commandLine(command: 'resume' | 'cancel', key: string, options: SharedOptions): string {
+  const { stateDir, baseUrl, apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
+  const isResume = command === 'resume'
+  const values: [string, string | undefined][] = [
+    ['--state-dir', absolute(stateDir)],
+    ['--base-url', baseUrl],
+    ['--api-key-file', absolute(apiKeyFile)],
+    ['--access-token-file', absolute(accessTokenFile)],
+    ['--bearer-header', bearerHeader === 'Authentication' ? bearerHeader : undefined],
+    ['--ca-file', absolute(caFile)],
+    ...(isResume ? waysOfSending(options) : []),
+  ]
+  const words = values.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(value)]))
+  const flags = [
+    ...(allowHttp === true ? ['--allow-http'] : []),
+    ...(isResume && options.background === true ? ['--background'] : []),
+  ]
+  return ['mocap-uplink', command, quoted(key), ...words, ...flags].join(' ')
+}
+
+function waysOfSending(options: SharedOptions): [string, string | undefined][] {
+  const unlessDefault = (name: keyof typeof OPTION_DEFAULTS): string | undefined =>
+    options[name] === OPTION_DEFAULTS[name] ? undefined : options[name]
+  return [
+    ['--verify', unlessDefault('verify')],
+    ['--concurrency', unlessDefault('concurrency')],
+    ['--limit-rate', options.limitRate],
+    ['--retries', options.retries],
+    ['--give-up-after', unlessDefault('giveUpAfter')],
+    ['--receipt', absolute(options.receipt)],
+  ]
+}
+
+function absolute(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : resolve(path)
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,125 @@
+// Where the CLI writes: events as JSON lines, or lines for a person. A reader that goes away ends nothing, and a file
+// name cannot send control sequences to the terminal.
+
+import { adviceOn } from '../../core/advice.ts'
+import type { UploadErrorCode } from '../../core/errors.ts'
+import { onOneLine } from '../../core/address/redact.ts'
+
+/** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
+export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'
+
+/** A part of the terminal that is drawn again and again below what was written for good. */
+export interface LiveArea {
+  erase(): void
+  draw(): void
+}
+
+export interface Output {
+  readonly mode: OutputMode
+  /** Columns and rows now; 80 × 24 where there is no terminal. */
+  size(): { readonly columns: number; readonly rows: number }
+  readonly hasColor: boolean
+  /** One JSON line with `event` and `at`, and advice in each `error`; nothing in the other modes. */
+  event(event: string, fields: Readonly<Record<string, unknown>>): void
+  /** A line that a person reads on the way; nothing with `json` or `quiet`. */
+  say(text: string): void
+  /** A line that is the answer to the command; nothing with `json`. */
+  answer(text: string): void
+  /** A document as it is, such as the service's JSON; nothing with `json`. */
+  document(value: unknown): void
+  /** One line on stderr, in every mode. */
+  complain(text: string): void
+  /** Raw text to the terminal, for a live area. */
+  draw(text: string): void
+  setLive(area: LiveArea | undefined): void
+  /** Settles when all is written, or nobody reads any more. */
+  flushed(): Promise<void>
+}
+
+export interface OutputOptions {
+  readonly isJson: boolean
+  readonly isQuiet: boolean
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Makes the output of one command. */
+export function createOutput(options: OutputOptions): Output {
+  const { isJson, isQuiet, stdout, stderr, env } = options
+  const isTerminal = stdout.isTTY && env['TERM'] !== 'dumb'
+  const mode: OutputMode = isJson ? 'json' : isQuiet ? 'quiet' : isTerminal ? 'terminal' : 'lines'
+  const out = tolerant(stdout)
+  const err = tolerant(stderr)
+  let live: LiveArea | undefined
+  const above = (write: () => void) => {
+    live?.erase()
+    write()
+    live?.draw()
+  }
+  return {
+    mode,
+    size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
+    hasColor: isTerminal && !env['NO_COLOR'],
+    event(event, fields) {
+      if (mode === 'json')
+        out.write(`${JSON.stringify({ event, at: new Date().toISOString(), ...fields }, withAdviceOnErrors)}\n`)
+    },
+    say(text) {
+      if (mode === 'lines' || mode === 'terminal') above(() => out.write(`${onOneLine(text)}\n`))
+    },
+    answer(text) {
+      if (mode !== 'json') above(() => out.write(`${onOneLine(text)}\n`))
+    },
+    document(value) {
+      if (mode !== 'json') above(() => out.write(`${toJson(value, stdout.isTTY)}\n`))
+    },
+    complain: (text) => above(() => err.write(`${onOneLine(text)}\n`)),
+    draw: (text) => out.write(text),
+    setLive(area) {
+      live = area
+    },
+    async flushed() {
+      await Promise.all([out.flushed(), err.flushed()])
+    },
+  }
+}
+
+/** Every error of ours in a line says what to do, wherever it stands. What a service calls an error stays as it is. */
+function withAdviceOnErrors(name: string, value: unknown): unknown {
+  if (name !== 'error' || typeof value !== 'object' || value === null || !('code' in value)) return value
+  const { code } = value
+  if (typeof code !== 'string' || !code.startsWith('ERR_UPLOAD_')) return value
+  return { ...value, advice: adviceOn(code as UploadErrorCode) }
+}
+
+function toJson(value: unknown, isForPerson: boolean): string {
+  if (value === undefined) return ''
+  const text = JSON.stringify(value, undefined, isForPerson ? 2 : undefined)
+  // JSON escapes the lower control characters itself; these it lets through.
+  return text.replace(
+    /[\u007f-\u009f\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Writes until the stream fails, and drops the rest: `| head` or a closed terminal is no reason to stop an upload. */
+function tolerant(stream: NodeJS.WriteStream) {
+  let isGone = false
+  stream.on('error', () => (isGone = true))
+  return {
+    write(text: string) {
+      if (isGone || stream.destroyed) return
+      stream.write(text)
+    },
+    flushed: () =>
+      new Promise<void>((resolve) => {
+        if (isGone || stream.destroyed) {
+          resolve()
+          return
+        }
+        stream.once('error', () => resolve())
+        stream.write('', () => resolve())
+      }),
+  }
+}

@@ -1,0 +1,106 @@
+// The live view on a terminal: the lines of progress-lines.ts, drawn over each other at most ten times a second.
+
+import { performance } from 'node:perf_hooks'
+import type { Upload, UploadEvents } from '../../flows/upload.ts'
+import { tellTroubles } from './change-lines.ts'
+import type { Watching } from './json-lines.ts'
+import type { LiveArea, Output } from './output.ts'
+import { progressLines } from './progress-lines.ts'
+import { columnsOf } from './text-width.ts'
+
+const REDRAW_EVERY_MS = 100
+/** Where nothing happens the rate must sink and the time left grow all the same. */
+const LOOK_AGAIN_MS = 1_000
+/** A picture looks at every file; with ten thousand of them it is taken once a second, to leave the time to the upload. */
+const FILES_A_SECOND = 10_000
+const HIDE_CURSOR = '\x1b[?25l'
+const SHOW_CURSOR = '\x1b[?25h'
+const [BOLD, PLAIN] = ['\x1b[1m', '\x1b[22m']
+
+export interface LiveView extends Watching {
+  /** Gives the terminal back: the area is taken away and the cursor shown. Idempotent. */
+  restore(): void
+}
+
+/** Draws the upload until `end`. */
+export function tellOnTerminal(upload: Upload, output: Output): LiveView {
+  let drawn: readonly string[] = []
+  let [isDirty, isOver] = [true, false]
+  let [restUntilMs, drawnAtMs, retries] = [0, 0, 0]
+  let outage: UploadEvents['waiting'] | undefined
+
+  const area: LiveArea = {
+    erase() {
+      if (drawn.length > 0) output.draw(eraseText(drawn, output.size().columns))
+      drawn = []
+    },
+    draw() {
+      if (isOver) return
+      const files = upload.files()
+      drawnAtMs = performance.now()
+      restUntilMs = drawnAtMs + (files.length / FILES_A_SECOND) * 1000
+      const { state } = upload
+      const nowMs = Date.now()
+      const lines = progressLines({
+        ...{ state, progress: upload.progress(), files, retries, ...output.size() },
+        ...(outage === undefined
+          ? {}
+          : { outage: { forMs: nowMs - outage.sinceMs, nextTryInMs: outage.untilMs - nowMs } }),
+      })
+      const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
+      output.draw(`${eraseText(drawn, output.size().columns)}${text}\n`)
+      drawn = lines
+    },
+  }
+  const mark = () => void (isDirty = true)
+  upload.on('progress', mark)
+  upload.on('state', mark)
+  upload.on('retry', () => {
+    retries += 1
+    mark()
+  })
+  upload.on('waiting', (latest) => {
+    outage = latest
+    mark()
+  })
+  upload.on('file', (file) => {
+    mark()
+    if (file.state === 'failed') output.say(`failed ${file.name}: ${file.error?.message ?? 'no reason given'}`)
+  })
+  tellTroubles(upload, (text) => output.say(text), output)
+
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    if ((!isDirty && nowMs - drawnAtMs < LOOK_AGAIN_MS) || nowMs < restUntilMs) return
+    isDirty = false
+    area.draw()
+  }, REDRAW_EVERY_MS)
+  timer.unref()
+  output.draw(HIDE_CURSOR)
+  output.setLive(area)
+  area.draw()
+
+  const restore = () => {
+    if (isOver) return
+    isOver = true
+    clearInterval(timer)
+    output.setLive(undefined)
+    area.erase()
+    output.draw(SHOW_CURSOR)
+  }
+  return { restore, end: restore }
+}
+
+/**
+ * Goes back to the first row of what was drawn and clears from there. After a resize a line may take more than one row,
+ * so the rows are counted with the width of now.
+ */
+export function eraseText(drawn: readonly string[], columns: number): string {
+  if (drawn.length === 0) return ''
+  const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0)
+  return `\r\x1b[${rows}A\x1b[J`
+}
+
+function strong(text: string, output: Output): string {
+  return output.hasColor ? BOLD + text + PLAIN : text
+}

@@ -1,0 +1,64 @@
+// The sessions of the journal as a table for people; pure.
+
+import { formatBytes } from '../../core/plan.ts'
+import type { SessionSummary } from '../../flows/sessions.ts'
+import { columnsOf } from './text-width.ts'
+import { formatTime } from './wording.ts'
+
+const HEAD = ['KEY', 'FLOW', 'STATUS', 'FILES', 'BYTES', 'AGE']
+
+/**
+ * One line a session under a head; `nowMs` is wall time. Bytes are those with a receipt, of all. Where a line would be wider
+ * than `columns`, the flow is left out: keys begin with it.
+ */
+export function sessionLines(sessions: readonly SessionSummary[], nowMs: number, columns = Infinity): string[] {
+  const rows = [HEAD, ...sessions.map((session) => cells(session, nowMs))]
+  const lines = aligned(rows)
+  if (lines.every((line) => columnsOf(line) <= columns)) return lines
+  return aligned(rows.map((row) => row.filter((_, column) => HEAD[column] !== 'FLOW')))
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - columnsOf(cell)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function cells(session: SessionSummary, nowMs: number): string[] {
+  const { key, flow = '?', bytes, confirmedBytes, filesConfirmed, filesTotal, beganAtMs } = session
+  const age = beganAtMs === undefined ? '?' : formatTime(nowMs - beganAtMs)
+  if (session.error !== undefined) return [key, flow, 'unreadable', '?', '?', age]
+  const files = `${filesConfirmed} of ${filesTotal}`
+  return [key, flow, wordOf(session), files, `${formatBytes(confirmedBytes)} of ${formatBytes(bytes)}`, age]
+}
+
+function wordOf(session: SessionSummary): string {
+  return isToldLater(session) || hasLeftOver(session) ? `${session.status}, service not told` : session.status
+}
+
+/** Cancelled, and the service, which has a call for that, could not be told yet. */
+export function isToldLater({ status, flow, sessionId, isServiceTold }: SessionSummary): boolean {
+  return status === 'cancelled' && flow === 'video' && sessionId !== undefined && isServiceTold !== true
+}
+
+/** Confirmed, and the service could not be told yet of a session that was left empty on the way. */
+function hasLeftOver({ status, leftSessionIds }: SessionSummary): boolean {
+  return status === 'confirmed' && leftSessionIds.length > 0
+}
+
+/** Nothing is left to do: nobody misses its journal. */
+export function isFinished(session: SessionSummary): boolean {
+  if (session.error !== undefined) return false
+  if (session.status === 'confirmed') return !hasLeftOver(session)
+  return session.status === 'cancelled' && !isToldLater(session)
+}
+
+/** Whether `resume` without a key takes it up. A journal that cannot be read is tried, so that it is told. */
+export function isResumable(session: SessionSummary): boolean {
+  const { status } = session
+  return status === 'open' || status === 'partial' || status === 'failed' || hasLeftOver(session)
+}

@@ -1,0 +1,69 @@
+// Whether a signed address is still taken: deadlines are the signer's time, and a machine that captures motion is often
+// minutes off. The signer's clock is known from the address itself, then from the storage's own answers.
+
+import { addressTimes } from './address.ts'
+import { UploadError } from '../errors.ts'
+import type { Clock, TransportReply, Unit } from '../ports.ts'
+import { parseHttpDateMs } from '../retry-after.ts'
+
+export interface AddressClock {
+  /** Whether an attempt must not start with this address any more. `addressedAtMs`: wall time at which we got it. */
+  isDead(address: string, addressedAtMs: number): boolean
+  /** When it dies, on the monotonic clock; undefined when it does not say. */
+  deadlineMs(address: string, addressedAtMs: number): number | undefined
+  /** An answer of the storage: its Date says what time it is there. */
+  noteReply(headers: TransportReply['headers']): void
+  /** An attempt was answered well after so long. */
+  noteDuration(durationMs: number): void
+  /** An address that was alive when its attempt began was refused; if as expired, this host tests at the end. */
+  noteLateRefusal(error: UploadError): void
+}
+
+/** An address must live this long beyond the start of its attempt: the request has to arrive. */
+const MARGIN_MS = 2_000
+
+export function createAddressClock(clock: Clock): AddressClock {
+  let skewMs: number | undefined
+  let longestMs = 0
+  let isTestedAtEnd = false
+
+  /** How long it lives from now on, ms. */
+  const lifeMs = (address: string, addressedAtMs: number): number | undefined => {
+    const { deadlineMs, signedAtMs } = addressTimes(address)
+    if (deadlineMs === undefined) return undefined
+    const skew = skewMs ?? (signedAtMs === undefined ? 0 : signedAtMs - addressedAtMs)
+    return deadlineMs - clock.wallNow() - skew
+  }
+
+  return {
+    isDead(address, addressedAtMs) {
+      const leftMs = lifeMs(address, addressedAtMs)
+      return leftMs !== undefined && leftMs <= MARGIN_MS + (isTestedAtEnd ? longestMs : 0)
+    },
+    deadlineMs(address, addressedAtMs) {
+      const leftMs = lifeMs(address, addressedAtMs)
+      return leftMs === undefined ? undefined : clock.monotonicNow() + leftMs
+    },
+    noteReply(headers) {
+      const dateMs = parseHttpDateMs(headers['date'])
+      if (dateMs !== undefined) skewMs = dateMs - clock.wallNow()
+    },
+    noteDuration(durationMs) {
+      longestMs = Math.max(longestMs, durationMs)
+    },
+    noteLateRefusal({ code }) {
+      if (code === 'ERR_UPLOAD_ADDRESS_EXPIRED') isTestedAtEnd = true
+    },
+  }
+}
+
+/** Stands for the refusal that the storage would give. */
+export interface Expired {
+  readonly kind: 'expired'
+  readonly error: UploadError
+}
+
+export function expired({ partNumber }: Unit): Expired {
+  const message = `The address of part ${partNumber} has expired.`
+  return { kind: 'expired', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }
+}

@@ -1,0 +1,60 @@
+// Which hosts a storage address may name. A server that embeds the engine sends bytes to addresses that another service
+// made up: without a policy that service could make it knock at doors of its own network.
+
+import { checkSecure } from './address.ts'
+import { invalid, UploadError } from '../errors.ts'
+
+/**
+ * `any`: every host. `public`: those that `isPublicHost` takes, which pages give themselves. A function decides alone,
+ * and is given the host as a URL writes it: lower case, no port, IPv6 without its brackets.
+ */
+export type AddressPolicy = 'any' | 'public' | HostPolicy
+
+/** Whether bytes may be sent to a host. */
+export type HostPolicy = (host: string) => boolean
+
+/** What an address must satisfy before anything is sent to it. */
+export interface AddressRules {
+  /** Plain HTTP off this machine. Default false. */
+  readonly isHttpAllowed?: boolean | undefined
+  /** Absent: every host. */
+  readonly addressPolicy?: HostPolicy | undefined
+}
+
+/**
+ * What a policy allows; undefined: every host. Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no policy, because hosts in plain
+ * JavaScript have no compiler to stop them, and for `public` where nothing says what that is.
+ */
+export function readAddressPolicy(policy: AddressPolicy, isPublicHost?: HostPolicy): HostPolicy | undefined {
+  if (policy === 'any') return undefined
+  if (policy === 'public')
+    return isPublicHost ?? invalid('addressPolicy: public is isPublicHost of mocap-uplink: give it.')
+  if (typeof policy === 'function') return policy
+  return invalid('addressPolicy must be any, public or a function that takes a host.')
+}
+
+/**
+ * Throws unless bytes may be sent to this address: what `checkSecure` throws, and ERR_UPLOAD_INSECURE_URL, naming the
+ * host, for one that the policy does not allow.
+ */
+export function checkAddress(address: string, rules: AddressRules): void {
+  checkSecure(address, rules.isHttpAllowed ?? false)
+  if (rules.addressPolicy === undefined) return
+  const host = new URL(address).hostname.replace(/^\[(.*)\]$/, '$1')
+  if (!rules.addressPolicy(host)) throw forbiddenHost(host)
+}
+
+/** Judges every address of files that a protocol was given; throws as `checkAddress` does. */
+export function checkAddresses(files: readonly { readonly addresses: readonly string[] }[], rules: AddressRules): void {
+  for (const { addresses } of files) for (const address of addresses) checkAddress(address, rules)
+}
+
+/** The error of a host that the policy does not allow; `ip` is what its name stands for, where it was resolved. */
+export function forbiddenHost(host: string, ip?: string): UploadError {
+  const where = ip === undefined || ip === host ? host : `${host} (${ip})`
+  return new UploadError(
+    'ERR_UPLOAD_INSECURE_URL',
+    `The storage address names the host ${where}, which the address policy of this program does not allow.`,
+    { details: { host } },
+  )
+}

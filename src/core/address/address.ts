@@ -1,0 +1,141 @@
+// A signed address: when it was signed, until when it lives, and how it is shown without giving it away.
+// An address is a secret: whoever has it may write to the storage. Nothing here puts one, or a piece of its query,
+// into a message. What reads an address never throws, because it came from far away.
+
+import { invalid, UploadError } from '../errors.ts'
+
+/**
+ * When the address dies and when it was signed, in ms since 1970 by the signer's clock, read from its query: AWS and Google V4
+ * (date plus life), the older `Expires`, or Azure's `se`. Names in any case. Undefined where it does not say.
+ */
+export function addressTimes(url: string): {
+  readonly deadlineMs: number | undefined
+  readonly signedAtMs: number | undefined
+} {
+  if (!url.includes('?')) return TIMELESS
+  const query = queryOf(url)
+  const amazonMs = parseBasicTime(query.get('x-amz-date'))
+  const googleMs = parseBasicTime(query.get('x-goog-date'))
+  const deadlineMs =
+    sum(amazonMs, parseSeconds(query.get('x-amz-expires'))) ??
+    sum(googleMs, parseSeconds(query.get('x-goog-expires'))) ??
+    parseSeconds(query.get('expires')) ??
+    parseIsoTime(query.get('se'))
+  return { deadlineMs, signedAtMs: amazonMs ?? googleMs }
+}
+
+const TIMELESS = { deadlineMs: undefined, signedAtMs: undefined } as const
+
+/** Milliseconds since 1970 of a UTC date and time; undefined for a day or an hour that does not exist. Month from 1. */
+export function utcMs(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+): number | undefined {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const daysInMonth = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+  if (daysInMonth === undefined || day < 1 || day > daysInMonth) return undefined
+  // 60 is a leap second, which is the first second of the next minute.
+  if (hour > 23 || minute > 59 || second > 60) return undefined
+  // Days are counted in years that begin in March, so that the leap day is the last one.
+  const marchYear = month > 2 ? year : year - 1
+  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  const days = marchYear * 365 + leapDays + dayOfYear - 719_468
+  return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+}
+
+function queryOf(url: string): ReadonlyMap<string, string> {
+  const text = /^[^?#]*\?([^#]*)/.exec(url)?.[1] ?? ''
+  const query = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    const key = name.toLowerCase()
+    if (!query.has(key)) query.set(key, value)
+  }
+  return query
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b
+}
+
+function parseSeconds(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : undefined
+}
+
+/** 20261120T183000Z */
+function parseBasicTime(text: string | undefined): number | undefined {
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '')
+  return match === null ? undefined : timeOf(match)
+}
+
+/** 2026-11-20, 2026-11-20T18:30Z, 2026-11-20T18:30:00Z and with a fraction of a second. */
+function parseIsoTime(text: string | undefined): number | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(text ?? '')
+  return match === null ? undefined : timeOf(match)
+}
+
+function timeOf(match: RegExpExecArray): number | undefined {
+  // Groups that did not take part are undefined: a date alone means midnight.
+  const at = (group: number) => Number(match[group] ?? 0)
+  return utcMs(at(1), at(2), at(3), at(4), at(5), at(6))
+}
+
+// ---- Showing an address ------------------------------------------------------------------------------------------
+
+/** An address that may be shown: scheme, host and path; `?…` stands for its query. No user, password or fragment. */
+export function redactAddress(url: string): string {
+  const parsed = parseUrl(url)
+  if (parsed === undefined) return '(unreadable address)'
+  const origin = `${parsed.protocol}//${parsed.host}`
+  return `${origin}${parsed.pathname}${parsed.search === '' ? '' : '?…'}`
+}
+
+// ---- Hosts -------------------------------------------------------------------------------------------------------
+
+/**
+ * Throws unless a request may go to this URL: ERR_UPLOAD_INSECURE_URL for `http:` to any host but this machine, unless
+ * it is allowed; ERR_UPLOAD_INVALID_ARGUMENT for what is no absolute http or https URL, or has a user or a control
+ * character in it.
+ */
+export function checkSecure(url: string, isHttpAllowed: boolean): void {
+  const parsed = parseHttp(url)
+  if (/\p{Cc}/u.test(url)) invalid('An address has a control character in it.')
+  if (parsed.username !== '' || parsed.password !== '') invalid('An address has a user or a password in it.')
+  if (parsed.protocol === 'https:' || isHttpAllowed || isLoopback(parsed.hostname)) return
+  throw new UploadError(
+    'ERR_UPLOAD_INSECURE_URL',
+    `Plain HTTP to ${parsed.host} would show the address and the bytes to everyone on the way. ` +
+      'Use https, or allow plain HTTP if this network is trusted.',
+    { details: { host: parsed.host } },
+  )
+}
+
+/** The host of a URL as `host:port`, the port always written. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+export function hostOf(url: string): string {
+  const parsed = parseHttp(url)
+  return `${parsed.hostname}:${parsed.port || (parsed.protocol === 'https:' ? '443' : '80')}`
+}
+
+function parseHttp(url: string): URL {
+  const parsed = parseUrl(url)
+  if (parsed?.protocol === 'https:' || parsed?.protocol === 'http:') return parsed
+  return invalid('An address is no https: or http: URL.')
+}
+
+function isLoopback(hostname: string): boolean {
+  // URL has already written 127.1, 0x7f000001 and the like as four numbers.
+  return /^(?:localhost|.+\.localhost)\.?$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]'
+}
+
+/** A URL, or undefined for what is none. Parsed once: asking `URL.canParse` first would parse it twice. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+// How long an attempt may wait with a transport that does not say how far it is, or queues what nobody sees.
+
+import type { Transport } from '../ports.ts'
+import type { AttemptTimeouts } from './watchdog.ts'
+
+/** The slowest line that a transport without live progress is waited for, bytes a second. */
+const SLOWEST_BYTES_PER_SECOND = 8 * 1024
+
+/** How long a request may rest in a queue of the platform that nobody sees. */
+const UNSEEN_QUEUE_MS = 5 * 60_000
+
+export function timeoutsFor(
+  { transport, timeouts }: { readonly transport: Transport; readonly timeouts: AttemptTimeouts },
+  lengthBytes: number,
+): AttemptTimeouts {
+  const { connectMs, stallMs, answerMs } = timeouts
+  if (transport.isProgressLive ?? true) {
+    return transport.hasQueue === true
+      ? { connectMs: Math.max(connectMs, UNSEEN_QUEUE_MS), stallMs, answerMs }
+      : timeouts
+  }
+  const sendMs = (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
+  return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
+}

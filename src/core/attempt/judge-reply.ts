@@ -1,0 +1,77 @@
+// What an answer to a part means: whether the storage has it, and whether what it has is what was sent.
+
+import { UploadError } from '../errors.ts'
+import { echoesAddress, md5FromEtag } from './etag.ts'
+import type { Protocol, Receipt, TransportReply, Unit, Verdict } from '../ports.ts'
+
+type Received = Extract<Verdict, { kind: 'received' }>
+type Refused = { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, Received> }
+
+/** `sentBytes`: how much of the unit was handed over when the answer came. */
+export function judgeReply(
+  {
+    unit,
+    protocol,
+    address,
+  }: { readonly unit: Unit; readonly protocol: Pick<Protocol, 'judge'>; readonly address: string },
+  reply: TransportReply,
+  sentBytes: number,
+): Received | Refused {
+  const verdict = protocol.judge(withoutEcho(reply, address), unit)
+  if (verdict.kind !== 'received') return { kind: 'refused', verdict }
+  const { acceptedEnd } = verdict
+  if (acceptedEnd > unit.end) {
+    return refusedAs(
+      'ERR_UPLOAD_SERVICE_REPLY',
+      `The storage says that it has more of part ${unit.partNumber} than there is.`,
+    )
+  }
+  if (unit.start + sentBytes < acceptedEnd) {
+    return refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`)
+  }
+  return verdict
+}
+
+/** `md5`: of what was sent; undefined when nothing was hashed. */
+export function receiptOf(
+  unit: Unit,
+  reply: TransportReply,
+  { acceptedEnd, etag }: Received,
+  md5: string | undefined,
+): { readonly kind: 'received'; readonly receipt: Receipt } | Refused {
+  const theirs = etag === undefined || md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
+  // Where the platform hides the headers that name encryption, an ETag that differs may be no MD5: it proves nothing.
+  const isComparable = reply.hidesHeaders !== true || reply.headers['x-amz-server-side-encryption'] !== undefined
+  if (theirs !== undefined && theirs !== md5 && isComparable) {
+    return refusedAs(
+      'ERR_UPLOAD_DIGEST_MISMATCH',
+      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent. The bytes were damaged on their way, ` +
+        'or the bucket encrypts so that an ETag is no MD5; if it does, use verify: off (--verify off).',
+    )
+  }
+  // Not put together by spreading: those of ten thousand parts then have one shape.
+  const receipt: { -readonly [K in keyof Receipt]: Receipt[K] } = {
+    acceptedEnd,
+    isVerified: theirs !== undefined && theirs === md5,
+  }
+  if (etag !== undefined) receipt.etag = etag
+  if (md5 !== undefined) receipt.md5 = md5
+  return { kind: 'received', receipt }
+}
+
+/** An ETag that repeats the address would take a secret into journal and receipt, so the protocol never sees it. */
+function withoutEcho(reply: TransportReply, address: string): TransportReply {
+  const { etag } = reply.headers
+  if (etag === undefined || !echoesAddress(etag, address)) return reply
+  const others = Object.entries(reply.headers).filter(([name]) => name !== 'etag')
+  const headers = Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(others))
+  return { ...reply, headers }
+}
+
+function refusedAs(
+  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY',
+  message: string,
+): Refused {
+  const error = new UploadError(code, message, { isRetryable: true })
+  return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
+}

@@ -1,0 +1,53 @@
+// Open sources of one session: a handle is opened for the first attempt that needs it and closed when no attempt of its
+// file is under way, so that ten thousand files, a backoff or a pause hold no handles.
+
+import type { Reader, Source, SourceIdentity } from '../ports.ts'
+
+export interface ReaderCache {
+  /** Opens or shares the reader; each call needs one `release`. Rejects as Source.open does. */
+  acquire(fileIndex: number): Promise<Reader>
+  /** Never rejects. Undefined: there is nothing to wait for. */
+  release(fileIndex: number): Promise<void> | undefined
+}
+
+interface Entry {
+  readonly opening: Promise<Reader>
+  users: number
+}
+
+export function createReaderCache(
+  sourceOf: (fileIndex: number) => { readonly source: Source; readonly expected: SourceIdentity },
+): ReaderCache {
+  const entries = new Map<number, Entry>()
+
+  return {
+    acquire(fileIndex) {
+      const known = entries.get(fileIndex)
+      if (known !== undefined) {
+        known.users += 1
+        return known.opening
+      }
+      const { source, expected } = sourceOf(fileIndex)
+      const entry: Entry = { opening: source.open(expected), users: 1 }
+      entries.set(fileIndex, entry)
+      return entry.opening
+    },
+    release(fileIndex) {
+      const entry = entries.get(fileIndex)
+      if (entry === undefined) return undefined
+      entry.users -= 1
+      if (entry.users > 0) return undefined
+      entries.delete(fileIndex)
+      return closeOf(entry)
+    },
+  }
+}
+
+/** Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails. */
+async function closeOf({ opening }: Entry): Promise<void> {
+  try {
+    await (await opening).close()
+  } catch {
+    // Said above.
+  }
+}

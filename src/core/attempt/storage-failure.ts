@@ -1,0 +1,102 @@
+// What an answer of a storage other than a success means: the table of statuses and codes. Pure.
+
+import { HttpStatusError, invariant, type UploadError, type UploadErrorCode } from '../errors.ts'
+import type { TransportReply, Unit, Verdict } from '../ports.ts'
+import { retryAfterOf } from '../retry-after.ts'
+
+/** A verdict on an answer that was not a success. */
+export type StorageFailure = Exclude<Verdict, { kind: 'received' }>
+
+const MAX_READ_BYTES = 65_536
+const EXPIRED_CODES = new Set(['ExpiredToken', 'RequestExpired', 'TokenRefreshRequired', 'AuthenticationFailed'])
+const TRANSIENT_CODES = new Set(['RequestTimeout', 'IncompleteBody', 'OperationAborted', 'ConditionalRequestConflict'])
+const DAMAGED_CODES = new Set(['BadDigest', 'Md5Mismatch', 'XAmzContentSHA256Mismatch'])
+const THROTTLE_CODES = new Set(['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'ServerBusy', 'TooManyRequests'])
+const TRANSIENT_STATUSES = new Set([408, 425, 429, 499])
+// These say that the request itself is not understood: sending it again changes nothing.
+const LASTING_5XX = new Set([501, 505])
+
+/**
+ * What an answer other than 2xx means for a part sent to a pre-signed address. Reads the XML error of S3-compatible
+ * stores and of Azure; the error names the part, the status and the store's code, never the body or the address.
+ * A 403 that gives no reason asks for a renewal: the caller must allow only one of those per part.
+ */
+export function classifyStorageFailure(reply: TransportReply, unit: Unit): StorageFailure {
+  const { status } = reply
+  invariant(status < 200 || status > 299, `a failure has no status ${status}`)
+  const { code, message } = readStorageError(reply)
+  const again = (code: UploadErrorCode, reason: string): StorageFailure => {
+    const retryAfterMs = retryAfterOf(reply)
+    return {
+      kind: 'retry',
+      error: failure(code, reason, true),
+      isThrottle: status === 429 || status === 503 || THROTTLE_CODES.has(storageCode),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    }
+  }
+  const storageCode = code ?? ''
+  const failure = (errorCode: UploadErrorCode, reason: string, isRetryable: boolean): UploadError =>
+    refusal({ reply, unit, errorCode, storageCode: code, reason, isRetryable })
+
+  if (status >= 300 && status < 400) {
+    const reason = 'it redirects, and redirects are not followed'
+    return { kind: 'final', error: failure('ERR_UPLOAD_REDIRECT_REFUSED', reason, false) }
+  }
+  if ((status === 400 || status === 401 || status === 403) && isExpiry(storageCode, message)) {
+    return { kind: 'renew', error: failure('ERR_UPLOAD_ADDRESS_EXPIRED', 'the address has expired', false) }
+  }
+  if (THROTTLE_CODES.has(storageCode)) return again('ERR_UPLOAD_HTTP_STATUS', 'it is busy')
+  if (status === 403) {
+    if (/not (?:valid yet|yet valid)/i.test(message)) {
+      return again('ERR_UPLOAD_ADDRESS_REFUSED', 'the address is not valid yet: a clock is wrong')
+    }
+    const error = failure('ERR_UPLOAD_ADDRESS_REFUSED', code === undefined ? 'it gives no reason' : '', false)
+    return { kind: code === undefined ? 'renew' : 'final', error }
+  }
+  if (status === 401) return { kind: 'final', error: failure('ERR_UPLOAD_ADDRESS_REFUSED', '', false) }
+  if (DAMAGED_CODES.has(storageCode)) {
+    return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
+  }
+  if (TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(storageCode)) {
+    return again('ERR_UPLOAD_HTTP_STATUS', '')
+  }
+  if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS', '')
+  const reason = storageCode === 'NoSuchUpload' ? 'this upload was ended or swept away there' : ''
+  return { kind: 'final', error: failure('ERR_UPLOAD_HTTP_STATUS', reason, false) }
+}
+
+function isExpiry(code: string, message: string): boolean {
+  return EXPIRED_CODES.has(code) || (code === 'AccessDenied' && /\bexpired\b/i.test(message))
+}
+
+/** The store's code and message. The code is shown to people, so only what looks like one is taken for one. */
+function readStorageError(reply: TransportReply): { code: string | undefined; message: string } {
+  const text = new TextDecoder().decode(reply.body.subarray(0, MAX_READ_BYTES))
+  const looksLikeCode = /^[A-Z][A-Za-z0-9]{2,47}$/
+  const code = [
+    /<Code>\s{0,8}([A-Za-z0-9]{3,48})\s{0,8}<\/Code>/.exec(text)?.[1],
+    reply.headers['x-ms-error-code'],
+  ].find((candidate) => candidate !== undefined && looksLikeCode.test(candidate))
+  return { code, message: /<Message>([^<]{0,1000})/.exec(text)?.[1] ?? '' }
+}
+
+function refusal(what: {
+  reply: TransportReply
+  unit: Unit
+  errorCode: UploadErrorCode
+  storageCode: string | undefined
+  reason: string
+  isRetryable: boolean
+}): HttpStatusError {
+  const { reply, unit, storageCode, reason } = what
+  const verb = reply.status >= 500 ? 'could not take' : 'refused'
+  const told = [String(reply.status), ...(storageCode === undefined ? [] : [storageCode])].join(' ')
+  const message = `The storage ${verb} part ${unit.partNumber} (${told}${reason === '' ? '' : `: ${reason}`}).`
+  return new HttpStatusError(what.errorCode, message, {
+    status: reply.status,
+    serviceCode: storageCode,
+    retryAfterMs: retryAfterOf(reply),
+    isRetryable: what.isRetryable,
+    details: { fileIndex: unit.fileIndex, partNumber: unit.partNumber },
+  })
+}

@@ -1,0 +1,26 @@
+// The body of one attempt that goes to the network without being read by us: a Blob, hashed elsewhere or not at all.
+
+import type { Hasher, Reader, Unit } from '../ports.ts'
+import type { SendPartPorts } from './send-part.ts'
+import type { Content } from './whole-body.ts'
+
+/** A Blob goes out without passing through us when it need not be paced, and is hashed elsewhere or not at all. */
+export function goesUnread({ hasher, pace }: Pick<SendPartPorts, 'hasher' | 'pace'>, reader: Reader): boolean {
+  const isHashable = hasher === undefined || hasher.digestBlob !== undefined
+  return reader.blob !== undefined && isHashable && !pace.isLimited()
+}
+
+/** `reader` is one from which parts go unread. */
+export function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
+  let digest: Promise<string> | undefined
+  return {
+    isUnread: true,
+    make() {
+      const blob = (reader as Required<Reader>).blob(unit.start, unit.end)
+      digest = hasher?.digestBlob?.(blob, signal)
+      digest?.catch(() => undefined)
+      return { kind: 'blob', lengthBytes: unit.end - unit.start, blob }
+    },
+    digest: () => digest,
+  }
+}

@@ -1,0 +1,140 @@
+// The waits of one attempt: to connect, to go on sending, to be answered. Only time that the far end is responsible for
+// counts: while the body waits for the disk or for a rate token, the watch is held. One timer serves the whole attempt; it
+// is not moved with every window, but looks at the newest deadline when it fires.
+
+import { TransportError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import { hasSlept } from '../time/suspend.ts'
+
+/** How long an attempt may wait, ms. */
+export interface AttemptTimeouts {
+  /** From the start until the first byte of the body is asked for. Default 15,000. */
+  readonly connectMs: number
+  /** Without a window being taken. Default 30,000. */
+  readonly stallMs: number
+  /** From the last byte handed over until the answer; what the kernel may still hold is added. Default 60,000. */
+  readonly answerMs: number
+}
+
+export const DEFAULT_TIMEOUTS: AttemptTimeouts = /* @__PURE__ */ Object.freeze({
+  connectMs: 15_000,
+  stallMs: 30_000,
+  answerMs: 60_000,
+})
+
+/** What a kernel may still hold of a body that was handed over, bytes: Linux lets a send buffer grow to 4 MiB. */
+const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024
+
+export interface Watchdog {
+  /** A request that waited for its place has been handed to the platform: it waits to be connected from now on. */
+  started(): void
+  /** Bytes of the body moved on the line. Does not end a hold. */
+  moved(): void
+  /** The attempt waits for us (disk, hash, rate) until `resume` is called. */
+  hold(): void
+  /** It waits for the line again. */
+  resume(): void
+  /** The whole body was handed over; what the line and we did before does not count any more. */
+  handedOver(sentBytes: number): void
+  /** Nothing expires any more. Idempotent. */
+  stop(): void
+}
+
+type Phase = 'connect' | 'send' | 'answer'
+
+/** Calls `expire` at most once, with what went wrong, when a wait is over. */
+export function createWatchdog(
+  clock: Clock,
+  timeouts: AttemptTimeouts,
+  what: string,
+  expire: (error: TransportError) => void,
+): Watchdog {
+  const beganAt = clock.monotonicNow()
+  let phase: Phase = 'connect'
+  let deadlineMs = beganAt + timeouts.connectMs
+  let movedAtMs = beganAt
+  let isHeld = false
+  let isOver = false
+  let timer: unknown
+  let armedForMs = 0
+
+  const arm = (atMs: number): void => {
+    armedForMs = atMs
+    timer = clock.setTimeout(look, Math.max(1, atMs - clock.monotonicNow()))
+  }
+  const stop = (): void => {
+    isOver = true
+    clock.clearTimeout(timer)
+  }
+  const fail = (message: string): void => {
+    stop()
+    expire(failure(phase, message))
+  }
+  const look = (): void => {
+    const now = clock.monotonicNow()
+    // A timer beside which bytes moved says nothing of sleep; after one, connections from before cannot be trusted.
+    if (hasSlept(clock, Math.max(armedForMs, movedAtMs))) {
+      fail(`${what} was interrupted: this machine was suspended or busy for ${seconds(now - armedForMs)}.`)
+    } else if (isHeld) arm(now + timeouts.stallMs)
+    else if (now < deadlineMs) arm(deadlineMs)
+    else fail(`${what} got ${WAITED_FOR[phase]} for ${seconds(waitOf(phase))}.`)
+  }
+  const waitOf = (of: Phase): number =>
+    of === 'connect' ? timeouts.connectMs : of === 'send' ? timeouts.stallMs : timeouts.answerMs
+  /** The timer stays where it is unless the new deadline is nearer: it looks again when it fires. */
+  const setDeadline = (atMs: number): void => {
+    deadlineMs = atMs
+    if (atMs >= armedForMs) return
+    clock.clearTimeout(timer)
+    arm(atMs)
+  }
+  const moved = (): void => {
+    if (isOver || phase === 'answer') return
+    phase = 'send'
+    movedAtMs = clock.monotonicNow()
+    setDeadline(clock.monotonicNow() + timeouts.stallMs)
+  }
+  arm(deadlineMs)
+
+  return {
+    moved,
+    started() {
+      if (isOver) return
+      isHeld = false
+      phase = 'connect'
+      setDeadline(clock.monotonicNow() + timeouts.connectMs)
+    },
+    hold() {
+      if (phase !== 'answer') isHeld = true
+    },
+    resume() {
+      isHeld = false
+      moved()
+    },
+    handedOver(sentBytes) {
+      if (isOver || phase === 'answer') return
+      const now = clock.monotonicNow()
+      const bytesPerMs = sentBytes / Math.max(1, now - beganAt)
+      const drainMs = bytesPerMs === 0 ? 0 : Math.min(sentBytes, KERNEL_BUFFER_BYTES) / bytesPerMs
+      phase = 'answer'
+      isHeld = false
+      setDeadline(now + timeouts.answerMs + Math.min(drainMs, 10 * timeouts.answerMs))
+    },
+    stop,
+  }
+}
+
+const WAITED_FOR: Readonly<Record<Phase, string>> = {
+  connect: 'no connection',
+  send: 'no further on the line',
+  answer: 'no answer',
+}
+
+function failure(phase: Phase, message: string): TransportError {
+  const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
+  return new TransportError('ERR_UPLOAD_TIMEOUT', message, { ending, phase })
+}
+
+function seconds(ms: number): string {
+  return `${String(Math.round(ms / 100) / 10)} s`
+}

@@ -1,0 +1,90 @@
+// The body of one attempt at a short part: read as a whole into one window, hashed there and sent in one piece. Most of what
+// a sequence of windows costs (its steps, its slices, its waits) is the same for twenty kilobytes as for megabytes.
+
+import type { AttemptBody, BodyOptions } from './body.ts'
+import type { BodyHash, Body } from '../ports.ts'
+import type { Watchdog } from './watchdog.ts'
+
+/** What a request carries, in whatever form. */
+export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
+  /** Called once. Rejects as the reader does. */
+  make(): Body | Promise<Body>
+  /** It goes to the network without being read by us. */
+  readonly isUnread?: true
+  digest(): Promise<string | undefined> | string | undefined
+  /** As of AttemptBody. Undefined: nothing touches the windows any more. */
+  end?(): Promise<void> | undefined
+}
+
+export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'windows' | 'signal'> {
+  /** Leave to send. */
+  take(bytes: number): Promise<void> | undefined
+  /** Held from now on until the bytes may go. */
+  readonly watchdog: Pick<Watchdog, 'hold' | 'started'>
+}
+
+/**
+ * The way of short parts, as an option of the engine: pages, whose Blobs go unread, do not load it. Undefined: this part goes
+ * through windows.
+ */
+export type WholeBodies = (options: WholeBodyOptions) => Content | undefined
+
+/** As much as a first slice of a window: one piece of it says as much of the line. */
+const MAX_BYTES = 64 * 1024
+
+/** Parts of up to 64 KiB in one piece, where the first window holds them. */
+export function wholeBodies(): WholeBodies {
+  return ({ unit, reader, startHash, windows: [window], signal, take, watchdog }) => {
+    const lengthBytes = unit.end - unit.start
+    if (window === undefined || lengthBytes > Math.min(MAX_BYTES, window.byteLength)) return undefined
+    const bytes = window.subarray(0, lengthBytes)
+    let hash: BodyHash | undefined
+    let hashing: Promise<void> | undefined
+    let readError: unknown
+    watchdog.hold()
+    const ready = (): Body => {
+      watchdog.started()
+      return { kind: 'bytes', bytes }
+    }
+    const hashAndWait = (): Body | Promise<Body> => {
+      // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
+      hash = startHash?.()
+      hashing = hash?.update(bytes) ?? undefined
+      // Whoever asks for the digest hears of it.
+      hashing?.catch(() => undefined)
+      return take(lengthBytes)?.then(ready) ?? ready()
+    }
+    const failed = (error: unknown): never => {
+      if (signal?.aborted !== true) readError = error
+      throw error
+    }
+    const digest = (): Promise<string> | string | undefined => {
+      // An empty body was not hashed yet.
+      hash ??= startHash?.()
+      return hash?.digest()
+    }
+
+    return {
+      make() {
+        if (lengthBytes === 0) return ready()
+        try {
+          const reading = reader.read(bytes, unit.start, signal)
+          if (reading !== undefined) return Promise.resolve(reading).then(hashAndWait, failed)
+        } catch (error) {
+          return failed(error)
+        }
+        return hashAndWait()
+      },
+      digest: () => (hashing === undefined ? digest() : hashing.then(digest)),
+      end() {
+        if (hashing === undefined) {
+          hash?.dispose?.()
+          return undefined
+        }
+        // A hash elsewhere may still look into the window.
+        return hashing.catch(() => undefined).then(() => hash?.dispose?.())
+      },
+      readError: () => readError,
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// The way of bytes that must pass through us: an attempt leases windows, fills them from its reader and sends them. Apart from
+// the engine, so that a page whose Blobs go unread does not load it.
+
+import { createBody } from './body.ts'
+import { invalid } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import type { SendPartPorts } from './send-part.ts'
+import { createSlicer } from './slices.ts'
+import type { Watchdog } from './watchdog.ts'
+import type { Content, WholeBodies, WholeBodyOptions } from './whole-body.ts'
+import { createWindowPool, type WindowPool } from './windows.ts'
+
+export interface WindowBodies extends WindowPool {
+  /** What one attempt sends from the windows that it leased. */
+  content(options: WindowContentOptions): Content
+}
+
+export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'reader' | 'startHash' | 'windows'> {
+  readonly pace: SendPartPorts['pace']
+  readonly signal: AbortSignal
+  readonly watchdog: Watchdog
+}
+
+export interface WindowBodiesOptions {
+  readonly clock: Clock
+  /** Parts in flight, at most: each has two windows. */
+  readonly concurrency: number
+  /** Memory for bodies, bytes. Default 32 MiB. Parts in flight × 2 windows never exceed it. */
+  readonly memoryBytes?: number
+  readonly allocate?: (bytes: number) => Uint8Array
+  /** Sends short parts in one piece instead of through windows. */
+  readonly wholeBodies?: WholeBodies
+}
+
+/** Two of them, filled as one, stay in the cache of a processor until they are sent. */
+const MAX_WINDOW_BYTES = 256 * 1024
+const MIN_WINDOW_BYTES = 64 * 1024
+const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
+
+/** For one engine. Throws ERR_UPLOAD_INVALID_ARGUMENT for less memory than windows of 64 KiB take. */
+export function windowBodies(options: WindowBodiesOptions): WindowBodies {
+  const { clock } = options
+  const pool = createWindowPool(poolOptions(options))
+
+  return {
+    windowBytes: pool.windowBytes,
+    lease: pool.lease,
+    leasedBytes: pool.leasedBytes,
+    content({ unit, reader, startHash, windows, pace, signal, watchdog }) {
+      const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
+      const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
+      const short = whole?.({ unit, reader, startHash, take, windows, signal, watchdog })
+      if (short !== undefined) return short
+      const { windows: sequence, ...rest } = createBody({
+        unit,
+        reader,
+        windows,
+        startHash,
+        signal,
+        slicer: createSlicer(clock, pool.windowBytes * 2),
+        pace: { pieceBytes: () => pace.pieceBytes(), take },
+        onHold: () => watchdog.hold(),
+        onReady: () => watchdog.resume(),
+      })
+      const lengthBytes = unit.end - unit.start
+      return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }
+    },
+  }
+}
+
+/** Windows as large as the budget allows for the largest cap, a power of two. */
+function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurrency, allocate }: WindowBodiesOptions) {
+  const share = budgetBytes / (2 * concurrency)
+  if (share < MIN_WINDOW_BYTES) {
+    invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts.`)
+  }
+  const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
+  return { budgetBytes, windowBytes, ...(allocate === undefined ? {} : { allocate }) }
+}

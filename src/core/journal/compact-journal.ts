@@ -1,0 +1,147 @@
+// The shortest list of records that folds to the same state: what a journal keeps of its history when it is rewritten.
+// Every rewrite is folded and compared before it is believed. A history that no session of ours writes (a file that is
+// ready though it has no address) may not be expressible in this way; it is kept as it is.
+
+import { foldJournal, type FoldedJournal, type JournalRecord } from './journal.ts'
+import { isReceived, type LedgerFile } from './ledger.ts'
+import type { AddressedFile } from '../ports.ts'
+
+type RecordType = JournalRecord['type']
+type RecordOf<T extends RecordType> = Extract<JournalRecord, { readonly type: T }>
+/** The newest record of a type (for a file, for a part), so that what is kept keeps its time and its error. */
+type Newest = <T extends RecordType>(type: T, fileIndex?: number, partNumber?: number) => RecordOf<T> | undefined
+
+/** Records that fold to exactly what `records` fold to; `records` itself when they cannot be folded or shortened. */
+export function compactRecords(records: readonly JournalRecord[]): readonly JournalRecord[] {
+  try {
+    const folded = foldJournal(records)
+    const shorter = write(folded, newestOf(records, folded))
+    return shorter.length < records.length && isSame(foldJournal(shorter), folded) ? shorter : records
+  } catch {
+    // A journal that does not fold is reported to whoever resumes it, from the records as they are.
+    return records
+  }
+}
+
+/** Words about a part from before its file went to another session say nothing of it any more. */
+function newestOf(records: readonly JournalRecord[], { ledger }: FoldedJournal): Newest {
+  const newest = new Map<string, JournalRecord>()
+  for (const record of records) {
+    const fileIndex = 'fileIndex' in record ? record.fileIndex : undefined
+    const partNumber = 'partNumber' in record ? record.partNumber : undefined
+    if ('partNumber' in record && (record.generation ?? 0) !== ledger.files[record.fileIndex]?.generation) continue
+    newest.set(placeName(record.type, fileIndex, partNumber), record)
+  }
+  return <T extends RecordType>(type: T, fileIndex?: number, partNumber?: number) =>
+    newest.get(placeName(type, fileIndex, partNumber)) as RecordOf<T> | undefined
+}
+
+function placeName(type: RecordType, fileIndex: number | undefined, partNumber: number | undefined): string {
+  return `${type} ${fileIndex} ${partNumber}`
+}
+
+function write(folded: FoldedJournal, newest: Newest): JournalRecord[] {
+  const begun = newest('session.begun')
+  const asked = newest('files.registering')
+  const fileIndexes = [...folded.registeringIndexes]
+  return [
+    ...(begun === undefined ? [] : [begun]),
+    ...createRecords(folded, newest),
+    ...placeRecords(folded.ledger.files),
+    ...folded.ledger.files.flatMap((file, fileIndex) => partRecords(file, fileIndex, newest)),
+    ...doubtRecords(folded, newest),
+    ...folded.ledger.files.flatMap((file, fileIndex) => fileRecords(file, fileIndex, newest)),
+    ...(asked === undefined || fileIndexes.length === 0 ? [] : [{ ...asked, fileIndexes }]),
+    ...endRecords(folded, newest),
+  ]
+}
+
+/** The session's id, or that it was asked for without an answer on record. */
+function createRecords(folded: FoldedJournal, newest: Newest): JournalRecord[] {
+  const { sessionId, leftSessionIds, hasPossibleOrphan, place } = folded
+  const creating = newest('session.creating')
+  const created = newest('session.created')
+  const isOrphanKnown = hasPossibleOrphan && place !== 'creating'
+  if (created !== undefined && sessionId !== undefined) {
+    const { type, at } = created
+    const left = leftSessionIds.length === 0 ? {} : { leftSessionIds }
+    return [{ type, at, sessionId, ...(isOrphanKnown ? { hasPossibleOrphan } : {}), ...left }]
+  }
+  if (creating === undefined || !isOrphanKnown) return []
+  const refused = newest('session.refused')
+  // Asking twice is what leaves a possible orphan behind when no answer is on record.
+  return [creating, creating, ...(refused === undefined ? [] : [refused])]
+}
+
+/** Every file's newest addresses, however many records they came in: one record for all that stand in the same place. */
+function placeRecords(files: readonly LedgerFile[]): JournalRecord[] {
+  const places = new Map<string, { readonly of: LedgerFile; readonly files: AddressedFile[] }>()
+  files.forEach((file, fileIndex) => {
+    const { addresses, serverFileId } = file
+    if (addresses.length === 0) return
+    const name = JSON.stringify([file.sessionId, file.generation, file.addressedAtMs])
+    const place = places.get(name) ?? { of: file, files: [] }
+    place.files.push({ fileIndex, addresses, ...(serverFileId === undefined ? {} : { serverFileId }) })
+    places.set(name, place)
+  })
+  return [...places.values()].map(({ of: { sessionId, generation, addressedAtMs: at }, files: placed }) => ({
+    ...{ type: 'files.placed', at, generation, files: placed },
+    ...(sessionId === undefined ? {} : { sessionId }),
+  }))
+}
+
+function partRecords(file: LedgerFile, fileIndex: number, newest: Newest): JournalRecord[] {
+  return file.parts.flatMap(({ partNumber, receipt }) => {
+    const received = receipt === undefined ? undefined : newest('part.received', fileIndex, partNumber)
+    return received === undefined ? [] : [received]
+  })
+}
+
+/** A resume doubts all that is missing; one record says so for ten thousand parts, where it says no more than is so. */
+function doubtRecords({ ledger }: FoldedJournal, newest: Newest): JournalRecord[] {
+  const resumed = newest('session.resumed')
+  const open = ledger.files.filter((file) => file.addresses.length > 0 && file.receivedCount < file.parts.length)
+  const isMissingDoubted = open.every((file) => file.parts.every((part) => isReceived(part) || part.isDoubtful))
+  const isResumeKept = resumed !== undefined && open.length > 0 && isMissingDoubted
+  const single = ledger.files.flatMap(({ plan: { fileIndex }, parts, generation }) =>
+    parts
+      .filter((part) => part.isDoubtful && !(isResumeKept && !isReceived(part)))
+      .map(({ partNumber }): JournalRecord => {
+        const at = resumed?.at ?? 0
+        const doubted = { type: 'part.doubtful', at, fileIndex, partNumber, generation } as const
+        return newest('part.doubtful', fileIndex, partNumber) ?? doubted
+      }),
+  )
+  return isResumeKept ? [resumed, ...single] : single
+}
+
+function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): JournalRecord[] {
+  const kept: (JournalRecord | undefined)[] = []
+  if (file.error !== undefined) kept.push(newest('file.failed', fileIndex))
+  if (file.state === 'confirming') kept.push(newest('file.confirming', fileIndex))
+  if (file.state === 'confirmed') kept.push(newest('file.confirmed', fileIndex))
+  return kept.filter((record) => record !== undefined)
+}
+
+/** Where the session's life goes on, as far as the records before have not said it. */
+function endRecords({ place, isServiceTold }: FoldedJournal, newest: Newest): JournalRecord[] {
+  const kept: (JournalRecord | undefined)[] = []
+  if (isServiceTold !== undefined) kept.push(newest('session.cancelled'))
+  if (place === 'creating') kept.push(newest('session.creating'))
+  else if (place === 'cancelling') kept.push(newest('session.cancelling'))
+  else if (place !== 'new' && place !== 'created') {
+    const settled = newest('session.settled')
+    // An older one may have said something else: a session that was partial, and was then given up.
+    if (settled?.status === place) kept.push(settled)
+  }
+  return kept.filter((record) => record !== undefined)
+}
+
+function isSame(one: FoldedJournal, other: FoldedJournal): boolean {
+  return asText(one) === asText(other)
+}
+
+/** Every field of the state, in one order; a fold holds nothing that JSON would not show. */
+function asText(folded: FoldedJournal): string {
+  return JSON.stringify({ ...folded, registeringIndexes: [...folded.registeringIndexes] })
+}

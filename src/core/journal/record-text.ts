@@ -1,0 +1,97 @@
+// A journal's record as text and back: every journal keeps records in this form, wherever it keeps them.
+
+import { UploadError } from '../errors.ts'
+import { JOURNAL_VERSION, type JournalRecord } from './journal.ts'
+
+/** By name, so that the compiler asks for a type that is added: one that is missing here is refused when it is read. */
+const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
+  'session.begun': true,
+  'session.creating': true,
+  'session.created': true,
+  'session.replaced': true,
+  'session.resumed': true,
+  'session.refused': true,
+  'session.cancelling': true,
+  'session.cancelled': true,
+  'session.settled': true,
+  'session.ended': true,
+  'files.registering': true,
+  'files.registered': true,
+  'files.placed': true,
+  'part.doubtful': true,
+  'part.received': true,
+  'parts.voided': true,
+  'file.confirming': true,
+  'file.confirmed': true,
+  'file.failed': true,
+}
+
+/**
+ * The text of a record. Throws ERR_UPLOAD_JOURNAL when it holds what JSON would change without a word: a function, a
+ * date, a map, a number that is not finite. Undefined properties are left out, and -0 becomes 0.
+ */
+export function recordText(record: JournalRecord): string {
+  return JSON.stringify(record, function (this: Record<string, unknown>, name: string, shown: unknown) {
+    // `shown` has been through toJSON already; what is judged is the value itself.
+    if (!isPlain(this[name]) || (Array.isArray(this) && shown === undefined)) {
+      throw new UploadError(
+        'ERR_UPLOAD_JOURNAL',
+        `A record of type ${record.type} is not plain data at "${name}" and cannot be kept.`,
+      )
+    }
+    return shown
+  })
+}
+
+/**
+ * The record of a text; `name` and `line` say in messages where it stands. Throws ERR_UPLOAD_JOURNAL when it is none, of
+ * another version, or of a type that this program does not know.
+ */
+export function recordFromText(text: string, name: string, line: number): JournalRecord {
+  const value = parseJson(text) as Partial<JournalRecord> | null | undefined
+  if (typeof value?.type !== 'string' || typeof value.at !== 'number') throw damaged(name, line)
+  if (value.type === 'session.begun' && value.version !== JOURNAL_VERSION) {
+    throw unknownVersion(name, String(value.version), JOURNAL_VERSION)
+  }
+  if (Object.hasOwn(KNOWN_TYPES, value.type)) return value as JournalRecord
+  throw new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${name}" has a record of the type ${JSON.stringify(value.type)} in line ${line}, which this program does not know. Finish this session with the program that began it.`,
+    { details: { file: name, line } },
+  )
+}
+
+export function damaged(name: string, line: number): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${name}" is damaged in line ${line}; nothing in it was changed. Put back a copy of the file, or remove this session and upload its files again.`,
+    { details: { file: name, line } },
+  )
+}
+
+export function unknownVersion(name: string, version: string, known: number): UploadError {
+  return new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal "${name}" has format version ${version}; this program reads version ${known}. Nothing in it was changed. Finish this session with the program that began it.`,
+    { details: { file: name, version } },
+  )
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object')
+    return typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
+  if (value === null || Array.isArray(value)) return true
+  // Not compared with this realm's Object.prototype: a record may come from another one.
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

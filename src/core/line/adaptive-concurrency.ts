@@ -1,0 +1,198 @@
+// The number of parts in flight, found by trying: more as long as more brings more, half when the storage says that it is
+// too much. Pure. It doubles while the line has no queue. Later it measures the present limit, tries another, keeps what
+// was better, and rests between trials.
+//
+// What the round trip says decides what a rate means. While a queue stays, the line is full, and more connections would take
+// from others. Without one, losses hold the connections back: young ones carry much more than they can keep up once they
+// have lost packets, so a rate that falls is the sign to try more at once, and more is not taken back for having brought
+// nothing yet: nobody waits for it, and going back would cost what the older ones are about to lose.
+
+import type { Concurrency, ConcurrencySample } from '../concurrency.ts'
+import type { EarlyGrowth } from './early-growth.ts'
+import { createGoodput } from './goodput.ts'
+import type { Hearing } from './hearing.ts'
+import { UNHEARD } from './line-room.ts'
+import { createThrottleCeiling } from './throttle-ceiling.ts'
+import { judgeTrial, type Trial } from './trial.ts'
+import { createTrialRest } from './trial-rest.ts'
+import { createUsualRate } from './usual-rate.ts'
+
+/** A trial upwards: the first where queues cannot be seen, those when the rate fell or rose, later ones; a trial downwards. */
+const FIRST_GROWTH = 1.5
+const FAST_GROWTH = 2
+const LATE_GROWTH = 1.25
+const SHRINKAGE = 1.25
+/** After a sign that the line has changed there is so long to see whether it stays, where queues cannot be seen. */
+const LOOK_MS = 400
+/** A trial downwards costs more when it fails, because what is in flight must end first: not before such a rest. */
+const CALM_REST_MS = 30_000
+/** A storage that complained is left alone for so long at least; a rest this long shows that it puts up with the limit. */
+const LONG_REST_MS = 15_000
+/** Room must last before it says that nobody else is there: it is waited for so long. */
+const PATIENCE_MS = 3_000
+/** A longer gap between samples is a machine asleep. */
+const GAP_MS = 5_000
+
+export interface Bounds {
+  readonly min: number
+  readonly start: number
+  readonly max: number
+}
+
+export function createAdaptiveConcurrency(
+  { min, start, max }: Bounds,
+  hearing?: Pick<Hearing, 'room' | 'earlyGrowth'>,
+): Concurrency {
+  let limit = start
+  let trial: Trial | undefined
+  let growth = FAST_GROWTH
+  let hasTried = false
+  /** More brought nothing, or little for what it was: fewer may do as well. */
+  let isSaturated = false
+  let nextDirection: 'up' | 'down' = 'up'
+  let firstMs: number | undefined
+  let lastMs: number | undefined
+  let isEarly = true
+  /** Doubling without measuring, while that is possible. */
+  let early: EarlyGrowth | undefined = hearing?.earlyGrowth()
+  const goodput = createGoodput()
+  const room = hearing?.room() ?? UNHEARD
+  const usual = createUsualRate()
+  const rest = createTrialRest()
+  const ceiling = createThrottleCeiling(min, max)
+
+  const up = (): number => {
+    const factor = room.isDeaf() && !hasTried ? FIRST_GROWTH : growth
+    return Math.min(Math.max(limit + 1, Math.floor(limit * factor)), max, ceiling.most())
+  }
+  const down = (): number => Math.min(limit, Math.max(min, 2, Math.floor(limit / SHRINKAGE)))
+  const moveTo = (next: number, nowMs: number): void => {
+    goodput.restart(nowMs, Math.max(0, next - limit))
+    limit = next
+  }
+  const keep = (nowMs: number, atLeastMs: number): number => {
+    growth = LATE_GROWTH
+    isEarly = false
+    early = undefined
+    return rest.begin(nowMs, atLeastMs)
+  }
+  const relax = (nowMs: number): void => {
+    if (keep(nowMs, nextDirection === 'down' ? CALM_REST_MS : 0) >= LONG_REST_MS) ceiling.raise()
+  }
+  /** Starts a trial, if that is another limit. */
+  const begin = (next: number, rate: number, nowMs: number, isAlone = room.isAlone()): boolean => {
+    if (next === limit || rate === 0) return false
+    trial = { limit: next, fromLimit: limit, fromRate: rate, isAlone, isFirst: !hasTried }
+    moveTo(next, nowMs)
+    hasTried = true
+    return true
+  }
+  const end = (ended: Trial, rate: number, nowMs: number): void => {
+    trial = undefined
+    const { fromLimit, fromRate, isAlone } = ended
+    const isUp = limit > fromLimit
+    const line = { hasRoom: room.hasRoom(), leastRoundTripMs: room.leastMs() }
+    const { isKept, hasGained, isFull, hasPaid } = judgeTrial(ended, rate, line)
+    if (isUp) isSaturated = isFull
+    nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
+    // What young connections carried is not usual; what a limit brought before, it is to bring again.
+    usual.afterTrial(isKept ? undefined : fromRate, hasGained && isUp ? Math.max(usual.best(), rate) : rate)
+    // The next step is as large as what this one brought, so that it does not pass the end of the line by much.
+    if (isUp && !hasPaid) growth = Math.min(growth, Math.max(LATE_GROWTH, rate / fromRate))
+    if (isKept) rest.renew()
+    else moveTo(fromLimit, nowMs)
+    if (isKept && !isFull && begin(isUp ? up() : down(), rate, nowMs, isAlone)) return
+    relax(nowMs)
+  }
+  const halve = (nowMs: number): void => {
+    const half = ceiling.complain(limit, nowMs)
+    if (half === undefined) return
+    // A trial that drew the complaint began at a limit that drew none; half of the present one is safe for both.
+    trial = undefined
+    usual.afterTrial(undefined, 0)
+    nextDirection = 'up'
+    isSaturated = false
+    rest.renew()
+    moveTo(half, nowMs)
+    keep(nowMs, LONG_REST_MS)
+  }
+  /** Between trials: whether the line is still the same, and whether it is time for another one. */
+  const watch = (rate: number, nowMs: number): void => {
+    const isDeaf = room.isDeaf()
+    const change = usual.compare(rate, !isDeaf)
+    if (!isDeaf && room.queue() === 'unknown' && (change !== 'usual' || rest.isOver(nowMs))) {
+      // Nobody has listened of late: the next rates are judged with round trips beside them.
+      rest.listen(nowMs)
+      return
+    }
+    usual.follow(rate)
+    const isFree = isDeaf || room.isAlone()
+    // Another rate while there is a queue says that others came or went, not that the line is another.
+    if (isFree && change !== 'usual') {
+      nextDirection = 'up'
+      growth = FAST_GROWTH
+      const canGrow = up() > limit
+      usual.renew(rate, canGrow)
+      if (canGrow || isDeaf) rest.renew()
+      rest.endBy(isDeaf ? nowMs + LOOK_MS : nowMs)
+      // What cannot go up any more, and carries less than it did, may be more than is needed.
+      isSaturated = change === 'fallen' && limit === max
+    }
+    if (rest.isOver(nowMs)) tryAnother(rate, nowMs, isFree)
+  }
+  const tryAnother = (rate: number, nowMs: number, isFree: boolean): void => {
+    const isDeaf = room.isDeaf()
+    const hasRoom = isDeaf || room.hasRoom()
+    // Nobody gains by fewer on a line without a queue, and more would only wait in one that stays. It may be young
+    // connections that fill it: they will not for long.
+    if (!isDeaf && hasRoom) nextDirection = 'up'
+    if (nextDirection === 'up' && !hasRoom) {
+      if (nowMs - Math.max(room.emptyAtMs(), rest.endsAtMs(), firstMs ?? nowMs) < CALM_REST_MS) return
+      isSaturated = true
+      nextDirection = 'down'
+    }
+    if (nextDirection === 'up' && !isFree) {
+      if (nowMs - rest.endsAtMs() >= PATIENCE_MS) relax(nowMs)
+      return
+    }
+    const [first, second] = nextDirection === 'up' ? [up(), down()] : [down(), up()]
+    if (begin(first, rate, nowMs)) return
+    nextDirection = 'up'
+    if (!(isSaturated && (isDeaf || !hasRoom) && begin(second, rate, nowMs))) relax(nowMs)
+  }
+
+  /** Returns whether it is still early. */
+  const growEarly = (sample: ConcurrencySample): boolean => {
+    const next = early?.next({ ...sample, queue: room.queue(), leastRoundTripMs: room.leastMs() }, limit)
+    if (next === undefined) early = undefined
+    else if (next !== limit) moveTo(Math.min(next, max, ceiling.most()), sample.atMs)
+    return early !== undefined
+  }
+
+  return {
+    limit: () => limit,
+    onSample(sample) {
+      const nowMs = sample.atMs
+      const sinceMs = nowMs - (lastMs ?? nowMs)
+      firstMs ??= nowMs
+      lastMs = nowMs
+      room.add(sample.roundTripMs, nowMs, sample.lateMs)
+      if (sample.throttles > 0 || sample.failures > Math.max(1, limit / 4)) {
+        halve(nowMs)
+        return
+      }
+      // Slots that are not used say nothing about what more of them would bring; nor do those of a limit before.
+      const isOther = sample.inFlight < limit * 0.75 || sample.inFlight > limit
+      if (sinceMs <= 0 || sinceMs > GAP_MS || isOther) {
+        goodput.restart(nowMs, 0)
+        return
+      }
+      if (growEarly(sample)) return
+      const rate = goodput.add(sample, sinceMs, limit, rest.isHasty())
+      if (rate === undefined) return
+      if (trial !== undefined) end(trial, rate, nowMs)
+      else watch(rate, nowMs)
+    },
+    isCurious: () => isEarly || trial !== undefined || rest.isListening(lastMs ?? 0),
+  }
+}

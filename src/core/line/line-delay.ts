@@ -1,0 +1,103 @@
+// Listens to the line for background: how long it takes to answer while we send. Where the transport can measure a round
+// trip it is asked twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came.
+
+import { createAlarm } from '../time/alarm.ts'
+import { createBackground } from './background.ts'
+import type { Clock, Transport, TransportReply, TransportRequest } from '../ports.ts'
+import { sendThrough } from './send-through.ts'
+
+export interface LineDelay {
+  /** The transport to send with, so that answers are heard. */
+  readonly transport: Transport
+  /** So many more bytes were handed to the network. */
+  addBytes(bytes: number): void
+  /** Whether anything is being sent; nothing is measured otherwise. */
+  setActive(isActive: boolean): void
+}
+
+const PROBE_EVERY_MS = 500
+/** A round trip that takes longer is given up and counts as one of this length. */
+const PROBE_TIMEOUT_MS = 2_000
+const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
+
+/** `onRate` hears how fast all parts together may go, bytes a second. */
+export function createLineDelay(
+  { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
+  onRate: (bytesPerSecond: number) => void,
+): LineDelay {
+  const background = createBackground()
+  const now = (): number => clock.monotonicNow()
+  let bytesSince = 0
+  let isActive = false
+  let latestUrl: string | undefined
+  let probing: AbortController | undefined
+  const asSent = new WeakMap<TransportRequest, TransportRequest>()
+
+  const hear = (delayMs: number): void => {
+    background.onSample({ atMs: now(), delayMs, bytesSince })
+    bytesSince = 0
+    onRate(background.bytesPerSecond())
+  }
+  const probe = async (url: string): Promise<void> => {
+    const controller = new AbortController()
+    probing = controller
+    const beganAtMs = now()
+    const timer = clock.setTimeout(() => controller.abort(TOO_LONG), PROBE_TIMEOUT_MS)
+    try {
+      await transport.roundTrip?.(url, controller.signal)
+      hear(now() - beganAtMs)
+    } catch {
+      // A host that refuses or cannot be reached is the attempts' business; only a long wait says something here.
+      if (controller.signal.reason === TOO_LONG) hear(PROBE_TIMEOUT_MS)
+    } finally {
+      clock.clearTimeout(timer)
+    }
+  }
+  const alarm = createAlarm(clock, () => {
+    const began = latestUrl === undefined ? Promise.resolve() : probe(latestUrl)
+    void began.then(() => {
+      if (isActive) alarm.set(now() + PROBE_EVERY_MS)
+    })
+  })
+
+  const sendAndHear = async (request: TransportRequest): Promise<TransportReply> => {
+    let handedOverAtMs: number | undefined
+    const lengthBytes = bodyLength(request)
+    const told: TransportRequest = {
+      ...request,
+      onSent(sentBytes) {
+        if (sentBytes >= lengthBytes) handedOverAtMs ??= now()
+        request.onSent?.(sentBytes)
+      },
+    }
+    asSent.set(request, told)
+    const reply = await transport.send(told)
+    if (handedOverAtMs !== undefined) hear(now() - handedOverAtMs)
+    return reply
+  }
+  onRate(background.bytesPerSecond())
+
+  return {
+    transport: sendThrough(transport, {
+      endingOf: (request) => transport.endingOf(asSent.get(request) ?? request),
+      send(request) {
+        latestUrl = request.url
+        return transport.roundTrip === undefined ? sendAndHear(request) : transport.send(request)
+      },
+    }),
+    addBytes(bytes) {
+      bytesSince += Math.max(0, bytes)
+    },
+    setActive(isNowActive) {
+      isActive = isNowActive
+      if (transport.roundTrip === undefined) return
+      alarm.set(isActive ? now() + PROBE_EVERY_MS : undefined)
+      if (!isActive) probing?.abort()
+    },
+  }
+}
+
+function bodyLength({ body }: TransportRequest): number {
+  if (body === undefined) return 0
+  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
+}

@@ -1,0 +1,114 @@
+// Leave to send: one queue for the bodies of all attempts, so that they stay below one rate together and none starves. The
+// rate follows a timetable, may be changed while parts are under way, and is lowered further where background asks.
+
+import { createAlarm } from '../time/alarm.ts'
+import type { Clock } from '../ports.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { minuteOfDay, parseTimetable, type LimitRate } from './timetable.ts'
+
+export interface Pace {
+  /** Whether bytes wait at all now. */
+  isLimited(): boolean
+  /** The most bytes to ask leave for at once. */
+  pieceBytes(): number
+  /** Waits for leave to send; undefined: go on. Rejects with the signal's reason; then nothing was spent. */
+  take(bytes: number, signal: AbortSignal): Promise<void> | undefined
+  /** Another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+  setLimit(limit: LimitRate | undefined): void
+  /** Stays below this too, bytes a second. */
+  setCeiling(bytesPerSecond: number | undefined): void
+}
+
+interface Waiter {
+  readonly bytes: number
+  go(): void
+}
+
+/** How late a change in the timetable, or of the wall clock, may be noticed. */
+const LOOK_MS = 1_000
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for a limit that is none. */
+export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
+  const debt = createRateLimit()
+  const waiters = new Set<Waiter>()
+  let timetable = parseTimetable(limit)
+  let ceiling: number | undefined
+  let rate: number | undefined
+  let lookAtMs = -Infinity
+
+  const look = (nowMs: number): void => {
+    lookAtMs = nowMs + LOOK_MS
+    const asked = timetable.rateAt(minuteOfDay(clock))
+    rate = asked === undefined || ceiling === undefined ? (asked ?? ceiling) : Math.min(asked, ceiling)
+    debt.setRate(rate, nowMs)
+  }
+  const now = (): number => {
+    const nowMs = clock.monotonicNow()
+    if (nowMs >= lookAtMs) look(nowMs)
+    return nowMs
+  }
+  const serve = (): void => {
+    const nowMs = now()
+    for (const waiter of waiters) {
+      const waitMs = debt.waitMs(nowMs)
+      if (waitMs > 0) {
+        alarm.set(nowMs + Math.min(waitMs, LOOK_MS))
+        return
+      }
+      waiters.delete(waiter)
+      debt.spend(waiter.bytes, nowMs)
+      waiter.go()
+    }
+    alarm.set(undefined)
+  }
+  const alarm = createAlarm(clock, serve)
+  const changed = (): void => {
+    look(clock.monotonicNow())
+    serve()
+  }
+
+  return {
+    isLimited() {
+      now()
+      return rate !== undefined
+    },
+    pieceBytes: () => debt.pieceBytes(),
+    take(bytes, signal) {
+      const nowMs = now()
+      if (waiters.size === 0 && debt.waitMs(nowMs) === 0) {
+        debt.spend(bytes, nowMs)
+        return undefined
+      }
+      return new Promise((resolve, reject) => {
+        const leave = (): void => {
+          waiters.delete(waiter)
+          reject(signal.reason as Error)
+          serve()
+        }
+        const waiter: Waiter = {
+          bytes,
+          go() {
+            signal.removeEventListener('abort', leave)
+            resolve()
+          },
+        }
+        if (signal.aborted) {
+          reject(signal.reason as Error)
+          return
+        }
+        signal.addEventListener('abort', leave, { once: true })
+        waiters.add(waiter)
+        serve()
+      })
+    },
+    setLimit(next) {
+      timetable = parseTimetable(next)
+      changed()
+    },
+    setCeiling(bytesPerSecond) {
+      if (bytesPerSecond === ceiling) return
+      ceiling = bytesPerSecond
+      changed()
+    },
+  }
+}

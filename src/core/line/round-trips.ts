@@ -1,0 +1,77 @@
+// Asks the line how long it takes, when somebody is curious: one bare round trip at a time to the host that was sent to
+// last. A full queue shows here long before a part's answer would tell.
+
+import type { Clock, Transport } from '../ports.ts'
+import { sendThrough } from './send-through.ts'
+
+export interface RoundTrips {
+  /** The transport to send with, so that the host is known. */
+  readonly transport: Transport
+  /** Begins one, unless one is under way, one has just been, or the transport cannot. */
+  measure(): void
+  /** What was measured since this was asked last, ms; undefined when nothing was. */
+  takeNewest(): number | undefined
+  /** Gives up the one under way. */
+  stop(): void
+}
+
+const PAUSE_MS = 100
+/** A round trip that takes longer is given up and counts as one of this length. */
+const TIMEOUT_MS = 2_000
+const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
+
+export function createRoundTrips({
+  transport,
+  clock,
+}: {
+  readonly transport: Transport
+  readonly clock: Clock
+}): RoundTrips {
+  let url: string | undefined
+  let underWay: AbortController | undefined
+  let newestMs: number | undefined
+  let endedAtMs = -Infinity
+
+  const measureOnce = async (to: string, controller: AbortController): Promise<void> => {
+    const beganAtMs = clock.monotonicNow()
+    const timer = clock.setTimeout(() => controller.abort(TOO_LONG), TIMEOUT_MS)
+    try {
+      await transport.roundTrip?.(to, controller.signal)
+      newestMs = clock.monotonicNow() - beganAtMs
+    } catch {
+      // A host that refuses or cannot be reached is the attempts' business; only a long wait says something here.
+      if (controller.signal.reason === TOO_LONG) newestMs = TIMEOUT_MS
+    } finally {
+      clock.clearTimeout(timer)
+      underWay = undefined
+      endedAtMs = clock.monotonicNow()
+    }
+  }
+  const measure = (): void => {
+    if (transport.roundTrip === undefined || url === undefined || underWay !== undefined) return
+    if (clock.monotonicNow() - endedAtMs < PAUSE_MS) return
+    underWay = new AbortController()
+    void measureOnce(url, underWay)
+  }
+
+  return {
+    transport: sendThrough(transport, {
+      send(request) {
+        const isFirst = url === undefined
+        url = request.url
+        // The first round trip, while the line is still empty, is what all others are compared with.
+        if (isFirst) measure()
+        return transport.send(request)
+      },
+    }),
+    measure,
+    takeNewest() {
+      const taken = newestMs
+      newestMs = undefined
+      return taken
+    },
+    stop() {
+      underWay?.abort()
+    },
+  }
+}

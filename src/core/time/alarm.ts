@@ -1,0 +1,29 @@
+// One timer that can be moved: for whoever waits for the earliest of many times.
+
+import type { Clock } from '../ports.ts'
+
+export interface Alarm {
+  /** Rings once at that time, monotonic ms, instead of at the one set before; undefined: not at all. */
+  set(atMs: number | undefined): void
+}
+
+export function createAlarm(clock: Clock, onRing: () => void): Alarm {
+  let timer: unknown
+  let setForMs: number | undefined
+
+  return {
+    set(atMs) {
+      if (atMs === setForMs) return
+      if (setForMs !== undefined) clock.clearTimeout(timer)
+      setForMs = atMs
+      if (atMs === undefined) return
+      timer = clock.setTimeout(
+        () => {
+          setForMs = undefined
+          onRing()
+        },
+        Math.max(0, atMs - clock.monotonicNow()),
+      )
+    },
+  }
+}

@@ -1,0 +1,27 @@
+// A limit on how long something may take, on the Clock port. A machine that sleeps does not use it up.
+
+import { UploadError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import { hasSlept } from './suspend.ts'
+
+export interface TimeLimit {
+  /** Fires with ERR_UPLOAD_TIMEOUT when the time is up. */
+  readonly signal: AbortSignal
+  /** Leaves no timer behind. Must be called in the end. */
+  end(): void
+}
+
+/** After a sleep the whole time is given once more: nobody knows how much of it was left. */
+export function createTimeLimit(clock: Clock, limitMs: number, message: string): TimeLimit {
+  const controller = new AbortController()
+  let timer: unknown
+  const arm = (): void => {
+    const dueMs = clock.monotonicNow() + limitMs
+    timer = clock.setTimeout(() => {
+      if (hasSlept(clock, dueMs)) arm()
+      else controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message))
+    }, limitMs)
+  }
+  arm()
+  return { signal: controller.signal, end: () => clock.clearTimeout(timer) }
+}

@@ -1,0 +1,40 @@
+// Gets addresses for files whose turn comes, one request at a time, while few parts are ready: an address that is asked
+// for long before it is used grows old meanwhile.
+
+import { invariant } from '../errors.ts'
+import type { LedgerFile } from '../journal/ledger.ts'
+import type { TransferJob } from './transfer-job.ts'
+
+export interface Feeder {
+  /** Whether there are files to ask for and no request is under way. */
+  isHungry(): boolean
+  /** Whether every file has been asked for and answered. */
+  isDone(): boolean
+  /** One request. Rejects as `job.replenish` does. */
+  feed(signal: AbortSignal): Promise<void>
+}
+
+/** `onFile` hears of every file that is no longer `planned`: it has addresses now, or it has failed. */
+export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => void): Feeder {
+  const planned = job.ledger.files.filter((file) => file.state === 'planned')
+  /** Files are asked for in their order: those before this one have been told. */
+  let next = 0
+  let isFeeding = false
+
+  return {
+    isHungry: () => !isFeeding && next < planned.length,
+    isDone: () => planned.length === 0,
+    async feed(signal) {
+      isFeeding = true
+      await job.replenish(signal)
+      const before = next
+      for (let file = planned[next]; file !== undefined && file.state !== 'planned'; file = planned[next]) {
+        next += 1
+        onFile(file)
+      }
+      // Asking again and again without an effect would never end.
+      invariant(next > before || signal.aborted, 'a request for addresses settles at least one file')
+      isFeeding = false
+    },
+  }
+}

@@ -1,0 +1,241 @@
+// The transfer of one session: which of its parts may go, and when all of it is settled. It owns no slots; the engine
+// asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
+
+import { createAttemptEnd, type RetryAccount } from './attempt-end.ts'
+import { createAddressClock, expired, type AddressClock } from '../address/address-clock.ts'
+import { addressOf, createAttempts, type AttemptPorts } from './attempts.ts'
+import { summarize, UploadError } from '../errors.ts'
+import { createFeeder } from './feeder.ts'
+import { isFatal, named } from './file-failure.ts'
+import { createFinisher, type Finisher } from './finisher.ts'
+import { createHostWatch } from './host-watch.ts'
+import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
+import { createLifetime, type Lifetime } from './lifetime.ts'
+import { missingUnits, unitOf } from './missing-units.ts'
+import type { Random } from '../ports.ts'
+import { createSchedule, type Schedule, type Turn } from './schedule.ts'
+import type { TransferJob } from './transfer-job.ts'
+
+export interface TransferSettings {
+  /** Attempts of a part that reached the host, the first included. */
+  readonly retries: number
+  readonly giveUpAfterMs: number
+  /** Confirmations under way at once. */
+  readonly finishConcurrency: number
+}
+
+/** What all transfers of an engine share. */
+export interface TransferPorts extends AttemptPorts {
+  readonly random: Random
+  readonly account: RetryAccount
+  /** Something changed: there may be work for a slot. */
+  readonly wake: () => void
+  /** So many more bytes were handed to the network. */
+  readonly onBytes: (bytes: number) => void
+}
+
+/** What an attempt meant for the line, for the concurrency controller. */
+export interface AttemptTally {
+  readonly isDone: boolean
+  readonly isThrottle: boolean
+  readonly isFailure: boolean
+}
+
+export interface TransferResult {
+  readonly confirmedCount: number
+  readonly failedCount: number
+}
+
+export interface Transfer {
+  /** Parts that could start at a time, monotonic ms. */
+  readyCount(nowMs: number): number
+  /**
+   * Takes the next part and sends it once; undefined when none is ready. `onFree`: its slot is free already, while what the
+   * answer means is still looked into. Never rejects; no tally: the session was stopped.
+   */
+  attemptNext(onFree?: () => void): Promise<AttemptTally | undefined> | undefined
+  /** When to look again although nothing changed, monotonic ms, later than `nowMs`. */
+  nextDueMs(nowMs: number): number | undefined
+  /** The network may be back. */
+  probeNow(): void
+  /** Gets addresses for more files when fewer than `lookahead` parts are ready. */
+  feed(lookahead: number, nowMs: number): void
+  /** Once a second or so: an attempt that holds up the end alone goes again; see straggler. `isIdle`: slots are free. */
+  resetStraggler(nowMs: number, isIdle: boolean): void
+  /** Settles when every file has; rejects when the session cannot go on, or with the signal's reason. No attempt runs by then. */
+  readonly done: Promise<TransferResult>
+}
+
+const NOTHING: AttemptTally = { isDone: false, isThrottle: false, isFailure: false }
+
+export function createTransfer(
+  ports: TransferPorts,
+  job: TransferJob,
+  settings: TransferSettings,
+  signal: AbortSignal,
+): Transfer {
+  const { clock, random, account } = ports
+  const schedule = createSchedule({ order: job.protocol.traits.order })
+  const addresses = createAddressClock(clock)
+  const attempts = createAttempts(ports, withServerTime(job, addresses), ports.onBytes)
+  const life = createLifetime(signal, createOutcome(job))
+  life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
+  const track = async <R>(task: () => Promise<R>): Promise<R | undefined> => {
+    const result = await life.track(task)
+    ports.wake()
+    return result
+  }
+  const host = createHostWatch({
+    clock,
+    ...{ random, giveUpAfterMs: settings.giveUpAfterMs },
+    onUnreachable: (sinceMs, untilMs) => job.report({ type: 'unreachable', sinceMs, untilMs }),
+    onReachable: () => job.report({ type: 'reachable' }),
+    onGiveUp: (error) => life.stop(error),
+  })
+  const failing = new Set<LedgerFile>()
+  const failFile = async (file: LedgerFile, error: UploadError): Promise<void> => {
+    if (isSettled(file) || failing.has(file)) return
+    failing.add(file)
+    const { fileIndex } = file.plan
+    schedule.drop(fileIndex)
+    attempts.abortFile(fileIndex, error)
+    await job.record({ type: 'file.failed', fileIndex, error: summarize(error) })
+    job.report({ type: 'fileState', file })
+  }
+  const finisher = createFinishing({ job, life, schedule, track, wake: ports.wake, failFile }, settings)
+  const onAttemptEnd = createAttemptEnd({
+    job,
+    ...{ schedule, host, clock, random, account, failFile },
+    ...{
+      retries: settings.retries,
+      signal: life.signal,
+      onComplete: (file) => finisher.add(file),
+      onMoved: () => takeUpMoved(),
+    },
+  })
+  const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
+    const file = fileAt(job.ledger, turn.unit.fileIndex)
+    const start = { address: addressOf(file, turn.unit), generation: file.generation }
+    const beganAtMs = clock.monotonicNow()
+    if (addresses.isDead(start.address, file.addressedAtMs)) {
+      await onAttemptEnd(turn, start, expired(turn.unit))
+      return NOTHING
+    }
+    const result = await attempts.send(turn, onFree)
+    if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
+    if (result.kind === 'refused' && result.verdict.kind === 'renew') addresses.noteLateRefusal(result.verdict.error)
+    await onAttemptEnd(turn, start, result)
+    const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
+    return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
+  }
+  /** All addresses of a file come together, so one of them speaks for all. */
+  const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
+    first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
+  const takeUp = (file: LedgerFile): void => {
+    if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
+    if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
+  }
+  const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
+  /** Files that went to a new session: their attempts end before the first part of the new session goes. */
+  const takeUpMoved = async (): Promise<void> => {
+    const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
+    for (const file of moved) generations.set(file, file.generation)
+    for (const file of moved) {
+      schedule.restart(file.plan.fileIndex, [])
+      attempts.abortFile(
+        file.plan.fileIndex,
+        new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'),
+      )
+    }
+    for (const file of moved) {
+      await attempts.idle(file.plan.fileIndex)
+      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
+    }
+  }
+  const feeder = createFeeder(job, (file) => {
+    takeUp(file)
+    job.report({ type: 'fileState', file })
+  })
+  for (const file of job.ledger.files) takeUp(file)
+  life.settleIfOver()
+
+  const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(attempts.count(), nowMs))
+  return {
+    done: life.done,
+    readyCount: (nowMs) => Math.min(openSlots(nowMs), schedule.readyCount(nowMs)),
+    attemptNext(onFree) {
+      const nowMs = clock.monotonicNow()
+      const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs)
+      if (turn === undefined) return undefined
+      return track(() => attempt(turn, onFree))
+    },
+    nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
+    probeNow: () => host.probeNow(),
+    resetStraggler(nowMs, isIdle) {
+      const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && openSlots(nowMs) > 0
+      attempts.resetStraggler(nowMs, isTail)
+    },
+    feed(lookahead, nowMs) {
+      if (!feeder.isHungry() || openSlots(nowMs) < 1 || schedule.readyCount(nowMs) >= lookahead) return
+      void track(() => feeder.feed(life.signal))
+    },
+  }
+}
+
+/** Says how the session ended, once every file has. */
+function createOutcome({ ledger }: TransferJob): () => TransferResult | undefined {
+  return () => {
+    const settled = countSettled(ledger)
+    return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
+  }
+}
+
+/** Every answer of the storage tells its time. */
+function withServerTime(job: TransferJob, addresses: AddressClock): TransferJob {
+  const { protocol } = job
+  return {
+    ...job,
+    protocol: {
+      traits: protocol.traits,
+      request: (unit, address) => protocol.request(unit, address),
+      judge(reply, unit) {
+        addresses.noteReply(reply.headers)
+        return protocol.judge(reply, unit)
+      },
+    },
+  }
+}
+
+function createFinishing(
+  parts: {
+    readonly job: TransferJob
+    readonly life: Lifetime<TransferResult>
+    readonly schedule: Schedule
+    readonly track: <R>(task: () => Promise<R>) => Promise<R | undefined>
+    readonly wake: () => void
+    readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
+  },
+  { finishConcurrency }: TransferSettings,
+): Finisher {
+  const { job, life, schedule, wake, failFile } = parts
+  const finish = async (file: LedgerFile): Promise<readonly number[]> => {
+    try {
+      const again = await job.finish(file, life.signal)
+      job.report({ type: 'fileState', file })
+      return again
+    } catch (error) {
+      if (life.signal.aborted || isFatal(error)) throw error
+      await failFile(file, named(file, error))
+      return []
+    }
+  }
+  const finishTracked = async (file: LedgerFile): Promise<readonly number[]> =>
+    (await parts.track(() => finish(file))) ?? []
+  const resend = (file: LedgerFile, partNumbers: readonly number[]): void => {
+    const units = partNumbers.map((partNumber) => unitOf(file, partNumber))
+    job.report({ type: 'voided', units })
+    schedule.add(units)
+    wake()
+  }
+  return createFinisher(job.finishesAtOnce ?? finishConcurrency, finishTracked, resend)
+}

@@ -1,0 +1,262 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { fileSource } from '../../../../src/adapters/node/files/file-source.ts'
+import { isUploadError } from '../../../../src/core/errors.ts'
+import { bytesOf, counting, sourceContract } from '../../../contracts/source.ts'
+
+const longAgo = new Date('2026-01-02T03:04:05.500Z')
+
+sourceContract('fileSource', async (bytes) => {
+  const folder = await mkdtemp(join(tmpdir(), 'file-source-'))
+  const path = join(folder, 'take-7.mp4')
+  await writeFile(path, bytes)
+  await utimes(path, longAgo, longAgo)
+  return {
+    source: fileSource(path),
+    changes: {
+      'it became longer': () => writeFile(path, 'more', { flag: 'a' }),
+      'it became shorter': () => truncate(path, 9),
+      'it was written over with as many bytes': () => writeFile(path, Buffer.alloc(10, 7)),
+      'only its time changed': () => utimes(path, longAgo, new Date(longAgo.getTime() + 10)),
+      'it was deleted': () => unlink(path),
+      'another file was moved over it': async () => {
+        await writeFile(`${path}.new`, Buffer.alloc(11))
+        await rename(`${path}.new`, path)
+      },
+    },
+    cleanUp: () => rm(folder, { recursive: true }),
+  }
+})
+
+describe('fileSource', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'file-source-'))
+    await chmod(folder, 0o755)
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  async function fileOf(name: string, bytes: Uint8Array = counting(10)): Promise<string> {
+    const path = join(folder, name)
+    await writeFile(path, bytes)
+    await utimes(path, longAgo, longAgo)
+    return path
+  }
+
+  describe('name and place', () => {
+    it('is named after the last part of its path, and located at its absolute path', async () => {
+      const path = await fileOf('swing 01.mp4')
+
+      const source = fileSource(relative(process.cwd(), path))
+
+      expect(source.name).toBe('swing 01.mp4')
+      expect(source.location).toBe(path)
+      expect(await source.describe()).toEqual({ sizeBytes: 10, modifiedAtMs: 1_767_323_045_500 })
+    })
+
+    it('takes another name when it is given one', async () => {
+      expect(fileSource(await fileOf('a.mp4'), { name: 'b.mp4' }).name).toBe('b.mp4')
+    })
+
+    it('follows a link to a file', async () => {
+      const path = await fileOf('linked.mp4')
+      await symlink(path, join(folder, 'link.mp4'))
+
+      const source = fileSource(join(folder, 'link.mp4'))
+
+      expect(source.name).toBe('link.mp4')
+      expect((await source.describe()).sizeBytes).toBe(10)
+    })
+
+    it('refuses an empty path at once', () => {
+      expect(() => fileSource('')).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }))
+    })
+  })
+
+  describe('what cannot be read', () => {
+    async function problemOf(path: string): Promise<{ code: string; message: string }> {
+      try {
+        await fileSource(path).describe()
+      } catch (error) {
+        if (isUploadError(error)) return { code: error.code, message: error.message }
+        throw error
+      }
+      throw new Error(`"${path}" was described, and should not have been`)
+    }
+
+    it('says that there is nothing at the path', async () => {
+      const path = join(folder, 'no such.mp4')
+
+      expect(await problemOf(path)).toEqual({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${path}" cannot be read: there is nothing at this path. Check the path.`,
+      })
+    })
+
+    it('says that it is a folder', async () => {
+      expect(await problemOf(folder)).toEqual({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${folder}" cannot be read: it is a folder (name the files in it), not a regular file.`,
+      })
+    })
+
+    it.skipIf(process.platform === 'win32')('says that it is a pipe, without waiting for its writer', async () => {
+      const path = join(folder, 'pipe')
+      execFileSync('mkfifo', [path])
+
+      expect(await problemOf(path)).toEqual({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${path}" cannot be read: it is a pipe (pass it as a stream, or save it to a file first), not a regular file.`,
+      })
+      await rm(path)
+    })
+
+    it.skipIf(process.platform === 'win32')('says that it is a device', async () => {
+      expect((await problemOf('/dev/null')).message).toBe(
+        '"/dev/null" cannot be read: it is a device or socket, not a regular file.',
+      )
+    })
+
+    it.skipIf(process.platform === 'win32')('says that links lead in a circle', async () => {
+      await symlink(join(folder, 'ring-b'), join(folder, 'ring-a'))
+      await symlink(join(folder, 'ring-a'), join(folder, 'ring-b'))
+
+      expect((await problemOf(join(folder, 'ring-a'))).message).toContain('its links lead in a circle')
+    })
+
+    it.skipIf(process.platform === 'win32')(
+      'says that this user may not read it, before anything is sent',
+      async () => {
+        const path = await fileOf('private.mp4')
+        await chmod(path, 0o000)
+
+        const problem = await asOrdinaryUser(() => problemOf(path))
+
+        expect(problem).toEqual({
+          code: 'ERR_UPLOAD_SOURCE_READ',
+          message: `"${path}" cannot be read: this user may not read it. Give read permission.`,
+        })
+      },
+    )
+  })
+
+  describe('what has changed', () => {
+    it('notices another file of the same size and time in its place, while the handle has the old bytes', async () => {
+      const path = await fileOf('replaced.mp4', Buffer.from('old bytes!'))
+      const source = fileSource(path)
+      const reader = await source.open(await source.describe())
+      const other = await fileOf('replacement.mp4', Buffer.from('new bytes!'))
+
+      await rename(other, path)
+
+      await expect(reader.verify()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_CHANGED',
+        message: expect.stringMatching(/replaced\.mp4" has changed.*another file was put in its place/) as string,
+      })
+      expect((await bytesOf(reader, 0, 10)).toString()).toBe('old bytes!')
+      await reader.close()
+    })
+
+    it('notices a write within the same millisecond as the last one', async () => {
+      const path = await fileOf('quick.mp4')
+      const source = fileSource(path)
+      const reader = await source.open(await source.describe())
+
+      await utimes(path, longAgo, longAgo.getTime() / 1000 + 0.0005)
+
+      expect((await source.describe()).modifiedAtMs).toBe(1_767_323_045_500)
+      await expect(reader.verify()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_CHANGED',
+        message: expect.stringContaining('it was written to') as string,
+      })
+      await reader.close()
+    })
+
+    it('says where the bytes ended when the file was cut during a read', async () => {
+      const path = await fileOf('cut.mp4', counting(100))
+      const source = fileSource(path)
+      const reader = await source.open(await source.describe())
+      await truncate(path, 30)
+
+      await expect(reader.read(new Uint8Array(50), 0)).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_CHANGED',
+        message: expect.stringContaining('bytes 0 to 50 were expected and it ends at 30') as string,
+      })
+      await reader.close()
+    })
+  })
+
+  it.skipIf(process.platform !== 'linux')('holds one handle per opening, and none when closed or refused', async () => {
+    const path = await fileOf('handles.mp4')
+    const source = fileSource(path)
+    const countHandles = async (): Promise<number> => (await readdir('/proc/self/fd')).length
+    const before = await countHandles()
+
+    const identity = await source.describe()
+    await expect(source.open({ sizeBytes: 11 })).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+    expect(await countHandles()).toBe(before)
+    const reader = await source.open(identity)
+    await Promise.all([0, 1, 2].map((at) => bytesOf(reader, at, at + 5)))
+    expect(await countHandles()).toBe(before + 1)
+
+    await reader.close()
+    expect(await countHandles()).toBe(before)
+  })
+
+  it('reads beyond 4 GiB, on shared memory too', async () => {
+    const path = join(folder, 'five-gib.mp4')
+    const at = 5 * 2 ** 30 - 3
+    const handle = await open(path, 'w')
+    await handle.write(Buffer.from('end'), 0, 3, at)
+    await handle.close()
+    const source = fileSource(path)
+    const identity = await source.describe()
+    const reader = await source.open(identity)
+    const shared = new Uint8Array(new SharedArrayBuffer(5))
+
+    await reader.read(shared, at - 2)
+
+    expect(identity.sizeBytes).toBe(5_368_709_120)
+    expect(Buffer.from(shared)).toEqual(Buffer.from('\0\0end'))
+    await expect(reader.read(new Uint8Array(4), at)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+    await reader.close()
+    await unlink(path)
+  })
+
+  it('reads a file in a folder with a name of any script', async () => {
+    await mkdir(join(folder, '試合 ⚾'))
+
+    const source = fileSource(await fileOf(join('試合 ⚾', 'Schläge #7%.mp4')))
+
+    expect(source.name).toBe('Schläge #7%.mp4')
+    expect((await source.describe()).sizeBytes).toBe(10)
+  })
+})
+
+/** The superuser may read everything, so for the length of `work` a process of his acts as nobody. */
+async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return work()
+  process.seteuid?.(65_534)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}

@@ -1,0 +1,420 @@
+import fc from 'fast-check'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import ts from 'typescript'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { HASH_PROGRAM } from '../../../../src/adapters/node/hash/worker-hash-program.ts'
+import {
+  sharedWindow,
+  workerHasher,
+  type WorkerHasherOptions,
+} from '../../../../src/adapters/node/hash/worker-hasher.ts'
+import type { Hasher } from '../../../../src/core/ports.ts'
+import { hasherContract } from '../../../contracts/hasher.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+/** MD5 of 64 KiB of zeros, of two such windows, and of `abc`. */
+const ZEROS_64_KIB = 'fcd6bcb56c1689fcef28b57c22475bad'
+const ZEROS_128_KIB = '0dfbe8aa4c20b52e1b8bf3cb6cbdf193'
+const ABC = '900150983cd24fb0d6963f7d28e17f72'
+
+hasherContract('workerHasher, every body on a thread', () => {
+  const hasher = workerHasher({ smallBodyBytes: 0, threads: 2 })
+  return { hasher, cleanUp: () => hasher.close() }
+})
+hasherContract('workerHasher, as it comes', () => {
+  const hasher = workerHasher()
+  return { hasher, cleanUp: () => hasher.close() }
+})
+
+/** Every thread that was started, oldest first, as Node tells of them. */
+const started: Worker[] = []
+const remember = (worker: Worker): void => void started.push(worker)
+const open: (Hasher & { close(): Promise<void> })[] = []
+
+function makeHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
+  const hasher = workerHasher({ smallBodyBytes: 0, threads: 1, ...options })
+  open.push(hasher)
+  return hasher
+}
+
+beforeEach(() => {
+  process.on('worker', remember)
+})
+afterEach(async () => {
+  process.off('worker', remember)
+  await Promise.all(open.splice(0).map((hasher) => hasher.close()))
+  started.length = 0
+})
+
+describe('the digests of workerHasher', () => {
+  it('do not depend on cuts, offsets, the kind of memory, or other bodies on the way', async () => {
+    const hasher = makeHasher({ threads: 2 })
+    const piece = fc.record({
+      offset: fc.integer({ min: 0, max: 65 }),
+      bytes: fc.uint8Array({ maxLength: 5_000 }),
+      isShared: fc.boolean(),
+    })
+    const bodies = fc.array(fc.array(piece, { maxLength: 6 }), { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(bodies, async (given) => {
+        const digests = given.map(async (pieces) => {
+          const hash = hasher.start()
+          for (const { offset, bytes, isShared } of pieces) {
+            const memory = isShared ? sharedWindow(bytes.length + 99) : new Uint8Array(bytes.length + 99)
+            memory.fill(255).set(bytes, offset)
+            await hash.update(memory.subarray(offset, offset + bytes.length))
+          }
+          return hash.digest()
+        })
+
+        expect(await Promise.all(digests)).toEqual(
+          given.map((pieces) => md5(Buffer.concat(pieces.map(({ bytes }) => bytes)))),
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('are right for a thousand bodies at once, each through one window that is used again', async () => {
+    const hasher = makeHasher({ threads: 2 })
+    const digests = Array.from({ length: 1_000 }, async (_, index) => {
+      const window = sharedWindow(4 * KIB)
+      const hash = hasher.start()
+      for (let round = 0; round < 3; round += 1) {
+        window.fill(index + round)
+        await hash.update(window)
+      }
+      return hash.digest()
+    })
+
+    expect(await Promise.all(digests)).toEqual(
+      Array.from({ length: 1_000 }, (_, index) =>
+        md5(Buffer.concat([0, 1, 2].map((round) => Buffer.alloc(4 * KIB, index + round)))),
+      ),
+    )
+    expect(started).toHaveLength(2)
+  })
+
+  it('take updates in the order in which they were given, awaited or not', async () => {
+    const hash = makeHasher().start()
+
+    await Promise.all(['a', 'b', 'c'].map(async (text) => hash.update(Buffer.from(text))))
+
+    expect(await hash.digest()).toBe(ABC)
+  })
+})
+
+describe('the memory of workerHasher', () => {
+  it('leaves a plain window to its owner', async () => {
+    const window = new Uint8Array(64 * KIB)
+    const hash = makeHasher().start()
+
+    await hash.update(window)
+    await hash.update(window)
+
+    expect(window.byteLength).toBe(64 * KIB)
+    expect(await hash.digest()).toBe(ZEROS_128_KIB)
+  })
+
+  it('copies plain windows into memory that is used again, and lends shared ones as they are', async () => {
+    const hash = makeHasher().start()
+    await hash.update(Buffer.from('a'))
+    const posts = vi.spyOn(started[0]!, 'postMessage')
+    const lent = sharedWindow(50)
+
+    for (const window of [new Uint8Array(100), new Uint8Array(90), new Uint8Array(100), lent]) await hash.update(window)
+
+    const buffers = posts.mock.calls.map(([message]) => (message as [number, Uint8Array])[1].buffer)
+    expect(new Set(buffers.slice(0, 3)).size).toBe(1)
+    expect(buffers[3]).toBe(lent.buffer)
+    expect(await hash.digest()).toBe(md5(Buffer.concat([Buffer.from('a'), new Uint8Array(340)])))
+  })
+
+  it('hands out shared windows of zeros', () => {
+    const window = sharedWindow(100_003)
+
+    expect(window.buffer).toBeInstanceOf(SharedArrayBuffer)
+    expect(window).toEqual(new Uint8Array(100_003))
+  })
+
+  it('gives a thread at most 8 MiB ahead, or one window that is larger', async () => {
+    const hasher = makeHasher()
+    const body = hasher.start()
+    await body.update(Buffer.from('a'))
+    const posts = vi.spyOn(started[0]!, 'postMessage')
+    const large = new Uint8Array(9 * MIB)
+    const small = new Uint8Array(MIB)
+
+    const bodies = Array.from({ length: 20 }, () => hasher.start())
+    const updates = bodies.map(async (hash) => hash.update(small))
+    const postedAtOnce = posts.mock.calls.length
+    await Promise.all([...updates, body.update(large)])
+
+    expect(postedAtOnce).toBe(8)
+    expect(posts).toHaveBeenCalledTimes(21)
+    expect(await body.digest()).toBe(md5(Buffer.concat([Buffer.from('a'), large])))
+    for (const hash of bodies) expect(await hash.digest()).toBe('b6d81b360a5672d80c27430f39153e2c')
+  })
+
+  it('frees what a thread holds of a body that is let go', async () => {
+    const hash = makeHasher().start()
+    await hash.update(sharedWindow(64 * KIB))
+    const posts = vi.spyOn(started[0]!, 'postMessage')
+
+    hash.dispose?.()
+    hash.dispose?.()
+
+    expect(posts.mock.calls.map(([message]) => message as unknown)).toEqual([[1, 'drop']])
+  })
+
+  it('has a program that forgets a body when told to, and when its digest was taken', async () => {
+    const worker = new Worker(HASH_PROGRAM, { eval: true })
+    const ask = async (step: unknown): Promise<unknown> => {
+      const answer = once(worker, 'message')
+      worker.postMessage([7, step])
+      return ((await answer) as unknown[])[0]
+    }
+
+    const answers = []
+    for (const step of [Buffer.from('zzz'), 'drop', Buffer.from('abc'), 'digest', Buffer.from('abc'), 'digest']) {
+      answers.push(await ask(step))
+    }
+    await worker.terminate()
+
+    expect(answers).toEqual([null, null, null, ABC, null, ABC])
+  })
+})
+
+describe('the threads of workerHasher', () => {
+  it('are not started for small bodies, which are hashed at once', () => {
+    const hasher = makeHasher({ smallBodyBytes: 64 * KIB })
+    const hash = hasher.start()
+
+    const returned = [hash.update(new Uint8Array()), hash.update(Buffer.from('ab')), hash.update(Buffer.from('c'))]
+
+    expect(returned).toEqual([undefined, undefined, undefined])
+    expect(hash.digest()).toBe(ABC)
+    expect(started).toEqual([])
+  })
+
+  it('take a body whose first piece with bytes is as large as the limit, which is 64 KiB when none is given', async () => {
+    const hasher = workerHasher({ threads: 1 })
+    open.push(hasher)
+    const below = hasher.start()
+    const large = hasher.start()
+
+    const updatedBelow = below.update(sharedWindow(64 * KIB - 1))
+    void large.update(new Uint8Array())
+    const updated = large.update(sharedWindow(64 * KIB))
+    await updated
+
+    expect(updatedBelow).toBeUndefined()
+    expect(updated).toBeInstanceOf(Promise)
+    expect(await large.digest()).toBe(ZEROS_64_KIB)
+    expect(started).toHaveLength(1)
+  })
+
+  it('are started when the others have a body, up to the limit, and kept', async () => {
+    const hasher = makeHasher({ threads: 2 })
+    const run = async (atOnce: number): Promise<number> => {
+      const hashes = Array.from({ length: atOnce }, () => hasher.start())
+      await Promise.all(hashes.map(async (hash) => hash.update(sharedWindow(64 * KIB))))
+      for (const hash of hashes) expect(await hash.digest()).toBe(ZEROS_64_KIB)
+      return started.length
+    }
+
+    expect(await run(1)).toBe(1)
+    expect(await run(1)).toBe(1)
+    expect(await run(5)).toBe(2)
+    expect(await run(5)).toBe(2)
+  })
+
+  it('end at close, which may be called again; later bodies are hashed by the calling thread', async () => {
+    const hasher = makeHasher()
+    const under = hasher.start()
+    await under.update(sharedWindow(64 * KIB))
+
+    await Promise.all([hasher.close(), hasher.close()])
+
+    expect(started.map((worker) => worker.threadId)).toEqual([-1])
+    await expect(under.digest()).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_INTERNAL',
+      message: 'The hasher was closed while it hashed a body.',
+    })
+    const later = hasher.start()
+    expect(later.update(Buffer.from('abc'))).toBeUndefined()
+    expect(later.digest()).toBe(ABC)
+    expect(started).toHaveLength(1)
+  })
+
+  it.each([0, 1.5, 17, Number.NaN])('cannot be %s of them', (threads) => {
+    expect(() => workerHasher({ threads })).toThrow(
+      expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error,
+    )
+  })
+
+  it.each([-1, Number.NaN])('cannot be spared for bodies below %s bytes', (smallBodyBytes) => {
+    expect(() => workerHasher({ smallBodyBytes })).toThrow(
+      expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error,
+    )
+  })
+})
+
+describe('the death of a thread', () => {
+  const lost = {
+    code: 'ERR_UPLOAD_INTERNAL',
+    isRetryable: true,
+    message: expect.stringContaining('Send the part') as string,
+  }
+
+  it('rejects what it knew of a body, and the next body gets a new thread', async () => {
+    const hasher = makeHasher()
+    const [waiting, resting] = [hasher.start(), hasher.start()]
+    for (const hash of [waiting, resting]) await hash.update(sharedWindow(64 * KIB))
+
+    const dying = started[0]!.terminate()
+    const update = waiting.update(sharedWindow(MIB))
+    await expect(update).rejects.toMatchObject(lost)
+    await dying
+
+    await expect(waiting.update(Buffer.from('x'))).rejects.toMatchObject(lost)
+    await expect(resting.digest()).rejects.toMatchObject(lost)
+    const next = hasher.start()
+    await next.update(sharedWindow(64 * KIB))
+    expect(await next.digest()).toBe(ZEROS_64_KIB)
+    expect(started).toHaveLength(2)
+    waiting.dispose?.()
+  })
+
+  it('by a failure of its own is the cause of the rejection', async () => {
+    const hash = makeHasher().start()
+    await hash.update(sharedWindow(64 * KIB))
+    // A message that no body sends, so that the thread fails by itself.
+    started[0]!.postMessage(null)
+
+    await expect(hash.digest()).rejects.toMatchObject({ ...lost, cause: expect.any(TypeError) as Error })
+  })
+
+  it('loses nothing of bodies of which it had taken no window: the calling thread hashes them', async () => {
+    const dieAtBirth = (worker: Worker): void => void worker.terminate()
+    process.on('worker', dieAtBirth)
+    const hasher = makeHasher()
+    const hash = hasher.start()
+
+    const updates = ['a', 'b', 'c'].map(async (text) => hash.update(Buffer.from(text)))
+    const digest = hash.digest()
+    await Promise.all(updates)
+
+    expect(await digest).toBe(ABC)
+    process.off('worker', dieAtBirth)
+  })
+
+  it('for the third time leaves the work to the calling thread', async () => {
+    const hasher = makeHasher()
+    for (let death = 0; death < 3; death += 1) {
+      const hash = hasher.start()
+      await hash.update(sharedWindow(64 * KIB))
+      await started.at(-1)!.terminate()
+      hash.dispose?.()
+    }
+
+    const hash = hasher.start()
+
+    expect(hash.update(Buffer.from('abc'))).toBeUndefined()
+    expect(hash.digest()).toBe(ABC)
+    expect(started).toHaveLength(3)
+  })
+})
+
+describe('a process with a workerHasher', () => {
+  const run = promisify(execFile)
+  let folder = ''
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'worker-hasher-'))
+    const inCore = ['core/errors', 'core/redact']
+    const names = [...inCore, ...['hash-thread', 'md5-hasher', 'worker-hash-program', 'worker-hasher'].map(inNode)]
+    await Promise.all(names.map((name) => translate(name, folder)))
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  /** Runs a program in a process of its own; rejects when that does not end well by itself within ten seconds. */
+  async function output(flags: readonly string[], program: string, env: Record<string, string> = {}): Promise<string> {
+    const path = join(folder, 'program.js')
+    await writeFile(path, `import { workerHasher, sharedWindow } from './adapters/node/worker-hasher.js'\n${program}`)
+    const { stdout } = await run(process.execPath, [...flags, path], {
+      timeout: 10_000,
+      env: { ...process.env, ...env },
+    })
+    return stdout
+  }
+
+  const HASH_TWO_WINDOWS = `
+    const hash = workerHasher().start()
+    for (const window of [sharedWindow(65536), sharedWindow(65536)]) await hash.update(window)
+    console.log(await hash.digest())`
+
+  it('waits for a digest, and then ends by itself though the hasher was never closed', async () => {
+    expect(await output([], HASH_TWO_WINDOWS)).toBe(`${ZEROS_128_KIB}\n`)
+  })
+
+  it('does without threads where they are forbidden', async () => {
+    const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission'
+    const program = `
+      const hash = workerHasher().start()
+      console.log(hash.update(sharedWindow(65536)), await hash.digest())`
+
+    expect(await output([permission, '--allow-fs-read=*', '--no-warnings'], program)).toBe(
+      `undefined ${ZEROS_64_KIB}\n`,
+    )
+  })
+
+  it('has threads under the flags of its host, and runs none of its preloads in them', async () => {
+    const preload = join(folder, 'preload.cjs')
+    // Written to the descriptor at once: what a thread says otherwise may come after the end of the process.
+    const say = `require('node:fs').writeSync(1, 'preloaded')`
+    await writeFile(preload, `if (!require('node:worker_threads').isMainThread) ${say}`)
+    const flags = ['--disallow-code-generation-from-strings', '--frozen-intrinsics', '--no-warnings', '-r', preload]
+    const program = `
+      process.on('worker', (worker) => console.log('thread') ?? worker.on('error', console.log))
+      ${HASH_TWO_WINDOWS}`
+
+    const said = await output(flags, program, { NODE_OPTIONS: `--require=${preload}` })
+
+    expect(said).toBe(`thread\n${ZEROS_128_KIB}\n`)
+  })
+})
+
+function md5(bytes: Uint8Array): string {
+  return createHash('md5').update(bytes).digest('hex')
+}
+
+function inNode(name: string): string {
+  return `adapters/node/${name}`
+}
+
+/** One source file as JavaScript, so that a plain Node of any version can run it. */
+async function translate(name: string, folder: string): Promise<void> {
+  const source = await readFile(join(import.meta.dirname, '../../../src', `${name}.ts`), 'utf8')
+  const compilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.ESNext,
+    verbatimModuleSyntax: true,
+    rewriteRelativeImportExtensions: true,
+  }
+  const { outputText } = ts.transpileModule(source, { compilerOptions, fileName: `${name}.ts` })
+  await mkdir(dirname(join(folder, name)), { recursive: true })
+  await writeFile(join(folder, `${name}.js`), outputText)
+}

@@ -1,0 +1,450 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { appendFile, mkdtemp, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
+import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
+import { foldJournal, type JournalRecord } from '../../../../src/core/journal/journal.ts'
+import { decodeJournal } from '../../../../src/core/journal/journal-lines.ts'
+import type { Journal } from '../../../../src/core/ports.ts'
+import { journalContract } from '../../../contracts/journal.ts'
+
+// A disk may take a long time for each fsync; what is tested here is mostly not how long it takes.
+vi.setConfig({ testTimeout: 30_000 })
+const quickFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+const folders: string[] = []
+
+async function temporary(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'disk-journal-'))
+  folders.push(folder)
+  return join(folder, 'state')
+}
+
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+journalContract('diskJournal', async () => {
+  const parent = await mkdtemp(join(quickFolder, 'disk-journal-'))
+  const folder = join(parent, 'state')
+  return {
+    journal: diskJournal({ folder }),
+    another: () => diskJournal({ folder }),
+    cleanUp: () => rm(parent, { recursive: true, force: true }),
+  }
+})
+
+const confirmed = (fileIndex: number): JournalRecord => ({ type: 'file.confirmed', at: 1, fileIndex })
+const received = (partNumber: number, padding = ''): JournalRecord => ({
+  ...{ type: 'part.received', at: 1, fileIndex: 0, partNumber },
+  receipt: { acceptedEnd: 10 * partNumber, etag: `"e${String(partNumber)}${padding}"`, isVerified: true },
+})
+const begun = (partCount: number): JournalRecord => ({
+  ...{ type: 'session.begun', at: 1, version: 1, key: 'k', flow: 'video', params: {} },
+  files: [{ fileIndex: 0, name: 'clip', sizeBytes: partCount * 10, partCount, partSizeBytes: 10 }],
+  locations: ['/clip'],
+})
+
+const pathOf = (folder: string, key = 'k') => join(folder, folderOfKey(key), 'journal')
+
+async function write(journal: Journal, batches: readonly (readonly JournalRecord[])[], key = 'k'): Promise<void> {
+  const session = await journal.open(key)
+  for (const batch of batches) await session.append(batch)
+  await session.close()
+}
+
+async function read(journal: Journal, key = 'k'): Promise<readonly JournalRecord[]> {
+  const session = await journal.open(key)
+  await session.close()
+  return session.records
+}
+
+/** Watches the one class that all open files are of. */
+async function fileHandles(): Promise<{ datasync(): Promise<void>; sync(): Promise<void>; write(): Promise<unknown> }> {
+  const handle = await open(import.meta.filename, 'r')
+  await handle.close()
+  return Object.getPrototypeOf(handle) as ReturnType<typeof fileHandles>
+}
+
+const failure = (code: string): Error => Object.assign(new Error(code), { code })
+
+describe('the files of diskJournal', () => {
+  it('are for their owner alone', async () => {
+    const folder = await temporary()
+    const session = await diskJournal({ folder }).open('k')
+    await session.append([confirmed(0)])
+
+    const modes: Record<string, string> = {}
+    for (const name of ['.', ...(await readdir(folder, { recursive: true }))]) {
+      modes[name.replace(/[0-9a-f-]{36}$/, 'owner')] = ((await stat(join(folder, name))).mode & 0o777).toString(8)
+    }
+    await session.close()
+
+    expect(modes).toEqual({
+      '.': '700',
+      'session-k': '700',
+      'session-k/journal': '600',
+      'session-k/lock': '700',
+      'session-k/lock/owner': '600',
+    })
+  })
+
+  it('leave nothing of a session without a record, whatever its key', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+
+    for (const key of ['k', 'Ä'.repeat(200)]) await (await journal.open(key)).close()
+
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('leave nothing of a session that is removed, nor of a removal that was cut short', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]], 'one')
+    await write(journal, [[confirmed(0)]], 'two')
+    await rename(join(folder, folderOfKey('one')), join(folder, 'removed-half'))
+
+    await journal.remove('two')
+
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('are not made by a look: list and remove in a folder that is not there', async () => {
+    const folder = await temporary()
+
+    expect(await diskJournal({ folder }).list()).toEqual([])
+    await diskJournal({ folder }).remove('k')
+    await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it.each(
+    [
+      ...['', '\ud800', '\udc00', ' ', 'nul', 'COM1.txt', '%61', 'session-k'],
+      ...['a'.repeat(5000), '⚾'.repeat(200)],
+    ].map((key) => ({ key, label: key.slice(0, 9) })),
+  )('take $label as a key', async ({ key }) => {
+    const journal = diskJournal({ folder: await temporary() })
+    await write(journal, [[confirmed(3)]], key)
+
+    expect(await journal.list()).toEqual([key])
+    expect(await read(journal, key)).toEqual([confirmed(3)])
+  })
+})
+
+describe('a journal after a crash', () => {
+  it('drops a torn tail, and cuts it off before it goes on', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)], [confirmed(1)]])
+    const whole = await readFile(pathOf(folder))
+    await appendFile(pathOf(folder), Buffer.concat([Buffer.alloc(500), Buffer.from('\n{"type":\n')]))
+
+    expect(await read(journal)).toEqual([confirmed(0), confirmed(1)])
+    await write(journal, [[confirmed(2)]])
+
+    expect(await read(journal)).toEqual([confirmed(0), confirmed(1), confirmed(2)])
+    const now = await readFile(pathOf(folder))
+    expect(now.subarray(0, whole.length)).toEqual(whole)
+    expect(now.includes(0)).toBe(false)
+  })
+
+  it('goes on from every length that a crash can leave', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)], [confirmed(1), confirmed(2)]])
+    const whole = await readFile(pathOf(folder))
+    const counts = new Set<number>()
+
+    for (let length = whole.length; length >= 0; length -= 7) {
+      await writeFile(pathOf(folder), whole.subarray(0, length))
+      const session = await journal.open('k')
+      const found = [...session.records]
+      expect(found).toEqual([confirmed(0), confirmed(1), confirmed(2)].slice(0, found.length))
+      await session.append([confirmed(9)])
+      await session.close()
+      expect(await read(journal)).toEqual([...found, confirmed(9)])
+      counts.add(found.length)
+    }
+    expect(counts).toEqual(new Set([3, 2, 1, 0]))
+  })
+
+  it('drops nothing of a journal that was closed: damage is told and the file left as it is', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0), confirmed(1)], [received(1)]])
+    const bytes = await readFile(pathOf(folder))
+    bytes[bytes.indexOf('receipt')]! ^= 1
+    await writeFile(pathOf(folder), bytes)
+
+    await expect(journal.open('k')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: `The journal "${pathOf(folder)}" is damaged in line 4; nothing in it was changed. Put back a copy of the file, or remove this session and upload its files again.`,
+    })
+    expect(await readFile(pathOf(folder))).toEqual(bytes)
+    expect(await journal.list()).toEqual(['k'])
+    await journal.remove('k')
+    expect(await journal.list()).toEqual([])
+  })
+
+  it('refuses another version and changes nothing', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]])
+    const other = Buffer.from('mocap-uplink-journal 3 something new\nthat is torn')
+    await writeFile(pathOf(folder), other)
+
+    await expect(journal.open('k')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: expect.stringContaining('has format version 3; this program reads version 1') as string,
+    })
+    expect(await readFile(pathOf(folder))).toEqual(other)
+    expect(await readdir(join(folder, 'session-k'))).toEqual(['journal'])
+  })
+
+  it('lists what cannot be read too, under a long key as well', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const long = 'Ä'.repeat(300)
+    for (const key of ['first', 'B/second', long]) await write(journal, [[confirmed(0)]], key)
+    await truncate(pathOf(folder, 'B/second'), 0)
+    await writeFile(pathOf(folder, long), 'nonsense\n')
+
+    expect(new Set(await journal.list())).toEqual(new Set(['first', 'B/second', long]))
+  })
+
+  it('refuses a folder that was given the name of another session', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]], 'one')
+    await rename(join(folder, folderOfKey('one')), join(folder, folderOfKey('two')))
+
+    await expect(journal.open('two')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: expect.stringContaining('is that of the session "one", not of "two"') as string,
+    })
+  })
+})
+
+describe('durability', () => {
+  it('costs few fsyncs: records in flight share them, received parts do not wait', async () => {
+    const handles = await fileHandles()
+    const datasync = vi.spyOn(handles, 'datasync')
+    const sync = vi.spyOn(handles, 'sync')
+    const clock = { wallNow: () => 1, monotonicNow: () => 0 }
+    const journal = diskJournal({ folder: await temporary(), clock })
+    const session = await journal.open('k')
+    await session.append([begun(2000)])
+    datasync.mockClear()
+    sync.mockClear()
+
+    let next = 1
+    const worker = async (): Promise<void> => {
+      while (next <= 2000) await session.append([received(next++)])
+    }
+    await Promise.all(Array.from({ length: 16 }, worker))
+    expect(datasync.mock.calls.length + sync.mock.calls.length).toBe(0)
+    await session.append([{ type: 'file.confirming', at: 1, fileIndex: 0 }])
+    expect(datasync.mock.calls.length + sync.mock.calls.length).toBe(1)
+
+    next = 1
+    const confirming = async (): Promise<void> => {
+      while (next++ <= 320) await session.append([confirmed(0)])
+    }
+    await Promise.all(Array.from({ length: 16 }, confirming))
+    // 20 rounds of 16, and a few where they do not meet.
+    expect(datasync.mock.calls.length).toBeLessThan(60)
+    expect(datasync.mock.calls.length).toBeGreaterThan(10)
+    await session.close()
+  })
+
+  it('of what was found is made sure before it is relied on', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)], [confirmed(1)]])
+    const lines = (await readFile(pathOf(folder), 'utf8')).split('\n')
+    await writeFile(pathOf(folder), lines.slice(0, 2).join('\n') + '\n')
+    vi.spyOn(await fileHandles(), 'datasync').mockRejectedValueOnce(failure('EIO'))
+
+    await expect(journal.open('k')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: `The journal "${pathOf(folder)}" cannot be opened: the disk failed. Check the device, then resume the session.`,
+    })
+    expect(await read(journal)).toEqual([confirmed(0)])
+  })
+
+  it('that failed is not believed later: the session takes nothing more, and what was refused is not found', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const session = await journal.open('k')
+    await session.append([begun(3)])
+    vi.spyOn(await fileHandles(), 'datasync').mockRejectedValueOnce(failure('EIO'))
+
+    const wanted = { code: 'ERR_UPLOAD_JOURNAL', details: { path: pathOf(folder), systemCode: 'EIO' } }
+    await expect(session.append([confirmed(0)])).rejects.toMatchObject(wanted)
+    await expect(session.append([received(1)])).rejects.toMatchObject(wanted)
+    await session.close()
+
+    expect(await read(journal)).toEqual([begun(3)])
+  })
+
+  it('holds nothing back after a write that failed: it is cut off, whole lines too, and the next one follows', async () => {
+    const folder = await temporary()
+    const session = await diskJournal({ folder }).open('k')
+    await session.append([begun(3)])
+    const handles = await fileHandles()
+    const realWrite = handles.write
+    vi.spyOn(handles, 'write').mockImplementationOnce(async function (this: unknown, ...args: unknown[]) {
+      await Reflect.apply(realWrite, this, args)
+      throw failure('ENOSPC')
+    })
+
+    await expect(session.append([confirmed(0), confirmed(1)])).rejects.toMatchObject({
+      message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then resume the session.`,
+    })
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3)])
+    await session.append([confirmed(2)])
+
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(2)])
+    await session.close()
+  })
+})
+
+describe('a disk that takes nothing', () => {
+  const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mounts()
+  if (!canMount) process.stdout.write('SKIPPED: a really full disk needs root on Linux to mount a tmpfs\n')
+
+  it.skipIf(!canMount)('because it is read-only is told so, not that someone took the folder away', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'disk-journal-read-only-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', parent])
+    try {
+      await expect(diskJournal({ folder: join(parent, 'state', 'sessions') }).open('k')).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_JOURNAL',
+        message: expect.stringContaining('the disk is read-only. Choose another state folder') as string,
+        details: { systemCode: 'EROFS' },
+      })
+    } finally {
+      execFileSync('umount', [parent])
+      await rm(parent, { recursive: true })
+    }
+  })
+
+  it.skipIf(!canMount)(
+    'because it is full is told, loses nothing that was settled, and is no obstacle once there is room',
+    async () => {
+      const parent = await mkdtemp(join(tmpdir(), 'disk-journal-full-'))
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', parent])
+      try {
+        const journal = diskJournal({ folder: join(parent, 'state') })
+        const session = await journal.open('k')
+        await session.append([begun(10_000)])
+        const ballast = join(parent, 'ballast')
+        await writeFile(ballast, Buffer.alloc(700_000))
+        const settled: JournalRecord[] = [begun(10_000)]
+        let problem: unknown
+        for (let part = 1; problem === undefined && part <= 10_000; part++) {
+          const record = received(part, 'x'.repeat(900))
+          await Promise.resolve(session.append([record])).then(
+            () => settled.push(record),
+            (error: unknown) => (problem = error),
+          )
+        }
+        expect(problem).toMatchObject({ code: 'ERR_UPLOAD_JOURNAL', details: { systemCode: 'ENOSPC' } })
+        expect(settled.length).toBeGreaterThan(50)
+
+        await rm(ballast)
+        await session.append([confirmed(0)])
+        await session.close()
+
+        expect(await read(journal)).toEqual([...settled, confirmed(0)])
+        await writeFile(ballast, Buffer.alloc(2_000_000)).catch(() => undefined)
+        await expect(journal.open('another')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+        expect(await journal.list()).toEqual(['k'])
+      } finally {
+        execFileSync('umount', [parent])
+        await rm(parent, { recursive: true, force: true })
+      }
+    },
+  )
+})
+
+function mounts(): boolean {
+  try {
+    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('a journal that has grown', () => {
+  /** Each part is sent over and over, as in a bad night. */
+  const badNight = (rounds: number): JournalRecord[] => {
+    const records: JournalRecord[] = [begun(20)]
+    for (let round = 0; round < rounds; round++) {
+      for (let part = 1; part <= 20; part++) records.push(received(part, String(round)))
+      records.push({ type: 'parts.voided', at: 1, fileIndex: 0, partNumbers: [1, 2, 3] })
+    }
+    return records
+  }
+
+  it('is made short at opening, and folds to the same state', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const history = badNight(100)
+    await write(journal, [history])
+    const before = (await stat(pathOf(folder))).size
+
+    expect(foldJournal(await read(journal))).toEqual(foldJournal(history))
+    const after = (await stat(pathOf(folder))).size
+    expect(before).toBeGreaterThan(200_000)
+    expect(after).toBeLessThan(5_000)
+    expect((await stat(pathOf(folder))).mode & 0o777).toBe(0o600)
+
+    const found = await read(journal)
+    expect(found).toHaveLength(18)
+    expect(foldJournal(found)).toEqual(foldJournal(history))
+    await write(journal, [[received(1, 'again')]])
+    expect(await read(journal)).toEqual([...found, received(1, 'again')])
+  })
+
+  it('is made short while it is open, and takes all that is appended meanwhile', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const history = badNight(6_400)
+    const session = await journal.open('k')
+    let largest = 0
+    for (let at = 0; at < history.length; at += 1_000) {
+      await session.append(history.slice(at, at + 1_000))
+      largest = Math.max(largest, (await stat(pathOf(folder))).size)
+    }
+    await session.close()
+
+    expect(history.length).toBe(134_401)
+    expect(largest).toBeLessThan(8.2 * 1024 ** 2)
+    expect(foldJournal(await read(journal))).toEqual(foldJournal(history))
+  })
+
+  it('stays as it is when there is no room for the short one', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const history = badNight(100)
+    await write(journal, [history])
+    const before = await readFile(pathOf(folder))
+    vi.spyOn(await fileHandles(), 'write').mockRejectedValueOnce(failure('ENOSPC'))
+
+    const session = await journal.open('k')
+    expect((await readFile(pathOf(folder))).equals(before)).toBe(true)
+    await session.append([confirmed(0)])
+    await session.close()
+
+    vi.restoreAllMocks()
+    expect(foldJournal(await read(journal))).toEqual(foldJournal([...history, confirmed(0)]))
+    expect(await readdir(join(folder, 'session-k'))).toEqual(['journal'])
+  })
+})

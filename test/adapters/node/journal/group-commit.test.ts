@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+
+import { createGroupCommit, isDurable, type LineStore } from '../../../../src/adapters/node/journal/group-commit.ts'
+import { UploadError } from '../../../../src/core/errors.ts'
+import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
+
+/** A store in memory whose syncs end when the test says so, and a clock that stands still. */
+function scripted() {
+  const groups: string[][] = []
+  const syncs: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const arrivals: (() => void)[] = []
+  let isDirty = false
+  let broken: UploadError | undefined
+  let nextWriteError: Error | undefined
+  const store: LineStore = {
+    async write(texts) {
+      const error = nextWriteError
+      nextWriteError = undefined
+      if (error !== undefined) throw error
+      groups.push([...texts])
+      isDirty = true
+    },
+    async sync() {
+      const ending = new Promise<void>((resolve, reject) => syncs.push({ resolve, reject }))
+      arrivals.shift()?.()
+      try {
+        await ending
+        isDirty = false
+      } catch (error) {
+        broken = error as UploadError
+        throw error
+      }
+    },
+    isDirty: () => isDirty,
+    broken: () => broken,
+    tidy: () => Promise.resolve(),
+  }
+  const time = { now: 0 }
+  return {
+    ...{ groups, syncs, time },
+    commit: createGroupCommit(store, { monotonicNow: () => time.now }),
+    syncBegun: () => new Promise<void>((resolve) => arrivals.push(resolve)),
+    failNextWrite: (error: Error) => (nextWriteError = error),
+  }
+}
+
+const failure = new UploadError('ERR_UPLOAD_JOURNAL', 'the disk failed')
+
+describe('a group commit', () => {
+  it('lets all that comes during one sync share the next', async () => {
+    const { commit, groups, syncs, syncBegun } = scripted()
+    const first = syncBegun()
+    const one = commit.append(['a'], true)
+    await first
+    const second = syncBegun()
+    const others = [commit.append(['b'], true), commit.append(['c'], false), commit.append(['d'], true)]
+    syncs[0]!.resolve()
+    await one
+    await second
+
+    expect(groups).toEqual([['a'], ['b', 'c', 'd']])
+    syncs[1]!.resolve()
+    await Promise.all(others)
+    expect(syncs).toHaveLength(2)
+  })
+
+  it('does not let received parts wait for the disk, but takes them there once a second while they come', async () => {
+    const { commit, syncs, time, syncBegun } = scripted()
+
+    for (time.now = 0; time.now < 1000; time.now += 100) await commit.append(['part'], false)
+    expect(syncs).toHaveLength(0)
+    const begun = syncBegun()
+    await commit.append(['part'], false)
+    await begun
+
+    expect(syncs).toHaveLength(1)
+    syncs[0]!.resolve()
+    await commit.idle()
+    await commit.append(['part'], false)
+    expect(syncs).toHaveLength(1)
+  })
+
+  it('takes an append at any moment after another one, also while the last group is being ended', async () => {
+    for (let turns = 0; turns < 30; turns++) {
+      const { commit, groups, failNextWrite } = scripted()
+      await commit.append(['a'], false)
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      failNextWrite(failure)
+      await expect(commit.append(['b'], false)).rejects.toBe(failure)
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      await commit.append(['c'], false)
+      expect(groups).toEqual([['a'], ['c']])
+    }
+  })
+
+  it('fails what was appended behind a write that failed, and takes the next', async () => {
+    const { commit, groups, failNextWrite } = scripted()
+    failNextWrite(failure)
+
+    const one = commit.append(['a'], false)
+    const other = commit.append(['b'], false)
+
+    await expect(one).rejects.toBe(failure)
+    await expect(other).rejects.toBe(failure)
+    await commit.append(['c'], false)
+    expect(groups).toEqual([['c']])
+  })
+
+  it('never tries a sync that failed again: that append and all later ones fail', async () => {
+    const { commit, groups, syncs, syncBegun } = scripted()
+    const begun = syncBegun()
+    const one = commit.append(['a'], true)
+    await begun
+    const meanwhile = commit.append(['b'], true)
+    syncs[0]!.reject(failure)
+
+    await expect(one).rejects.toBe(failure)
+    await expect(meanwhile).rejects.toBe(failure)
+    await expect(commit.append(['c'], false)).rejects.toBe(failure)
+    expect(groups).toEqual([['a']])
+    expect(syncs).toHaveLength(1)
+  })
+
+  it('lets received parts alone settle before they are on the disk', () => {
+    const types: JournalRecord['type'][] = [
+      ...(['session.begun', 'session.creating', 'session.created', 'files.registering', 'files.registered'] as const),
+      ...(['part.doubtful', 'part.received', 'parts.voided', 'file.confirming', 'file.confirmed'] as const),
+      ...(['file.failed', 'session.cancelling', 'session.cancelled', 'session.settled'] as const),
+    ]
+
+    expect(types.filter((type) => !isDurable({ type } as JournalRecord))).toEqual(['part.received'])
+  })
+})

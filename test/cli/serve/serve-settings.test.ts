@@ -1,0 +1,71 @@
+// What `serve` refuses before it starts, in the words of the command line.
+
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { serveSettings } from '../../../src/cli/serve/serve-settings.ts'
+import { buildCli } from '../cli-under-test.ts'
+import type { CliUnderTest } from '../cli-under-test.ts'
+
+const TOKENS = ['--jwt-issuer', 'https://issuer.example', '--jwt-audience', 'uploads']
+const SECRET = 'hidden-in-the-environment'
+
+let cli: CliUnderTest
+beforeAll(async () => {
+  cli = await buildCli()
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  await writeFile(join(cli.folder, 'private.pem'), pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  await writeFile(join(cli.folder, 'public.pem'), pair.publicKey.export({ type: 'spki', format: 'pem' }))
+  await writeFile(join(cli.folder, 'torn.pem'), '-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n')
+})
+afterAll(() => cli.remove())
+
+it.each<[string, string[], Record<string, string>]>([
+  ['--address-life must be more than 0 and at most 7 days', ['--address-life', '8d'], {}],
+  ['--database-connections must be an integer from 2 to 1000', ['--database-connections', '1001'], {}],
+  ['--database-connections is "1": give a whole number of 2', ['--database-connections', '1'], {}],
+  ['--end-sessions-after must be 0 or at least --address-life', ['--end-sessions-after', '59m'], {}],
+  ['--public-url must be an http or https URL', ['--public-url', 'ftp://a.example'], {}],
+  ['MOCAP_METRICS_TOKEN must be visible ASCII', [], { MOCAP_METRICS_TOKEN: `${SECRET} ä` }],
+  ['S3_ENDPOINT must be an http or https URL', [], { S3_BUCKET: 'bucket', S3_ENDPOINT: SECRET }],
+  [
+    'S3_ACCESS_KEY and S3_SECRET_KEY must hold',
+    [],
+    { S3_BUCKET: 'abc', S3_ACCESS_KEY: 'a', S3_SECRET_KEY: `${SECRET} ` },
+  ],
+  ['DATABASE_URL does not hold a URL', [], { DATABASE_URL: `mysql://user:${SECRET}@host/name` }],
+  ['need both --jwt-issuer and --jwt-audience', ['--jwt-issuer', 'https://issuer.example'], {}],
+  ['need both --jwt-issuer and --jwt-audience', [], { MOCAP_JWT_JWKS_URL: 'https://issuer.example/keys' }],
+  ['need either --jwt-jwks-url or --jwt-public-key-file', TOKENS, {}],
+  [
+    'need either --jwt-jwks-url or --jwt-public-key-file',
+    [...TOKENS, '--jwt-public-key-file', 'public.pem'],
+    { MOCAP_JWT_JWKS_URL: 'https://issuer.example/keys' },
+  ],
+  ['--jwt-jwks-url must be an https URL', [...TOKENS, '--jwt-jwks-url', 'http://issuer.example/keys'], {}],
+  ['The public key of access tokens', [...TOKENS, '--jwt-public-key-file', 'nowhere.pem'], {}],
+  ['--jwt-public-key-file must be a public key in PEM', [...TOKENS, '--jwt-public-key-file', 'private.pem'], {}],
+  ['--jwt-public-key-file must be a public key in PEM', [...TOKENS, '--jwt-public-key-file', 'torn.pem'], {}],
+  [
+    '--jwt-algorithms must be some of',
+    [...TOKENS, '--jwt-public-key-file', 'public.pem'],
+    { MOCAP_JWT_ALGORITHMS: 'RS256, HS256' },
+  ],
+])('is refused as wrong use: %s (%j)', async (words, args, env) => {
+  const { code, stdout, stderr } = await cli.run(['serve', '--port', '0', ...args], env)
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(words)
+  expect(stderr).not.toContain(SECRET)
+})
+
+it('takes a stop without any delay, and no other time of nothing', async () => {
+  const times = { addressLife: '1h', stopWithin: '30s', endSessionsAfter: '30d' }
+  const options = { port: '0', host: '127.0.0.1', databaseConnections: '10', ...times }
+
+  expect(await serveSettings({ ...options, stopDelay: '0s' }, {})).toMatchObject({ stopDelayMs: 0 })
+  await expect(serveSettings({ ...options, stopWithin: '0s' }, {})).rejects.toThrow(/^--stop-within is "0s"/)
+})

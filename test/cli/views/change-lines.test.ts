@@ -1,0 +1,87 @@
+// Dying addresses, as a line for people and as an event of --json.
+
+import { PassThrough } from 'node:stream'
+import { expect, it } from 'vitest'
+
+import { tellAsLines, tellTroubles } from '../../../src/cli/views/change-lines.ts'
+import { tellAsJson } from '../../../src/cli/views/json-lines.ts'
+import { createOutput } from '../../../src/cli/views/output.ts'
+import { createEmitter } from '../../../src/flows/emitter.ts'
+import type { Upload, UploadEvents } from '../../../src/flows/upload.ts'
+
+function stage(isJson: boolean, isTerminal = false) {
+  const [stdout, stderr] = [Object.assign(new PassThrough(), { isTTY: isTerminal }), new PassThrough()]
+  const streams = { stdout, stderr } as unknown as { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
+  const output = createOutput({ isJson, isQuiet: false, ...streams, env: {} })
+  const emitter = createEmitter<UploadEvents>((error) => {
+    throw error
+  })
+  const upload = { on: emitter.on, off: emitter.off, state: 'uploading', files: () => [] } as unknown as Upload
+  return { output, emitter, upload, said: () => String(stdout.read()) }
+}
+
+const replaced = { oldSessionId: 's-1', newSessionId: 's-2', filesKept: 1, filesMoved: 3, bytesVoided: 5_242_880 }
+const shortfall = { deadlineMs: Date.UTC(2026, 10, 20, 2), neededMs: 5_400_000, availableMs: 600_000 }
+
+it('people are told what is sent again, and that a shortfall is coming', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+
+  emitter.emit('session.replaced', replaced)
+  emitter.emit('shortfall', shortfall)
+
+  const [first, second] = said().split('\n')
+  expect(first).toBe(
+    'session replaced, because its addresses died: session s-2 takes 3 files, of which 5 MiB are sent again; 1 file kept',
+  )
+  expect(second).toMatch(
+    /^shortfall: the addresses die at 2026-11-\d\d [\d:]{8}, and at this rate 1:30:00 are needed; /,
+  )
+})
+
+it('an outage is told once however often it is tried, and never as the time of giving up', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+
+  const sinceMs = Date.UTC(2026, 10, 20, 2)
+  for (const seconds of [1, 3, 7]) emitter.emit('waiting', { sinceMs, untilMs: sinceMs + seconds * 1_000 })
+  emitter.emit('waiting', { sinceMs: sinceMs + 3_600_000, untilMs: sinceMs + 3_601_000 })
+
+  const lines = said().trim().split('\n')
+  expect(lines).toHaveLength(2)
+  for (const line of lines)
+    expect(line).toMatch(
+      /^waiting: the storage is out of reach since [-\d]{10} [\d:]{8}; it is tried again by itself for as long as --give-up-after says$/,
+    )
+})
+
+it.each([
+  ['a log', false, 3],
+  ['a terminal', true, 2],
+])('%s has a line for each retry, or for each new reason', (_where, isTerminal, count) => {
+  const { output, emitter, upload, said } = stage(false, isTerminal)
+  tellTroubles(upload, (text) => output.say(text), output)
+
+  for (const message of ['The storage answered 503', 'The storage answered 503', 'Connection was refused'])
+    emitter.emit('retry', {
+      ...{ fileIndex: 0, name: 'a.mp4', partNumber: 1, attempt: 1, delayMs: 500 },
+      error: { code: 'ERR_UPLOAD_NETWORK', message },
+    })
+
+  expect(said().match(/^retry a\.mp4, part 1/gm)).toHaveLength(count)
+})
+
+it('scripts are told both as events', () => {
+  const { output, emitter, upload, said } = stage(true)
+  tellAsJson(upload, output, () => 0)
+
+  emitter.emit('session.replaced', replaced)
+  emitter.emit('shortfall', shortfall)
+
+  const lines = said().trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: 'state', state: 'uploading' },
+    { event: 'session.replaced', ...replaced },
+    { event: 'shortfall', deadline: '2026-11-20T02:00:00.000Z', neededMs: 5_400_000, availableMs: 600_000 },
+  ])
+})

@@ -1,0 +1,34 @@
+// What a person reads of an error: what happened, what to do, and the code to look up.
+
+import { describe, expect, it } from 'vitest'
+
+import { errorLine, fullLine } from '../../../src/cli/views/error-line.ts'
+import { TransportError, UploadError } from '../../../src/core/errors.ts'
+
+describe('the line of an error', () => {
+  it('says what to do where the message only says what happened', () => {
+    const refused = new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', 'The service refused the key')
+
+    expect(fullLine(errorLine(refused))).toBe(
+      'The service refused the key. Check key or token, then try again; a session that was begun can be resumed. ' +
+        '(ERR_UPLOAD_CREDENTIALS_REFUSED)',
+    )
+  })
+
+  it('leaves it to the message where that knows more of the case', () => {
+    const unknown = new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'Unknown option. See mocap-uplink --help.')
+
+    expect(fullLine(errorLine(unknown))).toBe('Unknown option. See mocap-uplink --help. (ERR_UPLOAD_INVALID_ARGUMENT)')
+  })
+
+  it('names what the network said before it says what to do', () => {
+    const reset = new TransportError('ERR_UPLOAD_NETWORK', 'The certificate of h is not trusted', {
+      ...{ ending: 'neverWhole', phase: 'connect', details: { systemCode: 'SELF_SIGNED' } },
+    })
+    const exhausted = new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', 'Gave up after 3 attempts.', { cause: reset })
+
+    expect(fullLine(errorLine(exhausted))).toMatch(
+      /^Gave up after 3 attempts\. The certificate of h is not trusted\. Look at the last failure/,
+    )
+  })
+})

@@ -1,0 +1,97 @@
+// The last line of an upload that is not done, where no session was opened: it is exact, and the command in it finishes.
+
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+
+import { commandLine } from '../../../src/cli/views/how-to-go-on.ts'
+import type { SharedOptions } from '../../../src/cli/options/options.ts'
+import type { Fault } from '../../helpers/independent-records.ts'
+import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
+import { buildCli, jsonLines, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
+
+let cli: CliUnderTest
+let service: IndependentService
+
+beforeAll(async () => {
+  cli = await buildCli()
+  await writeFile(join(cli.folder, 'swing.mp4'), randomBytes(1000))
+})
+afterAll(() => cli.remove())
+
+const env = (): Record<string, string> => ({ MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey })
+const run = (stateDir: string, ...args: string[]): Promise<CliEnd> =>
+  cli.run(args, { ...env(), MOCAP_STATE_DIR: join(cli.folder, stateDir) })
+
+/** Uploads, does what the last line says, and counts what is then stored and known. */
+async function uploadAndFinish(stateDir: string, faults: readonly Fault[]) {
+  service = await startIndependentService({ faults })
+  const first = await run(stateDir, 'video', 'swing.mp4', ...VIDEO)
+  const [, told = ''] = /: mocap-uplink (.*)\n$/.exec(first.stderr) ?? []
+  const second = await run(stateDir, ...told.split(' '))
+  const listed = await run(stateDir, 'sessions', '--json')
+  const sessions = jsonLines(listed.stdout).filter(({ event }) => event === 'session')
+  return { first, told, second, sessions, confirmed: service.storedFiles().filter(({ isConfirmed }) => isConfirmed) }
+}
+
+describe('an upload without a session', () => {
+  afterEach(() => service.close())
+
+  it('whose create had no answer says so, and is finished by the command in its last line', async () => {
+    const lost = [1, 2, 3].map((nth): Fault => ({ operation: 'create', nth, action: 'loseReply' }))
+    const { first, told, second, sessions, confirmed } = await uploadAndFinish('lost', lost)
+
+    expect(first.code).toBe(1)
+    expect(first.stderr).toContain('warning: a create had no clear answer')
+    expect(first.stderr).toMatch(/\nMissing: 1 of 1 file, 1000 B\. To finish: mocap-uplink resume video-\S+\n$/)
+    expect([told.split(' ')[0], second.code]).toEqual(['resume', 0])
+    expect(confirmed).toHaveLength(1)
+    // So that a `resume` of everything on another day sends nothing for a second time.
+    expect(sessions).toMatchObject([{ status: 'confirmed' }])
+  })
+
+  it('that the service refused is to be asked for anew, and the try is forgotten by the command in its last line', async () => {
+    const no: Fault = { operation: 'create', nth: 1, action: { status: 422, body: '{"error":"no such player"}' } }
+    const { first, told, second, sessions } = await uploadAndFinish('refused', [no])
+
+    expect(first.code).toBe(1)
+    expect(first.stderr).not.toContain('warning')
+    expect(first.stderr).toMatch(/\nMissing: 1 of 1 file, 1000 B\. Nothing was begun: correct the command and give it/)
+    expect([told.split(' ')[0], second.code]).toEqual(['cancel', 0])
+    expect(sessions).toMatchObject([{ status: 'cancelled' }])
+    expect((await run('refused', 'sessions', '--prune')).stdout).toMatch(/^removed 1 finished session, 0 others kept/)
+  })
+
+  it('whose record could not be begun is to be begun again, and nothing speaks of a session', async () => {
+    service = await startIndependentService()
+
+    const { code, stderr } = await run('swing.mp4/inside-a-file', 'video', 'swing.mp4', ...VIDEO)
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/\nMissing: everything\. Nothing was begun: run the command again when this is mended\.\n$/)
+    expect(service.requestsOf('create')).toEqual([])
+  })
+})
+
+describe('the command', () => {
+  const SENDING: SharedOptions = {
+    ...{ concurrency: '8', limitRate: '08:00,512KB 23:00,off', retries: '3', giveUpAfter: '2d', partSize: '8MiB' },
+    ...{ background: true, receipt: 'r.json' },
+    verify: 'off',
+  }
+
+  it('that resumes sends in the way that was asked for', () => {
+    expect(commandLine('resume', 'video-1', SENDING)).toBe(
+      `mocap-uplink resume video-1 --verify off --concurrency 8 --limit-rate '08:00,512KB 23:00,off' --retries 3 ` +
+        `--give-up-after 2d --receipt ${resolve('r.json')} --background`,
+    )
+    expect(commandLine('cancel', 'video-1', SENDING)).toBe('mocap-uplink cancel video-1')
+  })
+
+  it('says nothing of what is usual', () => {
+    const usual = { verify: 'md5', concurrency: 'auto', giveUpAfter: '12h', bearerHeader: 'Authorization' } as const
+
+    expect(commandLine('resume', 'video-1', usual)).toBe('mocap-uplink resume video-1')
+  })
+})

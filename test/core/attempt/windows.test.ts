@@ -1,0 +1,123 @@
+// The pool of windows: the budget is a bound, and nobody waits for ever.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createWindowPool, type WindowLease } from '../../../src/core/attempt/windows.ts'
+
+const never = (): AbortSignal => new AbortController().signal
+
+describe('a pool of windows', () => {
+  it('gives one window to a body that fits into it and two to a larger one', async () => {
+    const pool = createWindowPool({ budgetBytes: 400, windowBytes: 100 })
+
+    const [small, large] = [await pool.lease(100, never()), await pool.lease(101, never())]
+
+    expect([small.windows.length, large.windows.length, pool.leasedBytes()]).toEqual([1, 2, 300])
+    expect(new Set([...small.windows, ...large.windows]).size).toBe(3)
+  })
+
+  it('lets a body wait until there is room, first come first served, also when a smaller one would fit', async () => {
+    const pool = createWindowPool({ budgetBytes: 300, windowBytes: 100 })
+    const first = await pool.lease(200, never())
+    const order: string[] = []
+    const large = Promise.resolve(pool.lease(200, never())).then((lease) => (order.push('large'), lease))
+    const small = Promise.resolve(pool.lease(50, never())).then((lease) => (order.push('small'), lease))
+    await settled()
+    expect(order).toEqual([])
+
+    first.release()
+    await Promise.all([large, small])
+
+    expect(order).toEqual(['large', 'small'])
+    expect(pool.leasedBytes()).toBe(300)
+  })
+
+  it('reuses memory instead of making more', async () => {
+    let madeBytes = 0
+    const allocate = (bytes: number): Uint8Array => ((madeBytes += bytes), new Uint8Array(bytes))
+    const pool = createWindowPool({ budgetBytes: 400, windowBytes: 100, allocate })
+
+    for (let round = 0; round < 20; round += 1) (await pool.lease(300, never())).release()
+
+    expect(madeBytes).toBe(200)
+  })
+
+  it('gives two windows side by side, again and again, and makes no more memory for a short body between them', async () => {
+    let madeBytes = 0
+    const allocate = (bytes: number): Uint8Array => ((madeBytes += bytes), new Uint8Array(bytes))
+    const pool = createWindowPool({ budgetBytes: 400, windowBytes: 100, allocate })
+    const lease = async (bytes: number): Promise<readonly number[]> => {
+      const { windows, release } = await pool.lease(bytes, never())
+      release()
+      return windows.map(({ byteOffset }) => byteOffset)
+    }
+
+    expect([await lease(300), await lease(101)]).toEqual([
+      [0, 100],
+      [0, 100],
+    ])
+    expect([await lease(100), madeBytes]).toEqual([[100], 200])
+  })
+
+  it('takes windows back once, however often they are released', async () => {
+    const pool = createWindowPool({ budgetBytes: 200, windowBytes: 100 })
+    const lease = await pool.lease(200, never())
+
+    lease.release()
+    lease.release()
+    const [one, two] = [await pool.lease(100, never()), await pool.lease(100, never())]
+
+    expect(one.windows[0]).not.toBe(two.windows[0])
+    expect(pool.leasedBytes()).toBe(200)
+  })
+
+  it('lets go of who stops waiting, and serves who came after', async () => {
+    const pool = createWindowPool({ budgetBytes: 300, windowBytes: 100 })
+    const held = await pool.lease(200, never())
+    const controller = new AbortController()
+    const leaving = pool.lease(200, controller.signal)
+    const staying = pool.lease(100, never())
+    const reason = new Error('paused')
+
+    controller.abort(reason)
+
+    await expect(leaving).rejects.toBe(reason)
+    expect((await staying).windows).toHaveLength(1)
+    held.release()
+    expect(pool.leasedBytes()).toBe(100)
+    await expect(pool.lease(1, AbortSignal.abort(reason))).rejects.toBe(reason)
+  })
+
+  it('never hands out more than the budget, in any order of leases, releases and aborts', async () => {
+    const step = fc.record({ bytes: fc.integer({ min: 0, max: 250 }), ends: fc.constantFrom('release', 'abort') })
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.array(step, { maxLength: 25 }), async (scheduler, steps) => {
+        const pool = createWindowPool({ budgetBytes: 500, windowBytes: 100 })
+        const inUse = new Set<Uint8Array>()
+        const use = async ({ bytes, ends }: (typeof steps)[number]): Promise<void> => {
+          const controller = new AbortController()
+          if (ends === 'abort') void scheduler.schedule(Promise.resolve()).then(() => controller.abort(new Error('x')))
+          let lease: WindowLease
+          try {
+            lease = await pool.lease(bytes, controller.signal)
+          } catch {
+            return
+          }
+          for (const window of lease.windows) expect(inUse.has(window)).toBe(false)
+          for (const window of lease.windows) inUse.add(window)
+          expect(pool.leasedBytes()).toBeLessThanOrEqual(500)
+          await scheduler.schedule(Promise.resolve())
+          for (const window of lease.windows) inUse.delete(window)
+          lease.release()
+        }
+        const all = Promise.all(steps.map(use))
+        await scheduler.waitFor(all)
+        expect(pool.leasedBytes()).toBe(0)
+      }),
+    )
+  })
+})
+
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,240 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
+import { foldJournal, type JournalRecord } from '../../../src/core/journal/journal.ts'
+
+const planned = (fileIndex: number, partCount: number) => ({
+  ...{ fileIndex, name: `clip-${String(fileIndex)}`, sizeBytes: partCount * 10, partCount, partSizeBytes: 10 },
+})
+const addressed = (fileIndex: number, partCount: number, round = 0) => ({
+  ...{ fileIndex, serverFileId: `s${String(fileIndex)}-${String(round)}` },
+  addresses: Array.from(
+    { length: partCount },
+    (_, index) => `https://store.example/${String(fileIndex)}/${String(index)}`,
+  ),
+})
+const begun = (partCounts: readonly number[]): JournalRecord => ({
+  ...{ type: 'session.begun', at: 1, version: 1, key: 'night-1', flow: 'video', params: { playerId: 'p' } },
+  files: partCounts.map((count, index) => planned(index, count)),
+  locations: partCounts.map((_, index) => `/clips/${String(index)}`),
+})
+const received = (fileIndex: number, partNumber: number, etag: string): JournalRecord => ({
+  ...{ type: 'part.received', at: 9, fileIndex, partNumber },
+  receipt: { acceptedEnd: partNumber * 10, etag, isVerified: true },
+})
+
+/** Any record that fits a plan, in any order: more than a session would ever write. */
+function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
+  const at = fc.nat(1000)
+  const file = fc.nat(partCounts.length - 1)
+  const part = file.chain((fileIndex) =>
+    fc.record({
+      at,
+      fileIndex: fc.constant(fileIndex),
+      partNumber: fc.integer({ min: 1, max: partCounts[fileIndex]! }),
+    }),
+  )
+  const files = fc
+    .tuple(fc.uniqueArray(file), fc.nat(3))
+    .map(([indexes, round]) => indexes.map((index) => addressed(index, partCounts[index]!, round)))
+  const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
+  const generation = fc.nat(2)
+  return fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.tuple(at, files, fc.nat(3)).map(([time, list, sessionId]): JournalRecord => ({
+        ...{ type: 'session.replaced', at: time, sessionId, files: list },
+      })),
+    },
+    { weight: 2, arbitrary: at.map((time): JournalRecord => ({ type: 'session.resumed', at: time })) },
+    at.map((time): JournalRecord => ({ type: 'session.refused', at: time })),
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(at, fc.nat(3))
+        .map(([time, sessionId]): JournalRecord => ({ type: 'session.ended', at: time, sessionId })),
+    },
+    fc
+      .tuple(part, generation)
+      .map(([fields, of]): JournalRecord => ({ ...fields, type: 'part.doubtful', generation: of })),
+    {
+      weight: 4,
+      arbitrary: fc.tuple(part, generation, fc.string()).map(([fields, of, etag]): JournalRecord => ({
+        ...{ ...fields, type: 'part.received', generation: of },
+        receipt: { acceptedEnd: fields.partNumber * 10, etag, isVerified: true },
+      })),
+    },
+    { weight: 1, arbitrary: at.map((time): JournalRecord => ({ type: 'session.creating', at: time })) },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(at, files, fc.nat(3), fc.option(fc.boolean(), { nil: undefined }))
+        .map(([time, list, sessionId, hasPossibleOrphan]): JournalRecord => ({
+          ...{ type: 'session.created', at: time, sessionId, files: list },
+          ...(hasPossibleOrphan === undefined ? {} : { hasPossibleOrphan }),
+        })),
+    },
+    fc.tuple(at, fc.uniqueArray(file)).map(([time, fileIndexes]): JournalRecord => ({
+      ...{ type: 'files.registering', at: time, fileIndexes },
+    })),
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(at, files)
+        .map(([time, list]): JournalRecord => ({ type: 'files.registered', at: time, files: list })),
+    },
+    part.map((fields): JournalRecord => ({ ...fields, type: 'part.doubtful' })),
+    {
+      weight: 8,
+      arbitrary: fc.tuple(part, fc.string(), fc.boolean()).map(([fields, etag, isWhole]): JournalRecord => ({
+        ...{ ...fields, type: 'part.received' },
+        receipt: { acceptedEnd: fields.partNumber * 10 - (isWhole ? 0 : 3), etag, isVerified: isWhole },
+      })),
+    },
+    part.map(({ at: time, fileIndex, partNumber }): JournalRecord => ({
+      ...{ type: 'parts.voided', at: time, fileIndex, partNumbers: [partNumber] },
+    })),
+    fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.confirming', at: time, fileIndex })),
+    fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.confirmed', at: time, fileIndex })),
+    fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.failed', at: time, fileIndex, error })),
+    at.map((time): JournalRecord => ({ type: 'session.cancelling', at: time })),
+    fc.tuple(at, fc.boolean()).map(([time, isServiceTold]): JournalRecord => ({
+      ...{ type: 'session.cancelled', at: time, isServiceTold },
+    })),
+    fc
+      .tuple(at, fc.constantFrom('confirmed', 'partial', 'cancelled', 'failed'))
+      .map(([time, status]): JournalRecord => ({ type: 'session.settled', at: time, status })),
+  )
+}
+
+const anyHistory = fc
+  .array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 })
+  .chain((partCounts) => fc.tuple(fc.constant(begun(partCounts)), fc.array(anyRecord(partCounts), { maxLength: 40 })))
+  .map(([first, rest]) => [first, ...rest])
+  .filter((records) => {
+    try {
+      foldJournal(records)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+describe('compactRecords', () => {
+  it('folds to exactly the same state, whatever the history is', () => {
+    fc.assert(
+      fc.property(anyHistory, (records) => {
+        expect(foldJournal(compactRecords(records))).toEqual(foldJournal(records))
+        expect(compactRecords(records).length).toBeLessThanOrEqual(records.length)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('finds nothing to shorten in what it made', () => {
+    fc.assert(
+      fc.property(anyHistory, (records) => {
+        const once = compactRecords(records)
+        expect(compactRecords(once)).toEqual(once)
+      }),
+    )
+  })
+
+  it('shortens a night of replaced sessions and resumes to what is known at its end, and goes on from there alike', () => {
+    const life = fc.record({
+      partCounts: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
+      lives: fc.array(fc.constantFrom('replaced', 'resumed', 'renewed'), { minLength: 2, maxLength: 12 }),
+      doneFirst: fc.boolean(),
+      late: fc.nat(4),
+    })
+    fc.assert(
+      fc.property(life, ({ partCounts, lives, doneFirst, late }) => {
+        const all = (round: number) => partCounts.map((count, index) => addressed(index, count, round))
+        const records: JournalRecord[] = [begun(partCounts), { type: 'session.creating', at: 2 }]
+        records.push({ type: 'session.created', at: 3, sessionId: 's0', files: all(0) })
+        if (doneFirst) {
+          for (let part = 1; part <= partCounts[0]!; part += 1) records.push(received(0, part, '"a"'))
+          records.push(
+            { type: 'file.confirming', at: 4, fileIndex: 0 },
+            { type: 'file.confirmed', at: 5, fileIndex: 0 },
+          )
+        }
+        let generation = 0
+        lives.forEach((event, index) => {
+          const [at, round] = [10 + index, index + 1]
+          for (const [fileIndex] of partCounts.entries()) {
+            if (doneFirst && fileIndex === 0) continue
+            const of = { at, fileIndex, partNumber: 1, generation } as const
+            if (fileIndex > 0)
+              records.push({ ...of, type: 'part.received', receipt: { acceptedEnd: 3, isVerified: false } })
+            records.push({ ...of, type: 'part.doubtful' })
+          }
+          if (event === 'resumed') records.push({ type: 'session.resumed', at })
+          else if (event === 'renewed') records.push({ type: 'files.registered', at, files: all(round) })
+          else records.push({ type: 'session.replaced', at, sessionId: `s${String(round)}`, files: all(round) })
+          if (event === 'replaced') generation += 1
+        })
+        const shorter = compactRecords(records)
+
+        const addressLists = shorter.flatMap((record) =>
+          'files' in record && record.type !== 'session.begun' ? record.files : [],
+        )
+        expect(addressLists).toHaveLength(partCounts.length)
+        expect(shorter.length).toBeLessThan(records.length)
+        expect(foldJournal(shorter)).toEqual(foldJournal(records))
+        // What a later life writes, an answer of an earlier generation included, does the same to both.
+        const next: JournalRecord[] = [
+          { ...received(partCounts.length - 1, 1, '"n"'), generation: Math.max(0, generation - late) } as JournalRecord,
+          { type: 'session.resumed', at: 99 },
+          { type: 'session.replaced', at: 100, sessionId: 'n', files: all(99) },
+          { type: 'session.cancelling', at: 101 },
+        ]
+        expect(foldJournal([...shorter, ...next])).toEqual(foldJournal([...records, ...next]))
+      }),
+    )
+  })
+
+  it('keeps one record for each thing that is known of a session that went through much', () => {
+    const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
+    const history: JournalRecord[] = [
+      begun([2, 1, 1]),
+      { type: 'session.creating', at: 2 },
+      { type: 'session.creating', at: 3 },
+      { type: 'session.created', at: 4, sessionId: 7, files: [addressed(0, 2), addressed(1, 1), addressed(2, 1)] },
+      { type: 'part.doubtful', at: 5, fileIndex: 0, partNumber: 1 },
+      received(0, 1, '"a"'),
+      received(0, 2, '"b"'),
+      { type: 'file.confirming', at: 6, fileIndex: 0 },
+      { type: 'parts.voided', at: 7, fileIndex: 0, partNumbers: [1] },
+      received(0, 1, '"c"'),
+      { type: 'file.confirming', at: 8, fileIndex: 0 },
+      { type: 'file.confirmed', at: 9, fileIndex: 0 },
+      { type: 'file.failed', at: 10, fileIndex: 1, error },
+      { type: 'part.doubtful', at: 11, fileIndex: 2, partNumber: 1 },
+    ]
+
+    expect(compactRecords(history)).toEqual([
+      history[0],
+      { type: 'session.created', at: 4, sessionId: 7, hasPossibleOrphan: true },
+      {
+        ...{ type: 'files.placed', at: 4, sessionId: 7, generation: 0 },
+        files: [addressed(0, 2), addressed(1, 1), addressed(2, 1)],
+      },
+      received(0, 1, '"c"'),
+      received(0, 2, '"b"'),
+      history[13],
+      history[11],
+      history[12],
+    ])
+  })
+
+  it('leaves alone what it cannot fold', () => {
+    const odd: JournalRecord[] = [
+      { type: 'session.creating', at: 1 },
+      { type: 'session.creating', at: 2 },
+    ]
+
+    expect(compactRecords(odd)).toBe(odd)
+  })
+})

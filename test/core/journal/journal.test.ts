@@ -1,0 +1,111 @@
+// The fold of a journal: where a session goes on, and with what.
+
+import { describe, expect, it } from 'vitest'
+import { foldJournal, type JournalRecord } from '../../../src/core/journal/journal.ts'
+
+const FILES = [0, 1].map((fileIndex) => ({
+  fileIndex,
+  name: `${String(fileIndex)}.bin`,
+  sizeBytes: 10,
+  partCount: 1,
+  partSizeBytes: 10,
+}))
+const BEGUN = {
+  at: 5,
+  type: 'session.begun',
+  version: 1,
+  key: 'k',
+  flow: 'video',
+  params: {},
+  files: FILES,
+  locations: ['/a', '/b'],
+} as const
+const address = (fileIndex: number) => ({ fileIndex, addresses: [`https://s.test/${String(fileIndex)}`] })
+const CREATED = { at: 7, type: 'session.created', sessionId: 's', files: [address(0), address(1)] } as const
+
+describe('the fold of a journal', () => {
+  it.each<[string, JournalRecord[], string]>([
+    ['nothing was asked', [], 'new'],
+    ['a create has no result', [{ at: 6, type: 'session.creating' }], 'creating'],
+    ['it was created', [{ at: 6, type: 'session.creating' }, CREATED], 'created'],
+    ['it is being cancelled', [CREATED, { at: 8, type: 'session.cancelling' }], 'cancelling'],
+    ['it was cancelled', [CREATED, { at: 8, type: 'session.cancelled', isServiceTold: true }], 'cancelled'],
+    ['it is over', [CREATED, { at: 8, type: 'session.settled', status: 'partial' }], 'partial'],
+  ])('goes on from where it ended: %s', (_, records, place) => {
+    expect(foldJournal([BEGUN, ...records]).place).toBe(place)
+  })
+
+  it('gives the ledger that the records make', () => {
+    const { ledger, sessionId, beganAt } = foldJournal([
+      BEGUN,
+      CREATED,
+      { at: 8, type: 'part.received', fileIndex: 1, partNumber: 1, receipt: { acceptedEnd: 10, isVerified: true } },
+      { at: 9, type: 'part.doubtful', fileIndex: 0, partNumber: 1 },
+    ])
+
+    expect(ledger.files.map((file) => file.state)).toEqual(['ready', 'received'])
+    expect(ledger.files[0]!.parts[0]!.isDoubtful).toBe(true)
+    expect([sessionId, beganAt]).toEqual(['s', 5])
+  })
+
+  it('suspects an orphan after a create without a result, a second create, or what the create said', () => {
+    const creating = { at: 6, type: 'session.creating' } as const
+
+    expect(foldJournal([BEGUN, creating, CREATED]).hasPossibleOrphan).toBe(false)
+    expect(foldJournal([BEGUN, creating]).hasPossibleOrphan).toBe(true)
+    expect(
+      foldJournal([BEGUN, creating, { type: 'session.refused', at: 3 }, creating, CREATED]).hasPossibleOrphan,
+    ).toBe(false)
+    expect(foldJournal([BEGUN, creating, creating, CREATED]).hasPossibleOrphan).toBe(true)
+    expect(foldJournal([BEGUN, { ...CREATED, hasPossibleOrphan: true }]).hasPossibleOrphan).toBe(true)
+  })
+
+  it('remembers a session that every file has left until the service was told, and never one that holds a file', () => {
+    const failed = {
+      at: 8,
+      type: 'file.failed',
+      fileIndex: 1,
+      error: { code: 'ERR_UPLOAD_NETWORK', message: '' },
+    } as const
+    const replaced = (sessionId: string, ...indexes: number[]) =>
+      ({ at: 9, type: 'session.replaced', sessionId, files: indexes.map(address) }) as const
+    const left = (...records: JournalRecord[]) => foldJournal([BEGUN, CREATED, ...records]).leftSessionIds
+
+    expect(left(replaced('t', 0, 1))).toEqual(['s'])
+    expect(left(replaced('t', 0))).toEqual([])
+    // A resume takes the failed file up again, where it is.
+    expect(left(failed, replaced('t', 0, 1))).toEqual([])
+    expect(left(replaced('t', 0), replaced('u', 0, 1)).toSorted()).toEqual(['s', 't'])
+    expect(left(replaced('t', 0, 1), replaced('u', 0, 1), { at: 10, type: 'session.ended', sessionId: 's' })).toEqual([
+      't',
+    ])
+  })
+
+  it('remembers only the registrations that have no result', () => {
+    const { registeringIndexes } = foldJournal([
+      BEGUN,
+      { at: 6, type: 'files.registering', fileIndexes: [0, 1] },
+      { at: 7, type: 'files.registered', files: [address(0)] },
+    ])
+
+    expect([...registeringIndexes]).toEqual([1])
+  })
+
+  it('refuses a journal without a beginning, of another version, or with records that do not fit its files', () => {
+    const stray = { at: 8, type: 'part.doubtful', fileIndex: 7, partNumber: 1 } as const
+
+    expect(codeOf(() => foldJournal([]))).toBe('ERR_UPLOAD_JOURNAL')
+    expect(codeOf(() => foldJournal([CREATED]))).toBe('ERR_UPLOAD_JOURNAL')
+    expect(codeOf(() => foldJournal([{ ...BEGUN, version: 2 as 1 }]))).toBe('ERR_UPLOAD_JOURNAL')
+    expect(codeOf(() => foldJournal([BEGUN, CREATED, stray]))).toBe('ERR_UPLOAD_JOURNAL')
+  })
+})
+
+function codeOf(action: () => unknown): unknown {
+  try {
+    action()
+  } catch (error) {
+    return (error as { code?: unknown }).code
+  }
+  return undefined
+}

@@ -1,0 +1,78 @@
+// The first seconds of an upload: when the parts in flight are doubled, and when that ends.
+
+import { describe, expect, it } from 'vitest'
+import { createEarlyGrowth, type EarlySample } from '../../../src/core/line/early-growth.ts'
+import type { QueueState } from '../../../src/core/line/queueing.ts'
+
+const STEP_MS = 100
+
+interface Line {
+  readonly roundTripMs?: number
+  readonly queue?: (ms: number, limit: number) => QueueState
+  /** Bytes a second. */
+  readonly rate?: (limit: number, ms: number) => number
+}
+
+/** The limit after each tenth of a second; undefined once it is over. */
+function grow({ roundTripMs = 40, queue = () => 'empty', rate = (limit) => limit * 5e6 }: Line, seconds = 10) {
+  const growth = createEarlyGrowth()
+  const limits: (number | undefined)[] = []
+  let limit = 2
+  for (let atMs = 0; atMs <= seconds * 1_000; atMs += STEP_MS) {
+    const sample: EarlySample = {
+      ...{ atMs, bytesSince: (rate(limit, atMs) * STEP_MS) / 1_000 },
+      ...{ queue: queue(atMs, limit), leastRoundTripMs: roundTripMs },
+    }
+    const next = growth.next(sample, limit)
+    limits.push(next)
+    if (next === undefined) break
+    limit = next
+  }
+  return limits
+}
+
+describe('early growth', () => {
+  it('doubles every few round trips while the line has no queue', () => {
+    const limits = grow({}, 3)
+    expect(limits[4]).toBe(4)
+    expect(limits.at(-1)).toBeGreaterThanOrEqual(64)
+  })
+
+  it('takes longer steps where round trips are longer', () => {
+    const limits = grow({ roundTripMs: 200 }, 2)
+    expect(limits[7]).toBe(2)
+    expect(limits[9]).toBe(4)
+  })
+
+  it('ends when two doublings brought nothing: something else holds the rate', () => {
+    const limits = grow({ rate: () => 5e6 })
+    expect(limits.at(-1)).toBeUndefined()
+    expect(limits.at(-2)).toBeLessThanOrEqual(8)
+  })
+
+  it('does not go on where connections do not grow beyond their first packets', () => {
+    const limits = grow({ rate: (limit) => limit * 10_000 })
+    expect(limits.at(-1)).toBeUndefined()
+    expect(limits.at(-2)).toBe(2)
+  })
+
+  it('waits while there is a queue, goes on when the rate falls without one, and ends when it stays', () => {
+    const limits = grow({
+      queue: (ms) => (ms < 1_500 ? 'standing' : 'empty'),
+      rate: (limit, ms) => (ms < 1_500 ? 25e6 : limit * 5e6),
+    })
+    expect(limits[14]).toBe(2)
+    expect(limits[25]).toBeGreaterThanOrEqual(4)
+
+    const stays = grow({ queue: () => 'standing' })
+    expect(stays.at(-1)).toBeUndefined()
+    expect(stays.at(-2)).toBe(2)
+  })
+
+  it('ends where round trips cannot be measured', () => {
+    const growth = createEarlyGrowth()
+    const deaf = { bytesSince: 1e6, queue: 'unknown', leastRoundTripMs: undefined } as const
+    expect(growth.next({ ...deaf, atMs: 0 }, 2)).toBe(2)
+    expect(growth.next({ ...deaf, atMs: 1_600 }, 2)).toBeUndefined()
+  })
+})

@@ -1,0 +1,128 @@
+// The attempt that holds up the end of a session: found by what its neighbours carried meanwhile, and sent again.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createStragglerWatch } from '../../../src/core/line/straggler.ts'
+import { createWorld } from '../../simulation/world.ts'
+
+const signal = (): AbortSignal => new AbortController().signal
+
+interface Attempt {
+  sentBytes: number
+  readonly lengthBytes: number
+  readonly bytesPerSecond: number
+}
+
+describe('a straggler', () => {
+  it('is named at the end of a session when it crawls while others flew, and not before', () => {
+    const watch = createStragglerWatch<Attempt>()
+    const slow = attempt(10_000)
+    const moving = [slow, attempt(200_000), attempt(220_000)]
+    const named = [...seconds(watch, moving, 0, 30, false), ...seconds(watch, moving, 30, 40, true)]
+
+    expect(named.filter((one) => one !== undefined)).not.toHaveLength(0)
+    expect(named.findIndex((one) => one !== undefined)).toBeGreaterThan(30)
+    expect(new Set(named)).toEqual(new Set([undefined, slow]))
+  })
+
+  it('is never one that was handed over as a whole, or would take as long again', () => {
+    const watch = createStragglerWatch<Attempt>()
+    const handedOver = { ...attempt(0), sentBytes: 5_000_000, lengthBytes: 5_000_000 }
+    const nearlyDone = { ...attempt(10_000), sentBytes: 4_950_000, lengthBytes: 5_400_000 }
+    const moving = [handedOver, nearlyDone, attempt(100_000)]
+
+    expect(seconds(watch, moving, 0, 40, true).every((one) => one === undefined)).toBe(true)
+  })
+
+  it('is nobody on a line that is slow as a whole, whatever it does and whoever ends first', () => {
+    const rates = fc.array(fc.integer({ min: 100, max: 1_000_000 }), { minLength: 5, maxLength: 60 })
+    const skews = fc.array(fc.integer({ min: 80, max: 120 }), { minLength: 1, maxLength: 8 })
+    fc.assert(
+      fc.property(rates, skews, (perSecond, skew) => {
+        const watch = createStragglerWatch<Attempt>()
+        const moving = skew.map(() => attempt(0))
+        let leave = moving.length
+        for (const [second, rate] of perSecond.entries()) {
+          moving.forEach((one, index) => (one.sentBytes += (rate * skew[index]!) / 100))
+          if (second % 7 === 6) leave = Math.max(1, leave - 1)
+          expect(watch.look(moving.slice(0, leave), second * 1_000, true)).toBeUndefined()
+        }
+      }),
+    )
+  })
+
+  it('is not judged by the time in which a machine slept', () => {
+    const watch = createStragglerWatch<Attempt>()
+    const [slow, quick] = [attempt(0), attempt(0)]
+    watch.look([slow, quick], 0, true)
+    for (let step = 1; step < 6; step += 1) {
+      quick.sentBytes += 500_000
+      slow.sentBytes += 1
+      expect(watch.look([slow, quick], step * 60_000, true)).toBeUndefined()
+    }
+  })
+})
+
+describe('the end of a session', { timeout: 60_000 }, () => {
+  it('is not held up by one connection that crawls: its part goes again, once, never beside itself', async () => {
+    const world = createWorld({
+      engine: { concurrency: 4, memoryBytes: 4 * 2 * 64 * 1024 },
+      // Two windows a second, and one in 25 s on the first connection of the third part.
+      windowMs: ({ partNumber, isFreshConnection }) => (partNumber === 3 && !isFreshConnection ? 25_000 : 500),
+    })
+    const sources = world.sources([8_000_000])
+    const job = world.job({ sources, partSizeBytes: 1_000_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const ofThird = world.store.requests.filter(({ partNumber }) => partNumber === 3)
+    expect(ofThird.map(({ isFreshConnection }) => isFreshConnection)).toEqual([false, true])
+    expect(world.store.violations).toEqual([])
+    // Alone it would have taken 16 windows of 25 s; the whole session takes as long as its parts twice over, and the judging.
+    expect(world.clock.monotonicNow()).toBeLessThan(60_000)
+    expect(Buffer.compare(world.store.content(0, 8_000_000), sources[0]!.bytes)).toBe(0)
+    expect(job.records.filter(({ type }) => type === 'part.doubtful')).toEqual([])
+  })
+
+  it('waits for a part that was handed over, however long its answer takes', async () => {
+    const world = createWorld({
+      engine: { concurrency: 4, timeouts: { answerMs: 600_000 }, memoryBytes: 4 * 2 * 64 * 1024 },
+      windowMs: 100,
+      fault: ({ partNumber, isFreshConnection }) =>
+        partNumber === 3 && !isFreshConnection ? { kind: 'silence', phase: 'answer' } : undefined,
+    })
+    const job = world.job({ sources: world.sources([8_000_000]), partSizeBytes: 1_000_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.clock.monotonicNow()).toBeGreaterThan(600_000)
+    expect(world.store.requests.filter(({ partNumber }) => partNumber === 3)).toHaveLength(2)
+  })
+
+  it('resets nothing when all connections are equally slow', async () => {
+    const world = createWorld({ engine: { concurrency: 4, memoryBytes: 4 * 2 * 64 * 1024 }, windowMs: 20_000 })
+    const job = world.job({ sources: world.sources([5_000_000]), partSizeBytes: 1_000_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.store.requests).toHaveLength(5)
+  })
+})
+
+function attempt(bytesPerSecond: number): Attempt {
+  return { sentBytes: 0, lengthBytes: 10_000_000, bytesPerSecond }
+}
+
+/** Looks once a second. */
+function seconds(
+  watch: ReturnType<typeof createStragglerWatch<Attempt>>,
+  moving: readonly Attempt[],
+  from: number,
+  to: number,
+  isTail: boolean,
+): (Attempt | undefined)[] {
+  return Array.from({ length: to - from }, (_, index) => {
+    for (const one of moving) one.sentBytes += one.bytesPerSecond
+    return watch.look(moving, (from + index) * 1_000, isTail)
+  })
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createCircuit, type Circuit } from '../../../src/core/transfer/circuit.ts'
+
+const connect = { isConnect: true }
+const MINUTE_MS = 60_000
+
+describe('opening', () => {
+  it('opens after three failures without an answer between them', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onFailure(0, connect)
+    circuit.onFailure(10, { isConnect: false })
+    circuit.onSuccess(20)
+    circuit.onFailure(30, connect)
+    circuit.onFailure(40, connect)
+    expect(circuit.state(50)).toEqual({ kind: 'closed' })
+
+    circuit.onFailure(60, { isConnect: false })
+
+    expect(circuit.state(60)).toEqual({ kind: 'open', sinceMs: 60, untilMs: 1_060, giveUpAtMs: 3_600_060 })
+    expect(circuit.state(1_059).kind).toBe('open')
+    expect(circuit.state(1_060)).toEqual({ kind: 'probing', sinceMs: 60, giveUpAtMs: 3_600_060 })
+  })
+
+  it('is not moved by what was under way before it opened', () => {
+    const circuit = opened(60 * MINUTE_MS)
+    for (let late = 0; late < 20; late += 1) circuit.onFailure(100 + late, { isConnect: false })
+
+    expect(circuit.state(999)).toMatchObject({ kind: 'open', untilMs: 1_000 })
+  })
+
+  it('closes on any answer, and counts anew', () => {
+    const circuit = opened(60 * MINUTE_MS)
+    expect(circuit.state(1_000).kind).toBe('probing')
+    circuit.onSuccess(1_200)
+    circuit.onFailure(1_300, connect)
+    circuit.onFailure(1_400, connect)
+
+    expect(circuit.state(1_500)).toEqual({ kind: 'closed' })
+  })
+})
+
+describe('probing', () => {
+  it('probes after 1, 2, 4 … s, and never more than a minute apart', () => {
+    const circuit = opened(60 * MINUTE_MS)
+    const waits: number[] = []
+    let now = 0
+    for (let probe = 0; probe < 9; probe += 1) {
+      const state = circuit.state(now)
+      if (state.kind !== 'open') throw new Error(`It is ${state.kind}.`)
+      waits.push((state.untilMs - now) / 1000)
+      now = state.untilMs
+      expect(circuit.state(now).kind).toBe('probing')
+      circuit.onFailure(now, connect)
+    }
+
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+  })
+
+  it('shortens waits by a fifth at most, so that clients do not knock together', () => {
+    const circuit = createCircuit({ giveUpAfterMs: MINUTE_MS, random: () => 0.5 })
+    for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0, connect)
+
+    expect(circuit.state(0)).toMatchObject({ untilMs: 900 })
+  })
+
+  it('stays probing, however long the probe takes', () => {
+    const circuit = opened(60 * MINUTE_MS)
+    expect(circuit.state(1_000).kind).toBe('probing')
+    expect(circuit.state(50_000).kind).toBe('probing')
+    circuit.onFailure(50_000, connect)
+
+    expect(circuit.state(50_000)).toMatchObject({ kind: 'open', untilMs: 52_000 })
+  })
+})
+
+describe('giving up', () => {
+  it('gives up when the probe at the end fails, and not before', () => {
+    const circuit = opened(10_000)
+    const end = probeUntilGivenUp(circuit)
+
+    expect(end).toBe(10_000)
+    expect(circuit.state(99_000)).toEqual({ kind: 'givenUp', sinceMs: 0, isConnect: true })
+  })
+
+  it('goes on when the probe at the end gets an answer', () => {
+    const circuit = opened(3_500)
+    circuit.state(1_000)
+    circuit.onFailure(1_000, connect)
+    circuit.state(3_000)
+    circuit.onFailure(3_000, connect)
+    expect(circuit.state(3_500).kind).toBe('probing')
+    circuit.onSuccess(4_000)
+
+    expect(circuit.state(4_000)).toEqual({ kind: 'closed' })
+  })
+
+  it('does not count the time of a machine asleep or a session paused', () => {
+    const circuit = opened(MINUTE_MS)
+    const wokenMs = 8 * 60 * MINUTE_MS
+    expect(circuit.state(wokenMs)).toEqual({ kind: 'probing', sinceMs: 0, giveUpAtMs: MINUTE_MS + wokenMs - 1_000 })
+    circuit.onFailure(wokenMs, connect)
+
+    expect(circuit.state(wokenMs)).toMatchObject({ kind: 'open', untilMs: wokenMs + 2_000 })
+  })
+
+  it('always ends: a host that never answers is given up within the time, one probe and no more later', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 3_600_000 }),
+        fc.integer({ min: 500, max: 120_000 }),
+        (giveUpAfterMs, probeMaxMs) => {
+          const circuit = createCircuit({ giveUpAfterMs, probeMaxMs, random: () => 0.3 })
+          for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0, connect)
+
+          expect(probeUntilGivenUp(circuit)).toBe(giveUpAfterMs)
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+})
+
+describe('a hint that the network may be back', () => {
+  it('probes at once, and decides nothing else', () => {
+    const circuit = opened(60 * MINUTE_MS)
+    circuit.probeNow(10)
+
+    expect(circuit.state(10).kind).toBe('probing')
+    circuit.onFailure(11, connect)
+    expect(circuit.state(11)).toMatchObject({ kind: 'open', untilMs: 2_011 })
+  })
+
+  it('does not shorten a pause that the host asked for, and does nothing to a host in reach', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.probeNow(0)
+    expect(circuit.state(0)).toEqual({ kind: 'closed' })
+    circuit.holdUntil(MINUTE_MS)
+
+    circuit.probeNow(10)
+
+    expect(circuit.state(10)).toMatchObject({ kind: 'open', untilMs: MINUTE_MS })
+  })
+})
+
+describe('a pause that the host asked for', () => {
+  it('holds everything until then, whatever answers come meanwhile, and then probes', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onSuccess(500)
+    circuit.holdUntil(600_500)
+
+    expect(circuit.state(600)).toEqual({ kind: 'open', sinceMs: 500, untilMs: 600_500, giveUpAtMs: 3_600_500 })
+    circuit.onSuccess(700)
+    circuit.onFailure(800, connect)
+    expect(circuit.state(600_499).kind).toBe('open')
+    expect(circuit.state(600_500).kind).toBe('probing')
+    circuit.onSuccess(600_900)
+    expect(circuit.state(600_900)).toEqual({ kind: 'closed' })
+  })
+
+  it('takes the later of two', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onSuccess(0)
+    circuit.holdUntil(400_000)
+    circuit.holdUntil(300_000)
+
+    expect(circuit.state(350_000)).toMatchObject({ kind: 'open', untilMs: 400_000 })
+  })
+
+  it('ends at the time of giving up, with a probe', () => {
+    const circuit = createCircuit({ giveUpAfterMs: MINUTE_MS })
+    circuit.onSuccess(0)
+    circuit.holdUntil(60 * MINUTE_MS)
+
+    expect(circuit.state(0)).toMatchObject({ kind: 'open', untilMs: MINUTE_MS })
+    expect(circuit.state(MINUTE_MS).kind).toBe('probing')
+  })
+
+  it('becomes an outage when its probe gets no answer', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onSuccess(0)
+    circuit.holdUntil(400_000)
+    expect(circuit.state(400_000).kind).toBe('probing')
+    circuit.onFailure(400_100, connect)
+
+    expect(circuit.state(400_100)).toMatchObject({ kind: 'open', untilMs: 401_100 })
+    circuit.onSuccess(400_200)
+    expect(circuit.state(400_200)).toEqual({ kind: 'closed' })
+  })
+})
+
+function opened(giveUpAfterMs: number): Circuit {
+  const circuit = createCircuit({ giveUpAfterMs })
+  for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0, connect)
+  return circuit
+}
+
+/** Lets every probe fail at once; when it was given up. */
+function probeUntilGivenUp(circuit: Circuit): number {
+  let now = 0
+  for (let probe = 0; probe < 20_000; probe += 1) {
+    const state = circuit.state(now)
+    if (state.kind === 'givenUp') return now
+    if (state.kind === 'open') {
+      now = state.untilMs
+      continue
+    }
+    if (state.kind !== 'probing') throw new Error(`It is ${state.kind}.`)
+    circuit.onFailure(now, connect)
+  }
+  throw new Error('It was never given up.')
+}

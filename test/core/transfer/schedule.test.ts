@@ -1,0 +1,214 @@
+// The schedule: which part goes next, without time of its own.
+
+import fc from 'fast-check'
+import { growth } from '../../helpers/growth.ts'
+import { describe, expect, it } from 'vitest'
+import type { Unit } from '../../../src/core/ports.ts'
+import { createSchedule, type Schedule, type Turn } from '../../../src/core/transfer/schedule.ts'
+
+const unit = (fileIndex: number, partNumber: number): Unit => ({ fileIndex, partNumber, start: 0, end: 1 })
+const units = (fileIndex: number, count: number): Unit[] =>
+  Array.from({ length: count }, (_, index) => unit(fileIndex, index + 1))
+
+describe('a schedule in any order', () => {
+  it('gives files of one size in the order in which they came, and their parts in order', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(1, 2))
+    schedule.add(units(0, 2))
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([4, '1/1', '1/2', '0/1', '0/2'])
+    expect(schedule.readyCount(0)).toBe(0)
+  })
+
+  it('finishes the file with the least left before it begins another', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 6))
+    for (let taken = 0; taken < 3; taken += 1) schedule.settle(schedule.take(0)!.unit)
+    schedule.add(units(1, 4))
+    schedule.add([{ ...unit(2, 1), end: 2 }])
+
+    const order = Array.from({ length: 8 }, () => {
+      const turn = schedule.take(0)!
+      schedule.settle(turn.unit)
+      return name(turn)
+    })
+    expect(order).toEqual(['2/1', '0/4', '0/5', '0/6', '1/1', '1/2', '1/3', '1/4'])
+  })
+
+  it('keeps a quarter of the slots, and no more, for the file that came first, so that a huge one moves meanwhile', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 100).map((each) => ({ ...each, end: 1_000 })))
+    for (let file = 1; file <= 100; file += 1) schedule.add([unit(file, 1)])
+
+    // Sixteen slots; small parts are done at once, those of the huge file take as long as 25 small ones.
+    const running: { turn: Turn; until: number }[] = []
+    let mostHuge = 0
+    for (let now = 0; now < 60; now += 1) {
+      for (const done of running.filter(({ until }) => until <= now)) {
+        running.splice(running.indexOf(done), 1)
+        schedule.settle(done.turn.unit)
+      }
+      while (running.length < 16 && schedule.readyCount(now) > 0) {
+        const turn = schedule.take(now)!
+        running.push({ turn, until: now + (turn.unit.fileIndex === 0 ? 25 : 1) })
+      }
+      const huge = running.filter(({ turn }) => turn.unit.fileIndex === 0).length
+      // All small ones went through twelve slots.
+      if (now < Math.floor(100 / 12)) mostHuge = Math.max(mostHuge, huge)
+    }
+    expect(mostHuge).toBe(4)
+  })
+
+  it('gives files whose addresses are about to die before all others, one by one', () => {
+    const schedule = createSchedule({ order: 'any' })
+    const minutes = (count: number): number => count * 60_000
+    schedule.add(units(0, 1), minutes(60))
+    schedule.add(units(1, 3), minutes(8))
+    schedule.add(units(2, 3), minutes(4))
+    schedule.add(units(3, 2), minutes(4) + 500)
+    schedule.add([unit(4, 1)], minutes(-1))
+
+    expect(takeAll(schedule, 0)).toEqual(['3/1', '3/2', '2/1', '2/2', '2/3', '0/1', '4/1', '1/1', '1/2', '1/3'])
+  })
+
+  it('keeps a part back until its time, and lets it go before new ones then', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    const turn = schedule.take(0)!
+    schedule.putBack({ ...turn, attempt: 2 }, 500)
+
+    expect([schedule.readyCount(499), schedule.nextDueMs(0), name(schedule.take(499))]).toEqual([2, 500, '0/2'])
+    expect([schedule.readyCount(500), schedule.nextDueMs(500), name(schedule.take(500))]).toEqual([2, undefined, '0/1'])
+  })
+
+  it('lets parts of the same time go in the order in which they were put back', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    const turns = [schedule.take(0)!, schedule.take(0)!, schedule.take(0)!]
+    for (const index of [1, 2, 0]) schedule.putBack(turns[index]!, 10)
+
+    expect(takeAll(schedule, 10)).toEqual(['0/2', '0/3', '0/1'])
+  })
+
+  it('gives nothing of a dropped file, also not what is put back or added later', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    const [out, waiting] = [schedule.take(0)!, schedule.take(0)!]
+    schedule.add(units(1, 1))
+    schedule.putBack(waiting, 5)
+
+    schedule.drop(0)
+    schedule.putBack(out, 5)
+    schedule.add([unit(0, 3)])
+
+    expect([schedule.readyCount(9), schedule.nextDueMs(0), ...takeAll(schedule, 9)]).toEqual([1, undefined, '1/1'])
+  })
+
+  it('takes up parts again of a file that had nothing left', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 2))
+    for (const turn of [schedule.take(0)!, schedule.take(0)!]) schedule.settle(turn.unit)
+
+    schedule.add([unit(0, 2)])
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([1, '0/2'])
+  })
+})
+
+describe('a schedule with one writer per file', () => {
+  it('gives one part of a file at a time, in order', () => {
+    const schedule = createSchedule({ order: 'next' })
+    schedule.add(units(0, 2))
+    schedule.add(units(1, 2))
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([2, '0/1', '1/1'])
+    schedule.settle(unit(0, 1))
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([1, '0/2'])
+    schedule.settle(unit(0, 2))
+    schedule.settle(unit(1, 1))
+    expect(takeAll(schedule, 0)).toEqual(['1/2'])
+  })
+
+  it('gives no later part while an earlier one waits to be tried again', () => {
+    const schedule = createSchedule({ order: 'next' })
+    schedule.add(units(0, 2))
+    const turn = schedule.take(0)!
+    schedule.putBack(turn, 100)
+
+    expect([schedule.readyCount(99), schedule.take(99)]).toEqual([0, undefined])
+    expect(name(schedule.take(100))).toBe('0/1')
+    expect(schedule.readyCount(100)).toBe(0)
+  })
+})
+
+describe('any schedule', () => {
+  it('loses nothing, gives nothing twice at once, and says before how much it can give', () => {
+    const action = fc.constantFrom('take', 'settle', 'putBack', 'wait')
+    fc.assert(
+      fc.property(
+        fc.constantFrom('any' as const, 'next' as const),
+        fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
+        fc.array(action, { maxLength: 60 }),
+        (order, counts, actions) => {
+          const schedule = createSchedule({ order })
+          counts.forEach((count, fileIndex) => schedule.add(units(fileIndex, count)))
+          const out: Turn[] = []
+          const done: string[] = []
+          let now = 0
+          const step = (what: string): void => {
+            if (what === 'wait') now += 10
+            if (what === 'take') {
+              const ready = schedule.readyCount(now)
+              const turn = schedule.take(now)
+              expect(turn !== undefined).toBe(ready > 0)
+              if (turn === undefined) return
+              expect(out.map(name)).not.toContain(name(turn))
+              if (order === 'next') expect(out.map((one) => one.unit.fileIndex)).not.toContain(turn.unit.fileIndex)
+              out.push(turn)
+              return
+            }
+            const turn = out.shift()
+            if (turn === undefined) return
+            if (what === 'putBack') schedule.putBack(turn, now + 7)
+            else {
+              schedule.settle(turn.unit)
+              done.push(name(turn))
+            }
+          }
+          actions.forEach(step)
+          for (let guard = 0; guard < 200; guard += 1) step(['wait', 'take', 'settle'][guard % 3]!)
+          const all = counts.flatMap((count, fileIndex) => units(fileIndex, count)).map((each) => name({ unit: each }))
+          expect(done.sort()).toEqual(all.sort())
+        },
+      ),
+    )
+  })
+
+  it.each(['any', 'next'] as const)(
+    'grows with the number of files that all wait, not with its square (%s)',
+    async (order) => {
+      const wait = (files: number) => {
+        const schedule = createSchedule({ order })
+        for (let file = 0; file < files; file += 1) schedule.add([unit(file, 1)])
+        for (let round = 0; round < files; round += 1) {
+          schedule.readyCount(0)
+          schedule.nextDueMs(0)
+          schedule.putBack(schedule.take(0)!, 1 + (round % 97))
+        }
+        expect(takeAll(schedule, 100)).toHaveLength(files)
+      }
+
+      expect(await growth(wait, 1_000, 10_000)).toBeLessThan(15)
+    },
+  )
+})
+
+function name(turn: { readonly unit: Unit } | undefined): string {
+  return turn === undefined ? 'none' : `${String(turn.unit.fileIndex)}/${String(turn.unit.partNumber)}`
+}
+
+function takeAll(schedule: Schedule, nowMs: number): string[] {
+  const taken: string[] = []
+  for (let turn = schedule.take(nowMs); turn !== undefined; turn = schedule.take(nowMs)) taken.push(name(turn))
+  return taken
+}

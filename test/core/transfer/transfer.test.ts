@@ -1,0 +1,512 @@
+// What happens to parts, files and sessions when things go wrong: retries, outages, failures, renewals, confirmations.
+
+import { describe, expect, it } from 'vitest'
+import { UploadError } from '../../../src/core/errors.ts'
+import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
+import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
+import { testProtocol } from '../../simulation/test-protocol.ts'
+import { createWorld, type WorldOptions } from '../../simulation/world.ts'
+
+const signal = (): AbortSignal => new AbortController().signal
+
+describe('a part that must be sent again', () => {
+  it('waits with full jitter between attempts, on its own connection after an answer and a fresh one after none', async () => {
+    const world = createWorld({
+      fault: nth([
+        { kind: 'status', status: 500 },
+        { kind: 'reset', share: 0.5 },
+        { kind: 'status', status: 502 },
+      ]),
+    })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    // With chance at one half: half of 500, of 1,000, of 2,000 ms.
+    expect(world.store.requests.map(({ atMs, isFreshConnection }) => [atMs, isFreshConnection])).toEqual([
+      [0, false],
+      [250, false],
+      [750, true],
+      [1_750, false],
+    ])
+    expect(delays(job.events)).toEqual([250, 500, 1_000])
+  })
+
+  it('waits as long as the storage asks, and a little more so that not all come back at once', async () => {
+    const world = createWorld({ fault: nth([{ kind: 'status', status: 503, headers: { 'retry-after': '7' } }]) })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    // Seven seconds and, with chance at one half, five per cent.
+    expect(world.store.requests.map(({ atMs }) => atMs)).toEqual([0, 7_350])
+  })
+
+  it('holds neither a slot nor a window while it waits', async () => {
+    const world = createWorld({
+      engine: { concurrency: 1 },
+      fault: ({ fileIndex, atMs }) =>
+        fileIndex === 0 && atMs < 10_000
+          ? { kind: 'status', status: 503, headers: { 'retry-after': '20' } }
+          : undefined,
+    })
+    const job = world.job({ sources: world.sources([100, 100, 100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.store.requests.map(({ fileIndex, atMs }) => [fileIndex, atMs])).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [0, 21_000],
+    ])
+  })
+
+  it('fails its file when its attempts are used up, with the last answer as reason', async () => {
+    const world = createWorld({
+      engine: { retries: 3 },
+      fault: ({ fileIndex }) => (fileIndex === 0 ? { kind: 'status', status: 500, code: 'InternalError' } : undefined),
+    })
+    const job = world.job({ sources: world.sources([100, 100]) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+
+    expect(world.store.requests.filter(({ fileIndex }) => fileIndex === 0)).toHaveLength(3)
+    expect(job.ledger.files[0]!.error).toEqual({
+      code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+      message: expect.stringMatching(/^file-0\.bin: Gave up after 3 attempts\. .*500 InternalError/) as string,
+      ...{ file: 'file-0.bin', partNumber: 1, attempt: 3 },
+    })
+  })
+
+  it('puts retries off when all files together have made too many', async () => {
+    const seen = new Set<number>()
+    const world = createWorld({
+      engine: { concurrency: 16 },
+      fault: ({ fileIndex }) => {
+        const isFirst = !seen.has(fileIndex)
+        seen.add(fileIndex)
+        return isFirst ? { kind: 'status', status: 500 } : undefined
+      },
+    })
+    const job = world.job({ sources: world.sources(Array.from({ length: 12 }, () => 10)) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(delays(job.events)).toEqual([...Array.from({ length: 10 }, () => 250), 10_250, 10_250])
+  })
+
+  it('is recorded as doubtful before its next attempt begins', async () => {
+    const order: string[] = []
+    const world = createWorld({
+      fault: () => {
+        order.push(`attempt ${String(order.filter((line) => line.startsWith('attempt')).length + 1)}`)
+        return order.length === 1 ? { kind: 'lostAnswer', isStored: true } : undefined
+      },
+    })
+    const job = world.job({ sources: world.sources([100]), onRecord: ({ type }) => void order.push(type) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(order).toEqual([
+      'attempt 1',
+      'part.doubtful',
+      'attempt 2',
+      'part.received',
+      'file.confirming',
+      'file.confirmed',
+    ])
+  })
+
+  it.each([
+    ['connect', { kind: 'connect' }, 0],
+    ['reset', { kind: 'reset', share: 0.3 }, 0],
+    ['doubtful', { kind: 'lostAnswer', isStored: false }, 1],
+  ] as const)('is doubtful only when its whole body was handed over: %s', async (_, fault, count) => {
+    const world = createWorld({ fault: nth([fault]) })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(job.records.filter(({ type }) => type === 'part.doubtful')).toHaveLength(count)
+  })
+})
+
+describe('a host that cannot be reached', () => {
+  it('costs no attempt where not even a connection was made', async () => {
+    const world = createWorld({ engine: { retries: 1 }, fault: nth([{ kind: 'connect' }, { kind: 'connect' }]) })
+
+    const run = world.engine.run(world.job({ sources: world.sources([100]) }), signal())
+
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
+  })
+
+  it('uses up no attempts, is told with wall times, probed with one part at growing intervals, and told when back', async () => {
+    const world = createWorld({
+      engine: { retries: 2, concurrency: 3 },
+      fault: ({ atMs }) => (atMs < 20_000 ? { kind: 'connect' } : undefined),
+    })
+    const startMs = world.clock.wallNow()
+    const job = world.job({ sources: world.sources([100, 100, 100, 100]) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 4, failedCount: 0 })
+
+    const told = job.events.filter(({ type }) => type === 'unreachable' || type === 'reachable')
+    // Probes at 0.9 of 1, 2, 4, 8, 16 s after one another, with chance at one half.
+    expect(told).toEqual([
+      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 900 },
+      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 2_700 },
+      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 6_300 },
+      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 13_500 },
+      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 27_900 },
+      { type: 'reachable' },
+    ])
+    const probes = world.store.requests.slice(3).map(({ atMs }) => atMs)
+    expect(probes).toEqual([900, 2_700, 6_300, 13_500, 27_900, 27_900, 27_900, 27_900])
+  })
+
+  it('ends the session after the time that the host was given, and only a probe may say so', async () => {
+    const world = createWorld({ engine: { giveUpAfterMs: 60_000 }, fault: () => ({ kind: 'connect' }) })
+    const job = world.job({ sources: world.sources([100, 100]) })
+
+    const run = world.engine.run(job, signal())
+
+    await expect(world.until(run)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+      message: 'The storage could not be reached for 60 s. Check the network, then resume the upload.',
+    })
+    expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready'])
+    expect(world.clock.pending).toBe(0)
+  })
+
+  it('gets the pause that it asks for when that is longer than a part waits, and answers meanwhile do not end it', async () => {
+    const world = createWorld({
+      answerMs: 100,
+      fault: ({ fileIndex, atMs }) =>
+        fileIndex === 0 && atMs === 0 ? { kind: 'status', status: 503, headers: { 'retry-after': '600' } } : undefined,
+      engine: { concurrency: 2 },
+      windowMs: 0,
+    })
+    const job = world.job({ sources: world.sources([100, 100, 100]), partSizeBytes: 50 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const later = world.store.requests.filter(({ atMs }) => atMs > 0)
+    expect(later.length).toBeGreaterThan(0)
+    expect(Math.min(...later.map(({ atMs }) => atMs))).toBeGreaterThanOrEqual(630_000)
+    expect(job.events.map(({ type }) => type).filter((type) => type.endsWith('reachable'))).toEqual([
+      'unreachable',
+      'reachable',
+    ])
+  })
+})
+
+describe('a file that fails', () => {
+  it('takes its own attempts down and no others, and nothing of it is sent again', async () => {
+    const world = createWorld({
+      windowMs: 1_000,
+      engine: { concurrency: 6 },
+      fault: ({ fileIndex, partNumber }) => {
+        if (fileIndex !== 0) return undefined
+        if (partNumber <= 2) return { kind: 'status', status: 403, code: 'AccessDenied' }
+        return partNumber === 3 ? { kind: 'status', status: 500 } : { kind: 'silence', phase: 'answer' }
+      },
+    })
+    // Its failure is slow to become durable, so that the answer 500 comes while it is being written.
+    const pass = (ms: number): Promise<void> => new Promise((resolve) => world.clock.setTimeout(resolve, ms))
+    const job = world.job({
+      sources: world.sources([500, 300]),
+      partSizeBytes: 100,
+      onRecord: ({ type }) => (type === 'file.failed' ? pass(5_000) : undefined),
+    })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+
+    const ofFirst = world.store.requests.filter(({ fileIndex }) => fileIndex === 0)
+    expect(ofFirst.map(({ partNumber }) => partNumber)).toEqual([1, 2, 3, 4, 5])
+    expect(job.records.filter(({ type }) => type === 'file.failed')).toHaveLength(1)
+    expect(world.clock.monotonicNow()).toBeLessThan(20_000)
+  })
+
+  it('fails once when several of its parts are refused at the same time', async () => {
+    const world = createWorld({ fault: () => ({ kind: 'status', status: 403, code: 'AccessDenied' }) })
+    const job = world.job({ sources: world.sources([400]), partSizeBytes: 100 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(job.records.filter(({ type }) => type === 'file.failed')).toHaveLength(1)
+  })
+
+  it('fails alone when its source changes midway', async () => {
+    const world = createWorld({ windowMs: 100, engine: { concurrency: 2 } })
+    const sources = world.sources([1_000, 1_000])
+    const job = world.job({ sources, partSizeBytes: 100 })
+    world.clock.setTimeout(() => sources[0]!.change(), 250)
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+
+    expect(job.ledger.files[0]!.error).toEqual({
+      code: 'ERR_UPLOAD_SOURCE_CHANGED',
+      message: 'file-0.bin: The file has changed.',
+      file: 'file-0.bin',
+    })
+    expect(world.store.content(1, 1_000)).toEqual(sources[1]!.bytes)
+    expect(sources.map(({ openCount }) => openCount)).toEqual([0, 0])
+  })
+
+  it('fails alone when it cannot be opened, also with an error that is not ours, or cannot be closed', async () => {
+    const world = createWorld()
+    const [good, bad, clumsy] = world.sources([100, 100, 100])
+    const sources = [
+      good!,
+      { ...bad!, open: () => Promise.reject(new Error('EACCES')) },
+      {
+        ...clumsy!,
+        open: async (expected: { sizeBytes: number }) => ({
+          ...(await clumsy!.open(expected)),
+          close: () => Promise.reject(new Error('EBADF')),
+        }),
+      },
+    ]
+    const job = world.job({ sources })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(job.ledger.files.map(({ state }) => state)).toEqual(['confirmed', 'failed', 'confirmed'])
+    expect(job.ledger.files[1]!.error).toEqual({
+      code: 'ERR_UPLOAD_SOURCE_READ',
+      message: 'file-1.bin: It could not be read: EACCES',
+      file: 'file-1.bin',
+    })
+  })
+
+  it('fails after its digest was wrong again and again, saying why that may be', async () => {
+    const world = createWorld({ hashMs: () => 0, engine: { retries: 2 }, fault: () => ({ kind: 'wrongEtag' }) })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.store.requests).toHaveLength(2)
+    expect(job.ledger.files[0]!.error?.message).toMatch(/Gave up after 2 attempts.*encrypts.*verify: off/)
+  })
+
+  it('fails when no success for it is ever believed, because it comes before the body', async () => {
+    const world = createWorld({ engine: { retries: 3 }, fault: () => ({ kind: 'early' }) })
+    const job = world.job({ sources: world.sources([100]) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 0, failedCount: 1 })
+    expect(job.ledger.files[0]!.error?.message).toContain('before all of it was sent')
+    expect(job.ledger.files[0]!.receivedCount).toBe(0)
+  })
+
+  it('fails for a missing ETag after one attempt', async () => {
+    const world = createWorld({ fault: () => ({ kind: 'noEtag' }) })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect([world.store.requests.length, job.ledger.files[0]!.error?.code]).toEqual([1, 'ERR_UPLOAD_ETAG_MISSING'])
+  })
+})
+
+describe('addresses that are no longer taken', () => {
+  it('are renewed once for all parts of a file that found them refused', async () => {
+    let renewals = 0
+    const world = createWorld({
+      answerMs: 50,
+      engine: { concurrency: 8 },
+      fault: ({ generation }) =>
+        generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
+    })
+    const renew = async (): Promise<boolean> => {
+      renewals += 1
+      await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 500))
+      return true
+    }
+    const job = world.job({ sources: world.sources([800]), partSizeBytes: 100, renew })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect([renewals, world.store.requests.length]).toEqual([1, 16])
+  })
+
+  it('are not renewed again for a part whose refusal comes after the new ones', async () => {
+    let renewals = 0
+    const world = createWorld({
+      windowMs: 20,
+      engine: { concurrency: 2, memoryBytes: 4 * 64 * 1024 },
+      fault: ({ generation }) =>
+        generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
+    })
+    // Two windows in the first part, one in the second: its refusal comes 20 ms earlier.
+    const sources = world.sources([131_073])
+    const job = world.job({ sources, partSizeBytes: 65_537, renew: () => ((renewals += 1), true) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect([renewals, world.store.requests.map(({ atMs }) => atMs)]).toEqual([1, [0, 0, 20, 40]])
+  })
+
+  it('are not renewed for ever', async () => {
+    const world = createWorld({
+      engine: { retries: 4 },
+      fault: () => ({ kind: 'status', status: 403, code: 'RequestExpired' }),
+    })
+    const job = world.job({ sources: world.sources([100]), renew: () => true })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect([world.store.requests.length, job.ledger.files[0]!.error?.code]).toEqual([4, 'ERR_UPLOAD_ADDRESS_EXPIRED'])
+  })
+
+  it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
+    const run = async (code: 'ERR_UPLOAD_SERVICE_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
+      const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
+        fileIndex === 0 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined
+      const world = createWorld({ fault })
+      const renew = () => Promise.reject(new UploadError(code, 'No.'))
+      return world.until(world.engine.run(world.job({ sources: world.sources([100, 100]), renew }), signal()))
+    }
+
+    expect(await run('ERR_UPLOAD_SERVICE_REFUSED')).toEqual({ confirmedCount: 1, failedCount: 1 })
+    await expect(run('ERR_UPLOAD_CREDENTIALS_REFUSED')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+    })
+  })
+})
+
+describe('files whose receipts are complete', () => {
+  it('send exactly the parts again that were voided, and are confirmed again', async () => {
+    const world = createWorld()
+    let asked = 0
+    const job = world.job({
+      sources: world.sources([500]),
+      partSizeBytes: 100,
+      confirm: () => ((asked += 1), asked === 1 ? [2, 4] : []),
+    })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(world.store.requests.map(({ partNumber }) => partNumber)).toEqual([1, 2, 3, 4, 5, 2, 4])
+    const voided = job.events.find(({ type }) => type === 'voided')
+    expect(voided).toMatchObject({ units: [{ partNumber: 2 }, { partNumber: 4 }] })
+    expect(asked).toBe(2)
+  })
+
+  it('are confirmed once when their last receipts become durable together', async () => {
+    const world = createWorld({ answerMs: 10 })
+    let commit: { readonly promise: Promise<void> } | undefined
+    const groupCommit = (): Promise<void> => {
+      commit ??= { promise: new Promise((resolve) => world.clock.setTimeout(resolve, 20)) }
+      return commit.promise.then(() => void (commit = undefined))
+    }
+    const job = world.job({
+      sources: world.sources([400]),
+      partSizeBytes: 100,
+      onRecord: ({ type }) => (type === 'part.received' ? groupCommit() : undefined),
+    })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(job.confirmations).toEqual([0])
+  })
+
+  it('fail one by one when the service refuses them, and end the session when it refuses us', async () => {
+    const run = (code: 'ERR_UPLOAD_CONFIRM_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
+      const world = createWorld()
+      const confirm = ({ plan }: { plan: { fileIndex: number } }) =>
+        plan.fileIndex === 1 ? Promise.reject(new UploadError(code, 'No.')) : []
+      return world.until(world.engine.run(world.job({ sources: world.sources([10, 10, 10]), confirm }), signal()))
+    }
+
+    expect(await run('ERR_UPLOAD_CONFIRM_REFUSED')).toEqual({ confirmedCount: 2, failedCount: 1 })
+    await expect(run('ERR_UPLOAD_CREDENTIALS_REFUSED')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+    })
+  })
+
+  it('are confirmed four at a time, and hold no slot meanwhile', async () => {
+    const world = createWorld({ engine: { concurrency: 1 } })
+    let underWay = 0
+    let most = 0
+    const job = world.job({
+      sources: world.sources(Array.from({ length: 9 }, () => 10)),
+      confirm: async () => {
+        most = Math.max(most, (underWay += 1))
+        await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 60_000))
+        underWay -= 1
+        return []
+      },
+    })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect([most, ...world.store.requests.map(({ atMs }) => atMs)]).toEqual([4, ...Array.from({ length: 9 }, () => 0)])
+    expect(world.clock.monotonicNow()).toBe(180_000)
+  })
+})
+
+describe('one writer per file', () => {
+  it('goes on from the byte that was accepted, part by part', async () => {
+    const world = createWorld({ fault: nth([{ kind: 'partial', share: 0.4 }]) })
+    const sources = world.sources([200])
+    const job = world.job({ sources, partSizeBytes: 100, protocol: testProtocol({ order: 'next' }) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(ranges(world.store.requests)).toEqual(['0-100', '40-100', '100-200'])
+    expect(world.clock.monotonicNow()).toBe(0)
+    expect(world.store.content(0, 200)).toEqual(sources[0]!.bytes)
+  })
+
+  it('waits and counts when a storage answers well and takes nothing, instead of asking for ever', async () => {
+    const world = createWorld({ engine: { retries: 3 }, fault: () => ({ kind: 'partial', share: 0 }) })
+    const job = world.job({ sources: world.sources([100]), protocol: testProtocol({ order: 'next' }) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 0, failedCount: 1 })
+
+    expect(world.store.requests.map(({ atMs }) => atMs)).toEqual([0, 250, 750])
+    expect(job.ledger.files[0]!.error?.message).toContain('accepted nothing of part 1')
+  })
+})
+
+describe('files that are registered as their turn comes', () => {
+  it('are asked for in batches, one request at a time, while few parts are ready', async () => {
+    const world = createWorld({ windowMs: 10, engine: { concurrency: 2 } })
+    const sizes: number[] = []
+    const protocol = testProtocol({ addressing: 'batches', batchSize: 3 })
+    const job = world.job({
+      sources: world.sources(Array.from({ length: 8 }, () => 50)),
+      protocol,
+      onRecord: async (record) => {
+        if (record.type !== 'files.registered') return
+        sizes.push(record.files.length)
+        await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 100))
+      },
+    })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 8, failedCount: 0 })
+    expect(sizes).toEqual([3, 3, 2])
+  })
+
+  it('end the session when they are asked for without effect, instead of asking for ever', async () => {
+    const world = createWorld()
+    const protocol = testProtocol({ addressing: 'batches' })
+    const job = world.job({ sources: world.sources([1]), protocol, replenish: () => Promise.resolve() })
+
+    await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+  })
+})
+
+/** The first requests get these faults, one each; later ones none. */
+function nth(faults: readonly Fault[]): NonNullable<WorldOptions['fault']> {
+  let index = 0
+  return () => faults[index++]
+}
+
+function delays(events: readonly TransferEvent[]): number[] {
+  return events.flatMap((event) => (event.type === 'retry' ? [event.delayMs] : []))
+}
+
+function ranges(requests: readonly StoreRequest[]): string[] {
+  return requests.map(({ start, end }) => `${String(start)}-${String(end)}`)
+}
