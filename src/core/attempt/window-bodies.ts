@@ -72,7 +72,7 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
 function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurrency, allocate }: WindowBodiesOptions) {
   const share = budgetBytes / (2 * concurrency)
   if (share < MIN_WINDOW_BYTES) {
-    invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts.`)
+    invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
   }
   const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
   return { budgetBytes, windowBytes, ...(allocate === undefined ? {} : { allocate }) }
