@@ -70,7 +70,7 @@ describe('createSpool', () => {
       await mkdir(join(tempDir, 'spools'))
       await writeFile(
         join(script, 'main.js'),
-        `import { createSpool } from './adapters/node/spool.js'
+        `import { createSpool } from './adapters/node/files/spool.js'
          const spool = await createSpool(process.argv[2])
          await spool.append(Buffer.from('abc'))
          console.log(spool.path)
@@ -99,7 +99,7 @@ describe('createSpool', () => {
 async function emitWithImports(folder: string, module: string, done = new Set<string>()): Promise<void> {
   if (done.has(module)) return
   done.add(module)
-  const sources = join(import.meta.dirname, '../../../src')
+  const sources = join(import.meta.dirname, '../../../../src')
   const text = await readFile(join(sources, module), 'utf8')
   const { outputText } = ts.transpileModule(text, {
     compilerOptions: {

@@ -341,7 +341,7 @@ describe('a process with a workerHasher', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'worker-hasher-'))
-    const inCore = ['core/errors', 'core/redact']
+    const inCore = ['core/errors', 'core/address/redact']
     const names = [...inCore, ...['hash-thread', 'md5-hasher', 'worker-hash-program', 'worker-hasher'].map(inNode)]
     await Promise.all(names.map((name) => translate(name, folder)))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
@@ -351,7 +351,10 @@ describe('a process with a workerHasher', () => {
   /** Runs a program in a process of its own; rejects when that does not end well by itself within ten seconds. */
   async function output(flags: readonly string[], program: string, env: Record<string, string> = {}): Promise<string> {
     const path = join(folder, 'program.js')
-    await writeFile(path, `import { workerHasher, sharedWindow } from './adapters/node/worker-hasher.js'\n${program}`)
+    await writeFile(
+      path,
+      `import { workerHasher, sharedWindow } from './adapters/node/hash/worker-hasher.js'\n${program}`,
+    )
     const { stdout } = await run(process.execPath, [...flags, path], {
       timeout: 10_000,
       env: { ...process.env, ...env },
@@ -402,12 +405,12 @@ function md5(bytes: Uint8Array): string {
 }
 
 function inNode(name: string): string {
-  return `adapters/node/${name}`
+  return `adapters/node/hash/${name}`
 }
 
 /** One source file as JavaScript, so that a plain Node of any version can run it. */
 async function translate(name: string, folder: string): Promise<void> {
-  const source = await readFile(join(import.meta.dirname, '../../../src', `${name}.ts`), 'utf8')
+  const source = await readFile(join(import.meta.dirname, '../../../../src', `${name}.ts`), 'utf8')
   const compilerOptions = {
     target: ts.ScriptTarget.ES2023,
     module: ts.ModuleKind.ESNext,
