@@ -47,6 +47,8 @@ export interface RenewalOptions extends AddressRules {
   readonly onReplaced: (event: SessionReplaced) => void
 }
 
+/** New sessions for a file of which the storage says each time that it expired, though it should live and took nothing. */
+const MAX_CONTRADICTED_MOVES = 5
 /** A file that has been to so many sessions will not be finished by one more. */
 const MAX_MOVES = 20
 /** With less than this no part can begin: see the margin of core/address-clock. */
@@ -172,9 +174,9 @@ function checkLife(
   const [address = ''] = file.addresses
   const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
   const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
-  // Dead by the storage's time, or by its word against their own, though they came a moment ago: those of one more session
-  // would be dead, too.
-  const isOver = isDead || (isExpired && deadlineMs !== undefined)
+  // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
+  // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
+  const isOver = isDead || (isExpired && deadlineMs !== undefined && moves >= MAX_CONTRADICTED_MOVES)
   if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
     throw new UploadError(
       'ERR_UPLOAD_ADDRESS_EXPIRED',
