@@ -1,7 +1,7 @@
 // The engine: many parts of many files of many sessions, never more than the cap, and nothing left behind.
 
-import fc from 'fast-check'
 import { growth } from '../helpers/growth.ts'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/core/adaptive-engine.ts'
 import { createFixedEngine } from '../../src/core/engine.ts'
@@ -448,8 +448,6 @@ function refold(...jobs: readonly MemoryJob[]) {
   for (const job of jobs) for (const record of job.records) applyRecord(ledger, record)
   return ledger
 }
-
-/** Time of this process alone, because tests share their processors. */
 
 let sessionCount = 0
 

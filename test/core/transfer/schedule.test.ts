@@ -1,7 +1,7 @@
 // The schedule: which part goes next, without time of its own.
 
-import fc from 'fast-check'
 import { growth } from '../../helpers/growth.ts'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Unit } from '../../../src/core/ports.ts'
 import { createSchedule, type Schedule, type Turn } from '../../../src/core/transfer/schedule.ts'
