@@ -110,7 +110,7 @@ function announcedMd5(request: FastifyRequest): string | undefined {
   return digest.toString('hex')
 }
 
-/** Answers and closes when a body brings nothing for `idleMs`. */
+/** Answers and closes when a body that is not there yet brings nothing for `idleMs`. */
 function watchIdle(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -123,7 +123,10 @@ function watchIdle(
     // Once it is answered, Node lets go of a request without ending it: whoever reads its body would wait for ever.
     reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
   }, idleMs)
-  return { onBytes: () => timer.refresh(), stop: () => clearTimeout(timer) }
+  const stop = () => clearTimeout(timer)
+  // However long it then takes to be brought to the disk, to be recorded and to be answered.
+  request.raw.once('end', stop)
+  return { onBytes: () => timer.refresh(), stop }
 }
 
 function asRefusal(error: unknown): StorageRefusal {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import type { FaultPlan } from '../../../src/service/index.ts'
 import {
@@ -305,6 +305,18 @@ it('strikes the named part of the named file at the named time, and the rest pas
   await expect(confirm()).rejects.toThrow('fetch failed')
   expect((await confirm()).status).toBe(200)
   expect(await stored('clip-1.mp4')).toBe('hellohello')
+})
+
+// Real time: what is measured is that nobody waits for a body that has come. The limit is 1 s here.
+it('takes no body for one that stopped coming because its answer is late', async () => {
+  const faults: FaultPlan = { rules: [{ operation: 'put', fault: { delayMs: { after: 1_500 } } }] }
+  const late = await startUnderTest({ faults, bodyIdleMs: 1_000 })
+  onTestFinished(() => late.close())
+  const address = (await register(late, await openCaptureSession(late), ['a.action']))['a.action']!
+
+  const { status, headers } = await put(address, 'hello')
+
+  expect([status, headers.get('etag')]).toEqual([200, `"${HELLO}"`])
 })
 
 it('closes while somebody is held for ever', async () => {
