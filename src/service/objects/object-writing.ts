@@ -47,20 +47,27 @@ export interface PartToStore {
   readonly contentMd5: string | undefined
 }
 
-/** Points the key at the new blob and removes the old one. When it may not, the new blob is removed and it throws. */
+/**
+ * Points the key at the new blob and removes the old one. When it may not, the new blob is removed and it throws. When the
+ * commit fails, both stay: it may have been done all the same, and the next start sweeps what does not count.
+ */
 export async function storePart(context: ServiceContext, part: PartToStore): Promise<void> {
   const { db, store } = context
-  let replaced: string | undefined
+  /** The blob that does not count. */
+  let needless: string | undefined = part.stored.blob
   try {
     if (part.contentMd5 !== undefined && part.contentMd5 !== part.stored.md5) {
       throw new StorageRefusal(400, 'BadDigest', 'The Content-MD5 you specified did not match what we received.')
     }
-    replaced = await db.transaction().execute((trx) => point(trx, part, timeOf(context)))
-  } catch (error) {
-    await store.remove([part.stored.blob])
-    throw error
+    needless = await db.transaction().execute(async (trx) => {
+      const replaced = await point(trx, part, timeOf(context))
+      // From here on only the commit can fail.
+      needless = undefined
+      return replaced
+    })
+  } finally {
+    if (needless !== undefined) await store.remove([needless])
   }
-  if (replaced !== undefined) await store.remove([replaced])
 }
 
 async function point(trx: Transaction<Tables>, part: PartToStore, at: Date): Promise<string | undefined> {
