@@ -56,10 +56,21 @@ function readPlain(reason: unknown): Rejection {
 }
 
 function summaryOf(value: unknown): ErrorSummary {
-  const { code, message } = fieldsOf(value)
+  const fields = fieldsOf(value)
+  const { code, message, details = fields } = fields
   const text = typeof value === 'string' ? value : typeof message === 'string' ? message : NO_REASON
-  if (isUploadErrorCode(code)) return { code, message: text }
+  if (isUploadErrorCode(code)) return { code, message: text, ...placeIn(fieldsOf(details)) }
   return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(text).slice(0, 300) }
+}
+
+/** Where it happened, as `summarize` says it. */
+function placeIn(fields: Readonly<Record<string, unknown>>): Pick<ErrorSummary, 'file' | 'partNumber' | 'attempt'> {
+  const { file, partNumber, attempts, attempt = attempts } = fields
+  return {
+    ...(typeof file === 'string' ? { file } : {}),
+    ...(isCount(partNumber) ? { partNumber } : {}),
+    ...(isCount(attempt) ? { attempt } : {}),
+  }
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

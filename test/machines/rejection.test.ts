@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { UploadError } from '../../src/core/errors.ts'
+import { summarize, UploadError } from '../../src/core/errors.ts'
 import { isDoubtful, readRejection } from '../../src/machines/rejection.ts'
 
 const refused = new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', 'The service refused the key (401).')
@@ -34,6 +34,23 @@ describe('readRejection', () => {
 
   it('keeps neither cause, details nor stack', () => {
     const error = new UploadError('ERR_UPLOAD_NETWORK', 'Reset.', { cause: new Error('inner'), details: { part: 3 } })
+
+    expect(Object.keys(readRejection(error).error)).toEqual(['code', 'message'])
+  })
+
+  it('keeps the file, the part and the attempt of an error and of its plain form', () => {
+    const where = { file: 'swing.mp4', partNumber: 3, attempt: 2 }
+    const error = new UploadError('ERR_UPLOAD_NETWORK', 'Reset.', { details: { ...where, status: 500 } })
+    const exhausted = new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', 'Gave up.', { details: { attempts: 8 } })
+
+    expect(readRejection(error).error).toEqual({ code: 'ERR_UPLOAD_NETWORK', message: 'Reset.', ...where })
+    expect(readRejection({ error: summarize(error) }).error).toEqual(readRejection(error).error)
+    expect(readRejection(exhausted).error).toMatchObject({ attempt: 8 })
+  })
+
+  it('leaves out a place that is none', () => {
+    const details = { file: { name: 'swing.mp4' }, partNumber: '3', attempt: -1 }
+    const error = new UploadError('ERR_UPLOAD_NETWORK', 'Reset.', { details })
 
     expect(Object.keys(readRejection(error).error)).toEqual(['code', 'message'])
   })
