@@ -38,7 +38,10 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
     },
     countRefusal: (request) => void refusals.take(networkOf(request.ip)),
     countCall(request, orgId) {
-      known.add(credentialsOf(request))
+      const credentials = credentialsOf(request)
+      // Set anew, so that the first of the set is the one that has not called for the longest time.
+      known.delete(credentials)
+      known.add(credentials)
       if (known.size > MAX_KNOWN) known.delete(known.values().next().value ?? '')
       const waitMs = calls.take(orgId)
       if (waitMs > 0) refuseUntil(waitMs, `The organisation has used up its ${limits.callsPerMinute} calls a minute.`)

@@ -3,12 +3,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
 import fc from 'fast-check'
+import type { FastifyRequest } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { createUplink } from '../../../src/node.ts'
-import { networkOf } from '../../../src/service/access/admission.ts'
+import { createAdmission, networkOf } from '../../../src/service/access/admission.ts'
 import { createRateLimit } from '../../../src/service/access/rate-limit.ts'
 import { startService, type ServiceLimits } from '../../../src/service/index.ts'
+import type { ServiceSettings } from '../../../src/service/options.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 import {
   API_KEY,
@@ -74,6 +76,25 @@ describe('a rate limit', () => {
     for (let index = 0; index < 9_999; index += 1) limit.take(String(index))
 
     expect([limit.waitOf('first'), limit.waitOf('second')]).toEqual([0, 60_000])
+  })
+})
+
+describe('credentials that were right before', () => {
+  it('are remembered ten thousand at most: those that were not used for the longest time are forgotten', () => {
+    const limits = { callsPerMinute: 0, refusalsPerMinute: 1 }
+    const admission = createAdmission({ limits, now: () => 0, bearerHeaders: [] } as unknown as ServiceSettings)
+    const withKey = (key: string) => ({ ip: '192.0.2.1', headers: { 'x-api-key': key } }) as unknown as FastifyRequest
+    const use = (key: string) => admission.countCall(withKey(key), 'org')
+    use('first')
+    use('second')
+    for (let index = 0; index < 9_998; index += 1) use(String(index))
+    use('first')
+    use('last')
+
+    admission.countRefusal(withKey('wrong'))
+
+    expect(() => admission.checkAddress(withKey('first'))).not.toThrow()
+    expect(() => admission.checkAddress(withKey('second'))).toThrow('Too many calls with improper credentials')
   })
 })
 
