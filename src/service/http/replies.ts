@@ -59,11 +59,18 @@ export class Refusal extends Error {
   }
 }
 
-/** A request whose shape or values are wrong: 422, or the interface's own way for the two creations that have one. */
+/** Problems of one request that are told. */
+export const MAX_PROBLEMS = 20
+
+/**
+ * A request whose shape or values are wrong, with the first of its problems: 422, or the interface's own way for the two
+ * creations that have one.
+ */
 export class MalformedRequest extends Refusal {
   readonly problems: readonly FieldProblem[]
 
-  constructor(problems: readonly FieldProblem[]) {
+  constructor(found: readonly FieldProblem[]) {
+    const problems = found.slice(0, MAX_PROBLEMS)
     const list = problems.map(({ field, problem }) => (field === '' ? problem : `${field}: ${problem}`)).join('; ')
     super(422, 'invalid_request', `The request is malformed: ${list}`, { fields: problems })
     this.name = 'MalformedRequest'

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 
 import { analysisRequest, segmentRequest } from '../../client/contract.ts'
 import { boundPassed, type JsonBounds } from '../../client/contract/json-bounds.ts'
-import { MalformedRequest, type FieldProblem } from './replies.ts'
+import { MalformedRequest, MAX_PROBLEMS, type FieldProblem } from './replies.ts'
 
 export {
   analysisRequest,
@@ -25,7 +25,6 @@ export const analysisUpdate = v.partial(analysisRequest)
  * allow at most has six hundred thousand values.
  */
 const BODY_BOUNDS: JsonBounds = { levels: 32, values: 1_000_000 }
-const MAX_PROBLEMS = 20
 /** The largest id of a type, a segment or an analysis: 32 bits in the database. */
 export const MAX_DATABASE_INTEGER = 2_147_483_647
 
@@ -59,9 +58,9 @@ export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body:
       // A field that breaks one rule mostly breaks the next as well: the first says it.
       if (!problems.has(field)) problems.set(field, { field, problem: problemOf(issue) })
     }
-    throw new MalformedRequest([...problems.values()].slice(0, MAX_PROBLEMS))
+    throw new MalformedRequest([...problems.values()])
   }
-  const unstorable = [...findUnstorable(body, '')].slice(0, MAX_PROBLEMS)
+  const unstorable = [...findUnstorable(body, '')]
   if (unstorable.length > 0) throw new MalformedRequest(unstorable)
   return parsed.output
 }

@@ -80,3 +80,16 @@ it('answers a part of a cancelled session as S3 does', async () => {
     '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchUpload</Code><Message>The specified upload does not exist. It may have been aborted or completed.</Message></Error>',
   ])
 })
+
+it('tells the first twenty problems of a create, however many files have one', async () => {
+  const file = { raw_file_name: 'clip.mp4', file_size_bytes: 1, number_of_chunks: 2 }
+  const { json } = await service.call('POST', '/upload_videos', {
+    ...{ movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 },
+    files: Array.from({ length: 1_000 }, () => file),
+  })
+
+  const { errors } = json as { errors: { field: string }[] }
+  expect(errors.map(({ field }) => field)).toEqual(
+    Array.from({ length: 20 }, (_, index) => `files.${index}.number_of_chunks`),
+  )
+})
