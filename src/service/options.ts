@@ -58,7 +58,7 @@ export interface ServiceOptions {
   readonly bearerHeaders?: readonly string[]
   /** How long an address lives, ms, rounded up to seconds. Default 1 h, at most 7 days. */
   readonly addressLifeMs?: number
-  /** A requested analysis is completed this long after it was requested, ms. Default: it stays requested. */
+  /** A requested analysis is completed this long after it was requested, ms, at most ten years. Default: it stays requested. */
   readonly analysisCompletesAfterMs?: number
   /** What addresses begin with, when a proxy stands in front. No query. Default: the service's own URL. */
   readonly publicUrl?: string
@@ -69,7 +69,10 @@ export interface ServiceOptions {
    * shows only that the answer lacks the field that was asked for, so the default is 200 with `{"errors": [...]}`.
    */
   readonly malformedStatus?: number
-  /** A PUT whose body brings nothing for this long is answered 400 RequestTimeout and closed, ms. Default 60 s. */
+  /**
+   * A PUT whose body brings nothing for this long is answered 400 RequestTimeout and closed, ms; a call whose body does so is
+   * closed within twice as long. Default 60 s.
+   */
   readonly bodyIdleMs?: number
   /** What a person sees at `/`, served without a credential. Default: nothing. */
   readonly page?: ServicePage
@@ -153,6 +156,12 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     Number.isInteger(databaseConnections) && databaseConnections >= 2 && databaseConnections <= 1000,
     'databaseConnections must be an integer from 2 to 1000: whoever ends old sessions holds one',
   )
+  const { analysisCompletesAfterMs } = options
+  check(
+    analysisCompletesAfterMs === undefined ||
+      (analysisCompletesAfterMs >= 0 && analysisCompletesAfterMs <= 520 * WEEK_SECONDS * 1000),
+    'analysisCompletesAfterMs must be 0 to ten years',
+  )
   const trustedProxies = options.trustedProxies ?? 0
   check(
     Number.isInteger(trustedProxies) && trustedProxies >= 0 && trustedProxies <= 10,
@@ -179,9 +188,9 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     jwt: options.jwt === undefined ? undefined : resolveJwt(options.jwt),
     limits: resolveLimits(options.limits),
     trustedProxies,
-    bearerHeaders: (options.bearerHeaders ?? ['authorization', 'authentication']).map((name) => name.toLowerCase()),
+    bearerHeaders: checkedBearerHeaders(options),
     addressLifeSeconds,
-    analysisCompletesAfterMs: options.analysisCompletesAfterMs,
+    analysisCompletesAfterMs,
     publicUrl: options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl),
     videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
     malformedStatus,
@@ -243,6 +252,14 @@ function checkedDatabaseUrl({ databaseUrl, dataDir, s3 }: ServiceOptions): strin
     'databaseUrl needs dataDir or s3: the objects that its records speak of must outlive the process',
   )
   return databaseUrl
+}
+
+function checkedBearerHeaders({ bearerHeaders = ['authorization', 'authentication'] }: ServiceOptions): string[] {
+  check(
+    bearerHeaders.every((name) => /^[\w-]+$/.test(name)),
+    'bearerHeaders must be names of headers',
+  )
+  return bearerHeaders.map((name) => name.toLowerCase())
 }
 
 function checkedPublicUrl(publicUrl: string): string {

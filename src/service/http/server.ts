@@ -20,6 +20,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
+import { endStalledBodies } from './stalled-bodies.ts'
 import { parseJson } from './wire.ts'
 
 export interface ServerOptions {
@@ -35,7 +36,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     logger: loggerOptions(context),
     bodyLimit: limits.bodyBytes,
     trustProxy: (_address, hop) => hop < trustedProxies,
-    // A large body on a slow line takes hours; one that stops coming is ended by its own route.
+    // A large body on a slow line takes hours; one that stops coming is ended below, or by its own route.
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
@@ -63,7 +64,8 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   metrics.attach(app)
   echoRequestIds(app)
   securityHeaders(app)
-  allowOtherOrigins(app)
+  allowOtherOrigins(app, context.settings.bearerHeaders)
+  endStalledBodies(app, context.settings.bodyIdleMs)
   lay?.(app)
   const { page, metricsPort, metricsToken } = context.settings
   if (page !== undefined)
@@ -110,10 +112,11 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
   })
 }
 
-const ALLOWED_HEADERS = 'content-type, content-md5, x-api-key, x-request-id, authorization, authentication'
+const ALLOWED_HEADERS = ['content-type', 'content-md5', 'x-api-key', 'x-request-id', 'authorization', 'authentication']
 
 /** Pages from anywhere may call: permission is in a header or an address that a page must hold, never in a cookie. */
-function allowOtherOrigins(app: FastifyInstance): void {
+function allowOtherOrigins(app: FastifyInstance, bearerHeaders: readonly string[]): void {
+  const allowed = [...new Set([...ALLOWED_HEADERS, ...bearerHeaders])].join(', ')
   app.addHook('onRequest', async (_request, reply) => {
     void reply
       .header('access-control-allow-origin', '*')
@@ -122,7 +125,7 @@ function allowOtherOrigins(app: FastifyInstance): void {
   app.options('*', (_request, reply) =>
     reply
       .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
-      .header('access-control-allow-headers', ALLOWED_HEADERS)
+      .header('access-control-allow-headers', allowed)
       .header('access-control-max-age', '600')
       .code(204)
       .send(),

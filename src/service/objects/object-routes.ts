@@ -34,7 +34,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     return reply.code(refusal.status).type('application/xml').send(storageErrorXml(refusal))
   })
 
-  app.put('/objects/*', async (request, reply) => {
+  app.put('/objects/*', { config: { watchesBody: true } }, async (request, reply) => {
     const { key, partNumber } = checkAddress(context, request)
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { startService } from '../../../src/service/index.ts'
 import { checkPeers } from '../../../src/service/peers.ts'
@@ -138,6 +138,17 @@ describe('the log', () => {
   })
 })
 
+describe('a page of another origin', () => {
+  it('may send the bearer token in the headers in which it is looked for', async () => {
+    const own = await startUnderTest({ bearerHeaders: ['X-Own-Token'] })
+    onTestFinished(() => own.close())
+
+    const { headers } = await own.call('OPTIONS', '/upload_videos', undefined, {})
+
+    expect(headers.get('access-control-allow-headers')?.split(', ')).toContain('x-own-token')
+  })
+})
+
 describe('startService', () => {
   it.each([
     ['port', { port: 70_000 }],
@@ -148,6 +159,10 @@ describe('startService', () => {
     ['publicUrl', { publicUrl: 'ftp://host' }],
     ['malformedStatus', { malformedStatus: 500 }],
     ['bodyIdleMs', { bodyIdleMs: 0 }],
+    ['bearerHeaders', { bearerHeaders: ['x-token, x-other'] }],
+    ['analysisCompletesAfterMs', { analysisCompletesAfterMs: NaN }],
+    ['analysisCompletesAfterMs', { analysisCompletesAfterMs: -1 }],
+    ['analysisCompletesAfterMs', { analysisCompletesAfterMs: 1e16 }],
   ])('refuses a wrong %s before it opens anything', async (name, options) => {
     await expect(startService(options)).rejects.toThrow(`startService: ${name} must`)
   })
