@@ -2,13 +2,13 @@
 
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 
 import { request } from 'undici'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { lockDataFolder } from '../../../src/service/database/data-lock.ts'
 import { compileService } from '../compiled-service.ts'
@@ -273,6 +273,39 @@ describe('the lock', () => {
 
     expect(await readdir(join(dataDir, 'lock'))).toHaveLength(1)
     await lock.release()
+  })
+
+  // Seen from another container its id is nobody's, or that of a process which has nothing to do with it.
+  it.skipIf(process.platform !== 'linux')(
+    'of another container refuses the service until its process is gone',
+    async () => {
+      await (await lockDataFolder(dataDir)).release()
+      const { child, said } = await other()
+      expect(said).toBe('held')
+      const [name = ''] = await readdir(join(dataDir, 'lock'))
+      const elsewhere = name.replace(/^\d+/, '4194305').replace(/-\d+$/, '-1')
+      for (const place of ['lock', 'beacons']) await rename(join(dataDir, place, name), join(dataDir, place, elsewhere))
+      await expect(lockDataFolder(dataDir)).rejects.toMatchObject({ code: 'ERR_SERVICE_DATA_IN_USE', pid: 4_194_305 })
+
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+
+      await (await lockDataFolder(dataDir)).release()
+      for (const place of ['lock', 'beacons']) expect(await readdir(join(dataDir, place))).toEqual([])
+    },
+  )
+
+  it.skipIf(process.platform !== 'linux')('of another container without a beacon is not judged', async () => {
+    const lock = await lockDataFolder(dataDir)
+    const [name = ''] = await readdir(join(dataDir, 'lock'))
+    await lock.release()
+    const elsewhere = join(dataDir, 'lock', name.replace(/-\d+$/, '-1'))
+    await writeFile(elsewhere, '')
+    onTestFinished(() => rm(elsewhere, { force: true }))
+
+    await expect(lockDataFolder(dataDir)).rejects.toMatchObject({ code: 'ERR_SERVICE_DATA_IN_USE' })
+
+    expect(await readdir(join(dataDir, 'beacons'))).toEqual([])
   })
 
   it('is never held by two of several processes that find a dead one at once', async () => {
