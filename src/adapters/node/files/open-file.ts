@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 import { isUploadError } from '../../../core/errors.ts'
 import { fileProblem, notAFile } from '../file-problem.ts'
-import { LONGEST_READ_BYTES, readFully } from './positional-read.ts'
+import { LONGEST_READ_BYTES, readFully } from '../positional-io.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
 export interface OpenFile {

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { createReadGate } from '../../web/read-gate.ts'
-import { writeFully } from '../journal/durable-file.ts'
 import { fileProblem } from '../file-problem.ts'
-import { readFully } from './positional-read.ts'
+import { readFully, writeFully } from '../positional-io.ts'
 
 export interface Spool {
   readonly path: string

@@ -1,10 +1,11 @@
 // What it takes for bytes and names to survive a power cut: written aside, brought to the disk, put in place by a rename,
 // and the folder brought to the disk as well.
 
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { errorCode } from '../file-problem.ts'
+import { writeFully } from '../positional-io.ts'
 
 /** Makes a new file (mode 0600) of `bytes` and brings it to the disk; when that fails, nothing of it is left. */
 export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
@@ -53,14 +54,5 @@ export async function syncFolder(path: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
-  }
-}
-
-/** Writes all of `bytes` at a place of the file. */
-export async function writeFully(handle: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
-  let written = 0
-  while (written < bytes.byteLength) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.byteLength - written, at + written)
-    written += bytesWritten
   }
 }

@@ -7,7 +7,7 @@ import { decodeHeader } from '../../../core/journal/journal-lines.ts'
 import { writeWhole } from './durable-file.ts'
 import { errorCode } from '../file-problem.ts'
 import { journalPath } from './journal-file.ts'
-import { readFully } from '../files/positional-read.ts'
+import { readFully } from '../positional-io.ts'
 import { folderOfKey, isNameWhole, isSessionFolder, keyOfFolder } from './session-folder.ts'
 
 /** Journals that are looked at together: enough to keep a disk busy, few enough for any limit of open files. */

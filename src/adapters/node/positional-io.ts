@@ -1,4 +1,6 @@
-// Reads at a position of an open file until the memory is full or the file ends; short reads of the system are joined.
+// Reads and writes at a position of an open file until all is done; what the system does by halves is joined.
+
+import type { FileHandle } from 'node:fs/promises'
 
 /** What reads at a position, as a FileHandle does. */
 export interface PositionalFile {
@@ -18,4 +20,13 @@ export async function readFully(handle: PositionalFile, into: Uint8Array, at: nu
     filled += bytesRead
   }
   return filled
+}
+
+/** Writes all of `bytes` at a place of the file. */
+export async function writeFully(handle: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
+  let written = 0
+  while (written < bytes.byteLength) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.byteLength - written, at + written)
+    written += bytesWritten
+  }
 }
