@@ -13,7 +13,7 @@ export { createServiceClient, type CallOptions, type FreeCallOptions, type ListR
 export type { ServiceClient, ServiceClientOptions } from './client/service-client.ts'
 export type { LimitRate } from './core/line/timetable.ts'
 export { redactAddress } from './core/address/address.ts'
-export { redactText } from './core/address/redact.ts'
+export { redactText } from './core/redact.ts'
 export type { AddressPolicy } from './core/address/address-policy.ts'
 export { createFixedEngine } from './core/engine.ts'
 export { windowBodies, type WindowBodies, type WindowBodiesOptions } from './core/attempt/window-bodies.ts'

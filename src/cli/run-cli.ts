@@ -2,7 +2,7 @@
 // `--json` a result on stdout too.
 
 import { CommanderError } from 'commander'
-import { redactText } from '../core/address/redact.ts'
+import { redactText } from '../core/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
 import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './options/credentials-from-options.ts'

@@ -1,7 +1,7 @@
 // What an answer of the service says: its JSON where JSON is needed, and its own words where it refuses, made fit to
 // be shown.
 
-import { redactText } from '../core/address/redact.ts'
+import { redactText } from '../core/redact.ts'
 import { UploadError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
 import { isWireObject, ownField } from './contract/fields.ts'

@@ -2,7 +2,7 @@
 // realms and two copies of the package. No message holds a signed query, a credential, a body or a header value, and
 // each is one line, because file names stand in it.
 
-import { foreignWords, onOneLine } from './address/redact.ts'
+import { foreignWords, onOneLine } from './redact.ts'
 
 /** The closed list of codes. `docs/errors.md` says for each what happened and what to do; `adviceOn` has the latter. */
 export type UploadErrorCode =

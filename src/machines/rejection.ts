@@ -2,7 +2,7 @@
 // plain data only, and no value whatever may break one of them.
 
 import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
-import { foreignWords } from '../core/address/redact.ts'
+import { foreignWords } from '../core/redact.ts'
 
 const NO_REASON = 'An actor failed and gave no reason'
 

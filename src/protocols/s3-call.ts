@@ -5,7 +5,7 @@ import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/add
 import { HttpStatusError, isUploadError, TransportError, UploadError } from '../core/errors.ts'
 import { isPublicHost } from '../core/address/public-host.ts'
 import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
-import { foreignWords } from '../core/address/redact.ts'
+import { foreignWords } from '../core/redact.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
 import { parseHttpDateMs, parseRetryAfterMs } from '../core/retry-after.ts'
 import { sleep } from '../core/time/sleep.ts'

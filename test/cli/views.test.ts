@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { wrapped } from '../../src/cli/views/help-texts.ts'
 import { parseDuration, parseInteger, parseSize, readJsonOption } from '../../src/cli/options/option-values.ts'
-import { onOneLine } from '../../src/core/address/redact.ts'
+import { onOneLine } from '../../src/core/redact.ts'
 import { progressLines } from '../../src/cli/views/progress-lines.ts'
 import type { ProgressPicture } from '../../src/cli/views/progress-lines.ts'
 import { eraseText } from '../../src/cli/views/progress-view.ts'

@@ -1,7 +1,7 @@
 // An error as one line for a person, with what the network itself said where the error only says that it failed.
 
 import { adviceOn } from '../../core/advice.ts'
-import { redactText } from '../../core/address/redact.ts'
+import { redactText } from '../../core/redact.ts'
 import { isUploadError, summarize, TransportError, type ErrorSummary } from '../../core/errors.ts'
 
 const DEEPEST = 5

@@ -3,7 +3,7 @@
 
 import { adviceOn } from '../../core/advice.ts'
 import type { UploadErrorCode } from '../../core/errors.ts'
-import { onOneLine } from '../../core/address/redact.ts'
+import { onOneLine } from '../../core/redact.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
 export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'

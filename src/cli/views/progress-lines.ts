@@ -2,7 +2,7 @@
 
 import { formatBytes } from '../../core/plan.ts'
 import type { UploadFileStatus, UploadProgress, UploadState } from '../../flows/upload.ts'
-import { onOneLine } from '../../core/address/redact.ts'
+import { onOneLine } from '../../core/redact.ts'
 import { clip, columnsOf, fitColumns } from './text-width.ts'
 import { countOf, formatRate, formatTime, percentOf } from './wording.ts'
 

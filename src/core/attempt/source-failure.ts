@@ -2,7 +2,7 @@
 
 import { isUploadError, UploadError } from '../errors.ts'
 import type { Reader } from '../ports.ts'
-import { foreignWords } from '../address/redact.ts'
+import { foreignWords } from '../redact.ts'
 
 /** What a source rejected with: foreign errors become ERR_UPLOAD_SOURCE_READ. */
 export function asSourceError(error: unknown): UploadError {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressTimes, checkSecure, hostOf, redactAddress, utcMs } from '../../../src/core/address/address.ts'
-import { redactText } from '../../../src/core/address/redact.ts'
+import { redactText } from '../../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
 const SIGV4 =

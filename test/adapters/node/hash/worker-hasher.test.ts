@@ -341,7 +341,7 @@ describe('a process with a workerHasher', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'worker-hasher-'))
-    const inCore = ['core/errors', 'core/address/redact']
+    const inCore = ['core/errors', 'core/redact']
     const names = [...inCore, ...['hash-thread', 'md5-hasher', 'worker-hash-program', 'worker-hasher'].map(inNode)]
     await Promise.all(names.map((name) => translate(name, folder)))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
