@@ -81,6 +81,39 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     }
   }
 
+  const confirmed = ({ plan: { fileIndex } }: LedgerFile, sha256?: string): Promise<undefined> | undefined =>
+    record
+      .write({ type: 'file.confirmed', fileIndex, ...(sha256 === undefined ? {} : { sha256 }) })
+      ?.then(() => undefined)
+  const confirm = async (file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> => {
+    const { fileIndex } = file.plan
+    const sha256 = await options.digestWhole?.(file, signal)
+    if (protocol.confirm !== undefined) {
+      await record.write({ type: 'file.confirming', fileIndex })
+      report({ type: 'fileState', file })
+      try {
+        await protocol.confirm(
+          file.sessionId ?? record.sessionId(),
+          file.serverFileId ?? fileIndex,
+          receiptsOf(file),
+          signal,
+        )
+      } catch (error) {
+        const doubtful = doubtfulParts(file)
+        const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
+        const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
+        if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS) throw error
+        confirmRefusals.set(fileIndex, refusals)
+        // A late arrival of a doubtful attempt may have replaced a part after its receipt: exactly those go again. After
+        // the first time more may still be on their way, and are given time to arrive.
+        if (refusals > 1) await sleep(clock, CONFIRM_WAIT_MS * 2 ** (refusals - 2), signal)
+        await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
+        return doubtful
+      }
+    }
+    return confirmed(file, sha256)
+  }
+
   return {
     ledger,
     protocol,
@@ -103,38 +136,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       }
       if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
-    async finish(file, signal) {
-      const { fileIndex } = file.plan
-      const sha256 = await options.digestWhole?.(file, signal)
-      const confirmed = { type: 'file.confirmed', fileIndex, ...(sha256 === undefined ? {} : { sha256 }) } as const
-      if (protocol.confirm === undefined) {
-        await record.write(confirmed)
-        return []
-      }
-      await record.write({ type: 'file.confirming', fileIndex })
-      report({ type: 'fileState', file })
-      try {
-        await protocol.confirm(
-          file.sessionId ?? record.sessionId(),
-          file.serverFileId ?? fileIndex,
-          receiptsOf(file),
-          signal,
-        )
-      } catch (error) {
-        const doubtful = doubtfulParts(file)
-        const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
-        const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
-        if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS) throw error
-        confirmRefusals.set(fileIndex, refusals)
-        // A late arrival of a doubtful attempt may have replaced a part after its receipt: exactly those go again. After
-        // the first time more may still be on their way, and are given time to arrive.
-        if (refusals > 1) await sleep(clock, CONFIRM_WAIT_MS * 2 ** (refusals - 2), signal)
-        await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
-        return doubtful
-      }
-      await record.write(confirmed)
-      return []
-    },
+    finish: (file, signal) => (isNothingToAsk ? confirmed(file) : confirm(file, signal)),
     renew: createRenewal({
       ...options,
       async register(file, signal) {

@@ -11,10 +11,13 @@ export interface Finisher {
   add(file: LedgerFile): void
 }
 
-/** `finish` gives the numbers of the parts to send again, and must not reject; they are handed to `resend`. */
+/**
+ * `finish` gives the numbers of the parts to send again, if any, and must not reject; they are handed to `resend`. Undefined: it
+ * is done.
+ */
 export function createFinisher(
   concurrency: number,
-  finish: (file: LedgerFile) => Promise<readonly number[]>,
+  finish: (file: LedgerFile) => Promise<readonly number[] | undefined> | undefined,
   resend: (file: LedgerFile, partNumbers: readonly number[]) => void,
 ): Finisher {
   const queue: LedgerFile[] = []
@@ -25,12 +28,17 @@ export function createFinisher(
     while (running < concurrency) {
       const file = queue.shift()
       if (file === undefined) return
+      const finishing = finish(file)
+      if (finishing === undefined) {
+        known.delete(file)
+        continue
+      }
       running += 1
-      void finish(file).then((again) => {
+      void finishing.then((again) => {
         running -= 1
         // Forgotten before its parts go again, so that it can be complete once more.
         known.delete(file)
-        if (again.length > 0) resend(file, again)
+        if (again && again.length > 0) resend(file, again)
         next()
       })
     }

@@ -48,8 +48,11 @@ export interface TransferJob {
    * A rejection ends the session.
    */
   replenish(signal: AbortSignal): Promise<void>
-  /** Every receipt of the file is there: confirms it. Returns the numbers of parts that must be sent again, or none. */
-  finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[]>
+  /**
+   * Every receipt of the file is there: confirms it. Resolves with the numbers of parts that must be sent again, if any.
+   * Undefined: it is confirmed.
+   */
+  finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> | undefined
   /** How many files may be finished at once, where that is no call and reads nothing; absent: the engine's own number. */
   readonly finishesAtOnce?: number
   /**

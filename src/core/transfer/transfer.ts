@@ -218,24 +218,30 @@ function createFinishing(
   { finishConcurrency }: TransferSettings,
 ): Finisher {
   const { job, life, schedule, wake, failFile } = parts
-  const finish = async (file: LedgerFile): Promise<readonly number[]> => {
-    try {
-      const again = await job.finish(file, life.signal)
+  const finish = (file: LedgerFile): Promise<readonly number[] | undefined> | undefined => {
+    if (life.signal.aborted) return undefined
+    const finishing = job.finish(file, life.signal)
+    if (finishing === undefined) {
       job.report({ type: 'fileState', file })
-      return again
-    } catch (error) {
-      if (life.signal.aborted || isFatal(error)) throw error
-      await failFile(file, named(file, error))
-      return []
+      return undefined
     }
+    return parts.track(async () => {
+      try {
+        const again = await finishing
+        job.report({ type: 'fileState', file })
+        return again
+      } catch (error) {
+        if (life.signal.aborted || isFatal(error)) throw error
+        await failFile(file, named(file, error))
+        return undefined
+      }
+    })
   }
-  const finishTracked = async (file: LedgerFile): Promise<readonly number[]> =>
-    (await parts.track(() => finish(file))) ?? []
   const resend = (file: LedgerFile, partNumbers: readonly number[]): void => {
     const units = partNumbers.map((partNumber) => unitOf(file, partNumber))
     job.report({ type: 'voided', units })
     schedule.add(units)
     wake()
   }
-  return createFinisher(job.finishesAtOnce ?? finishConcurrency, finishTracked, resend)
+  return createFinisher(job.finishesAtOnce ?? finishConcurrency, finish, resend)
 }
