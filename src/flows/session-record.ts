@@ -79,8 +79,8 @@ export function createSessionRecord(
       return folded.sessionId
     },
     write(body) {
-      const { type, ...fields } = body
-      const record = { type, ...fields, at: clock.wallNow() } as JournalRecord
+      // Its type first, so that records of a kind have one shape: see ledgerFile.
+      const record = { type: body.type, ...(body as object), at: clock.wallNow() } as JournalRecord
       return session === undefined ? openAndWrite(record) : writeTo(session, record)
     },
     async close() {

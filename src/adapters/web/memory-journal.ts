@@ -77,9 +77,12 @@ function copyOf<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copyOf) as T
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && prototype !== Object.prototype) return structuredClone(value)
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) {
-    const copied = copyOf((value as Record<string, unknown>)[key])
+  // Copied as one, so that it has the shape of the original; then what may not be shared is replaced.
+  const copy = { ...value } as Record<string, unknown>
+  for (const key of Object.keys(copy)) {
+    const field = copy[key]
+    const copied = copyOf(field)
+    if (copied === field) continue
     // `__proto__` is a legal name.
     if (key === '__proto__')
       Object.defineProperty(copy, key, { value: copied, enumerable: true, writable: true, configurable: true })
