@@ -1,6 +1,6 @@
 // The base address of the service: checked once, joined with paths that cannot leave it.
 
-import { hostOf } from '../core/address/address.ts'
+import { hostOf, parseUrl } from '../core/address/address.ts'
 import { UploadError, invalid } from '../core/errors.ts'
 
 /** What a query may hold; undefined is left out, an array repeats its name. */
@@ -19,7 +19,7 @@ export interface BaseUrl {
  * unless allowed; everything else is ERR_UPLOAD_INVALID_ARGUMENT. The address itself is not in any message.
  */
 export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
-  const url = URL.canParse(text) ? new URL(text) : invalid('The base URL is not a URL: give https://host/path.')
+  const url = parseUrl(text) ?? invalid('The base URL is not a URL: give https://host/path.')
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     invalid(`The base URL begins with ${url.protocol} and must begin with https://.`)
   if (url.username !== '' || url.password !== '')

@@ -1,6 +1,7 @@
 // Proves, before a session goes on in a new life, that a source is still the file whose parts were sent: reads parts that
 // have a receipt again and compares their digests. Size and time of change are compared when the source is opened.
 
+import { openPlanned } from '../core/attempt/reader-cache.ts'
 import { UploadError } from '../core/errors.ts'
 import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
 import type { Hasher, Random, Reader, Source } from '../core/ports.ts'
@@ -18,12 +19,12 @@ const READ_BYTES = 1024 * 1024
 
 /** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or as the source does when it cannot be opened. */
 export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
-  const { sizeBytes, modifiedAtMs, name } = file.plan
-  const reader = await source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
+  const { plan } = file
+  const reader = await openPlanned(source, plan)
   try {
     for (const part of choose(file, options)) {
       if ((await digest(part, reader, options)) === part.receipt?.md5) continue
-      throw changed(part.partNumber, name)
+      throw changed(part.partNumber, plan.name)
     }
     await reader.verify()
   } finally {
@@ -57,8 +58,8 @@ export async function digestWhole(
   source: Source,
   options: { readonly contentHasher: Hasher; readonly partHasher: Hasher | undefined; readonly signal: AbortSignal },
 ): Promise<string> {
-  const { sizeBytes, modifiedAtMs, name } = file.plan
-  const reader = await source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
+  const { plan } = file
+  const reader = await openPlanned(source, plan)
   const whole = options.contentHasher.start()
   try {
     for (const part of file.parts) {
@@ -69,7 +70,7 @@ export async function digestWhole(
           await whole.update(piece)
           await hash?.update(piece)
         })
-        if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, name)
+        if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
       } finally {
         hash?.dispose?.()
       }

@@ -132,7 +132,7 @@ function isLoopback(hostname: string): boolean {
 }
 
 /** A URL, or undefined for what is none. Parsed once: asking `URL.canParse` first would parse it twice. */
-function parseUrl(text: string): URL | undefined {
+export function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text)
   } catch {

@@ -1,7 +1,7 @@
 // Open sources of one session: a handle is opened for the first attempt that needs it and closed when no attempt of its
 // file is under way, so that ten thousand files, a backoff or a pause hold no handles.
 
-import type { Reader, Source, SourceIdentity } from '../ports.ts'
+import type { PlannedFile, Reader, Source } from '../ports.ts'
 
 export interface ReaderCache {
   /** Opens or shares the reader; each call needs one `release`. Rejects as Source.open does. */
@@ -15,9 +15,12 @@ interface Entry {
   users: number
 }
 
-export function createReaderCache(
-  sourceOf: (fileIndex: number) => { readonly source: Source; readonly expected: SourceIdentity },
-): ReaderCache {
+/** Rejects as Source.open does, also when the source is no longer what was planned. */
+export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: PlannedFile): Promise<Reader> {
+  return source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
+}
+
+export function createReaderCache(open: (fileIndex: number) => Promise<Reader>): ReaderCache {
   const entries = new Map<number, Entry>()
 
   return {
@@ -27,8 +30,7 @@ export function createReaderCache(
         known.users += 1
         return known.opening
       }
-      const { source, expected } = sourceOf(fileIndex)
-      const entry: Entry = { opening: source.open(expected), users: 1 }
+      const entry: Entry = { opening: open(fileIndex), users: 1 }
       entries.set(fileIndex, entry)
       return entry.opening
     },

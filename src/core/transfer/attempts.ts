@@ -4,7 +4,7 @@
 import { UploadError, type AttemptEnding } from '../errors.ts'
 import { fileAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Reader, Unit } from '../ports.ts'
-import { createReaderCache } from '../attempt/reader-cache.ts'
+import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
 import type { Turn } from './schedule.ts'
 import { sendPart, type SendPartPorts, type SendPartResult } from '../attempt/send-part.ts'
 import { asSourceError } from '../attempt/source-failure.ts'
@@ -62,11 +62,9 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
   const running = new Set<Underway>()
   const stragglers = ports.watchStragglers?.<Underway>()
   const resets = new Map<string, number>()
-  const readers = createReaderCache((fileIndex) => {
-    const { sizeBytes, modifiedAtMs } = fileAt(job.ledger, fileIndex).plan
-    const expected = { sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) }
-    return { source: job.source(fileIndex), expected }
-  })
+  const readers = createReaderCache((fileIndex) =>
+    openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan),
+  )
   return {
     count: () => running.size,
     async send({ unit, isFreshConnection }, onAnswered) {
