@@ -115,6 +115,11 @@ export interface Transport {
   readonly hasQueue?: boolean
   /** True when an abort resets the connection, so that nothing more of a body that is not whole can arrive. Default false. */
   readonly isResetByAbort?: boolean
+  /**
+   * What ends attempts, made here because it can be used again where nothing is left on a signal. Absent: each attempt has
+   * one of its own.
+   */
+  readonly controllers?: Controllers
   send(request: TransportRequest): Promise<TransportReply>
   /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
@@ -125,6 +130,12 @@ export interface Transport {
   roundTrip?(url: string, signal: AbortSignal): Promise<void>
   /** Closes idle connections and resets busy ones. Idempotent. */
   close(): Promise<void>
+}
+
+/** Controllers of attempts. One that was taken is given back when its attempt has ended, whatever became of it. */
+export interface Controllers {
+  take(): AbortController
+  giveBack(controller: AbortController): void
 }
 
 // ---- Protocol: how a service hands out addresses and takes receipts ----------------------------------------------

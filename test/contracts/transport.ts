@@ -356,6 +356,16 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       if (traits.hasReset) expect(await ended).toBe('ECONNRESET')
     })
 
+    test('leaves nothing on a signal whose request was answered, where signals are used again', async () => {
+      const controller = transport.controllers?.take() ?? new AbortController()
+      const server = await serve(answering(() => httpAnswer(200)))
+      for (const body of [undefined, bodyOf('bytes', pattern(20_000)), bodyOf('windows', pattern(MIB))])
+        await send(server, { signal: controller.signal, ...(body === undefined ? {} : { body }) })
+      transport.controllers?.giveBack(controller)
+
+      expect(transport.controllers?.take() ?? controller).toBe(controller)
+    })
+
     test('rejects with the reason itself while the answer arrives', async () => {
       const controller = new AbortController()
       const reason = new Error('enough')

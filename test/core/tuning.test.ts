@@ -9,7 +9,9 @@ import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
 const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
 
-function aTransport(traits: Pick<Transport, 'isProgressLive' | 'hasQueue' | 'isResetByAbort'>): Transport {
+function aTransport(
+  traits: Pick<Transport, 'isProgressLive' | 'hasQueue' | 'isResetByAbort' | 'controllers'>,
+): Transport {
   return {
     ...traits,
     send: () => Promise.resolve(reply),
@@ -33,7 +35,8 @@ describe('the transport that an engine sends with', () => {
     { isBackground: true, isOn: true },
     { isBackground: true, isOn: false },
   ])('keeps what it says of itself: %o', async ({ isBackground, isOn }) => {
-    const traits = { isProgressLive: isOn, hasQueue: isOn, isResetByAbort: isOn }
+    const controllers = { take: () => new AbortController(), giveBack: () => undefined }
+    const traits = { isProgressLive: isOn, hasQueue: isOn, isResetByAbort: isOn, ...(isOn ? { controllers } : {}) }
     const clock = createSimulatedClock()
     const options = { transport: aTransport(traits), clock, random: () => 0.5, isBackground, hearing: lineHearing() }
     const tuning = adaptiveTuning(options)

@@ -1,10 +1,13 @@
 // A transport that does something more when it sends, and is in all other traits what it was. The compiler knows when a trait
 // is missing here: one that was forgotten would change what the engine may do, unseen.
 
+import { given } from '../given.ts'
 import type { Transport } from '../ports.ts'
 
 type Traits = {
-  readonly [K in Exclude<keyof Transport, 'send' | 'endingOf' | 'close' | 'roundTrip'>]-?: NonNullable<Transport[K]>
+  readonly [K in Exclude<keyof Transport, 'send' | 'endingOf' | 'close' | 'roundTrip' | 'controllers'>]-?: NonNullable<
+    Transport[K]
+  >
 }
 
 /** `endingOf`: needed where `send` hands other requests on than it is given. Round trips are not handed on. */
@@ -19,6 +22,7 @@ export function sendThrough(
   }
   return {
     ...traits,
+    ...given({ controllers: transport.controllers }),
     endingOf: (request) => transport.endingOf(request),
     close: () => transport.close(),
     ...more,

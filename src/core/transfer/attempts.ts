@@ -60,6 +60,7 @@ const CRAWLED = /* @__PURE__ */ new UploadError('ERR_UPLOAD_NETWORK', 'The conne
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
 export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
   const running = new Set<Underway>()
+  const { controllers } = ports.transport
   const stragglers = ports.watchStragglers?.<Underway>()
   const resets = new Map<string, number>()
   const readers = createReaderCache((fileIndex) =>
@@ -71,7 +72,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
       const { fileIndex } = unit
       const underway: Underway = {
         unit,
-        controller: new AbortController(),
+        controller: controllers?.take() ?? new AbortController(),
         sentBytes: 0,
         lengthBytes: unit.end - unit.start,
         isSending: false,
@@ -107,6 +108,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
       } finally {
         running.delete(underway)
         for (const waiter of underway.waiters) waiter()
+        controllers?.giveBack(controller)
         const closed = readers.release(fileIndex)
         if (closed !== undefined) await closed
       }

@@ -8,6 +8,7 @@ import { createConnector, type ConnectorOptions } from './connector.ts'
 import { exchange } from './exchange.ts'
 import { networkFailure } from './network-failure.ts'
 import { createRoundTrip } from './round-trip.ts'
+import { createSpareControllers } from './spare-controllers.ts'
 import { createTargetReader, readUrl } from './target.ts'
 
 /** How the transport connects. */
@@ -73,6 +74,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
 
   return {
     isResetByAbort: true,
+    controllers: createSpareControllers(),
     send(request) {
       // The same request may be sent again, and starts anew.
       endings.delete(request)

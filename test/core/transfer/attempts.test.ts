@@ -1,0 +1,60 @@
+// The controllers of attempts: the transport's own where it has some, each given back once, whatever became of its attempt.
+
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../src/core/adaptive-engine.ts'
+import { createWorld, type WorldOptions } from '../../simulation/world.ts'
+
+/** Sends files in parts of 1,000 bytes, two at once, by a transport that counts what it gave out and what came back. */
+async function countControllers(sizes: readonly number[], options: WorldOptions = {}) {
+  const world = createWorld(options)
+  const taken: AbortController[] = []
+  const givenBack: { readonly controller: AbortController; readonly wasAborted: boolean }[] = []
+  const signals: AbortSignal[] = []
+  const engine = createEngine({
+    ...{ clock: world.clock, random: () => 0.5, concurrency: 2 },
+    transport: {
+      ...world.store,
+      controllers: {
+        take() {
+          const controller = new AbortController()
+          taken.push(controller)
+          return controller
+        },
+        giveBack(controller) {
+          givenBack.push({ controller, wasAborted: controller.signal.aborted })
+        },
+      },
+      send(request) {
+        signals.push(request.signal)
+        return world.store.send(request)
+      },
+    },
+  })
+  const job = world.job({ sources: world.sources(sizes), partSizeBytes: 1_000 })
+  const result = await world.until(engine.run(job, new AbortController().signal))
+  return { taken, givenBack, signals, result }
+}
+
+describe('the controller of an attempt', () => {
+  it('is one of the transport, and is given back when the attempt has ended', async () => {
+    const { taken, givenBack, signals } = await countControllers([10_000, 10_000])
+
+    expect(signals).toHaveLength(20)
+    expect(new Set(signals)).toEqual(new Set(taken.map(({ signal }) => signal)))
+    expect(givenBack).toHaveLength(20)
+    expect(new Set(givenBack.map(({ controller }) => controller))).toEqual(new Set(taken))
+  })
+
+  it('is given back when its attempt was aborted, and says so', async () => {
+    // The first part of the first file is refused for good while its second is under way, which is aborted.
+    const { taken, givenBack, result } = await countControllers([3_000, 10_000], {
+      windowMs: ({ fileIndex, partNumber }) => (fileIndex === 0 && partNumber === 1 ? 10 : 1_000),
+      fault: ({ fileIndex, partNumber }) =>
+        fileIndex === 0 && partNumber === 1 ? { kind: 'status', status: 400, code: 'EntityTooLarge' } : undefined,
+    })
+
+    expect(result).toEqual({ confirmedCount: 1, failedCount: 1 })
+    expect(givenBack).toHaveLength(taken.length)
+    expect(givenBack.filter(({ wasAborted }) => wasAborted)).toHaveLength(1)
+  })
+})
