@@ -290,6 +290,11 @@ export interface Hasher {
 
 export interface BodyHash {
   update(bytes: Uint8Array): Promise<void> | void
+  /**
+   * The digest of a body that is these bytes and no others, at once, instead of `update` and `digest`. Undefined, or absent:
+   * update.
+   */
+  whole?(bytes: Uint8Array): string | undefined
   /** 32 lower-case hex digits. Called once, after the last update has settled. */
   digest(): Promise<string> | string
   /** Frees what is held when the digest will not be asked for. Idempotent. */

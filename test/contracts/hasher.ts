@@ -54,6 +54,17 @@ export function hasherContract(label: string, make: () => HasherSubject): void {
       )
     })
 
+    it('gives the digest of a body of one piece at once, or says that it must be updated', async () => {
+      for (const lengthBytes of [0, 1, 20_000, 65_535, 65_536, 1_000_000]) {
+        const body = Buffer.alloc(lengthBytes, 'abc')
+        const hash = hasher.start()
+        const digest = hash.whole?.(body) ?? (await digestOf([body]))
+        hash.dispose?.()
+
+        expect(digest).toBe(createHash('md5').update(body).digest('hex'))
+      }
+    })
+
     it('reads a window of a larger memory, and only that', async () => {
       const memory = Buffer.from('xxabcxx')
 

@@ -146,6 +146,12 @@ function createBodyHash({ hashId, pool, smallBodyBytes, callingThread }: BodyHas
       if (thread === undefined) return goLocal().update(bytes)
       return submit(thread, bytes, (hash) => hash.update(bytes)) as Promise<void>
     },
+    whole(bytes) {
+      invariant(!isOver && local === undefined && thread === undefined, 'a body of one piece was given more bytes')
+      if (bytes.byteLength >= smallBodyBytes) return undefined
+      isOver = true
+      return callingThread.start().whole?.(bytes)
+    },
     digest() {
       invariant(!isOver, 'a digest was asked for twice, or after it was let go')
       isOver = true
