@@ -19,10 +19,11 @@ export interface PollingOptions {
 
 const LONGEST_PAUSE_MS = 300_000
 
+/** Numbers written out: a product counts as an effect, and pages without an analysis would load the table all the same. */
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
-  deadlineMs: 5 * 3_600_000,
-  pollDelaysMs: Object.freeze([60_000, 120_000, LONGEST_PAUSE_MS]),
-  completedStatuses: Object.freeze([
+  deadlineMs: 18_000_000,
+  pollDelaysMs: /* @__PURE__ */ Object.freeze([60_000, 120_000, LONGEST_PAUSE_MS]),
+  completedStatuses: /* @__PURE__ */ Object.freeze([
     'complete',
     'completed',
     'done',
@@ -32,7 +33,15 @@ export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
     'success',
     'succeeded',
   ]),
-  failedStatuses: Object.freeze(['failed', 'failure', 'error', 'errored', 'rejected', 'cancelled', 'canceled']),
+  failedStatuses: /* @__PURE__ */ Object.freeze([
+    'failed',
+    'failure',
+    'error',
+    'errored',
+    'rejected',
+    'cancelled',
+    'canceled',
+  ]),
 })
 
 export interface PollOutcome {

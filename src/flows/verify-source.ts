@@ -15,7 +15,7 @@ export interface VerifySourceOptions {
 }
 
 const SAMPLE_COUNT = 3
-const READ_BYTES = 1024 * 1024
+const READ_BYTES = 1_048_576
 
 /** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or as the source does when it cannot be opened. */
 export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {

@@ -83,11 +83,8 @@ function videoFile(file: PlannedFile) {
   }
 }
 
-const DONE = '(?:confirmed|completed?|active|activated)'
-const SAYS_ALREADY = /* @__PURE__ */ new RegExp(
-  `(?<!not )\\balready[\\s_-]+(?:been[\\s_-]+)?${DONE}\\b|\\b${DONE}[\\s_-]+already\\b`,
-  'i',
-)
+const SAYS_ALREADY =
+  /(?<!not )\balready[\s_-]+(?:been[\s_-]+)?(?:confirmed|completed?|active|activated)\b|\b(?:confirmed|completed?|active|activated)[\s_-]+already\b/i
 
 /** A service that is told twice may say so instead of 200. That something else has happened already is no success. */
 function saysAlready(error: HttpStatusError): boolean {

@@ -12,8 +12,8 @@ export interface Slicer {
   ended(): void
 }
 
-const FIRST_BYTES = 64 * 1024
-const LEAST_BYTES = 16 * 1024
+const FIRST_BYTES = 65_536
+const LEAST_BYTES = 16_384
 /** A slice that takes less is too small, one that takes more too large. */
 const QUICK_MS = 50
 const SLOW_MS = 1_000

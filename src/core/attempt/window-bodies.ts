@@ -33,9 +33,9 @@ export interface WindowBodiesOptions {
 }
 
 /** Two of them, filled as one, stay in the cache of a processor until they are sent. */
-const MAX_WINDOW_BYTES = 256 * 1024
-const MIN_WINDOW_BYTES = 64 * 1024
-const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
+const MAX_WINDOW_BYTES = 262_144
+const MIN_WINDOW_BYTES = 65_536
+const DEFAULT_MEMORY_BYTES = 33_554_432
 
 /** For one engine. Throws ERR_UPLOAD_INVALID_ARGUMENT for less memory than windows of 64 KiB take. */
 export function windowBodies(options: WindowBodiesOptions): WindowBodies {
