@@ -15,11 +15,14 @@ export interface PrepareOptions {
   readonly signal: AbortSignal
 }
 
+/** In a page, those that are looked at together are one read. */
+const LOOKS_AT_ONCE = 64
+
 /** Plans every file, in order. Rejects with the first problem, or with the signal's reason. */
 export function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
   // A source of the host need not listen to the signal.
   return unlessAborted(
-    inBatches(files, (file, fileIndex) => prepareFile(file, fileIndex, options)),
+    inBatches(files, (file, fileIndex) => prepareFile(file, fileIndex, options), LOOKS_AT_ONCE),
     options.signal,
   )
 }

@@ -134,10 +134,21 @@ async function createSession(
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
-    await record.write({ type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, files: plans, locations })
+    const begun = record.write({
+      type: 'session.begun',
+      version: JOURNAL_VERSION,
+      key,
+      flow,
+      params,
+      files: plans,
+      locations,
+    })
+    // Both at once: a journal then commits once.
+    const creating = record.write({ type: 'session.creating' })
+    await begun
     telling.begin()
-  }
-  await record.write({ type: 'session.creating' })
+    await creating
+  } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   const created = await protocol.create(plans, signal).catch(async (error: unknown) => {
     if (isClearNo(error)) await record.write({ type: 'session.refused' })

@@ -2,7 +2,7 @@
 // tabs, no network, a cancel, and the answers that a browser hides.
 
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -198,6 +198,38 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     expect(files).toEqual([
       ['one.action', 'confirmed', undefined],
       ['two.action', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
+    ])
+  })
+
+  test('tells which of several files was written to, although they are looked at together', async () => {
+    const page = await openTab(await openContext(browser), pages.url)
+    const paths = ['a', 'b', 'c', 'd'].map((name) => join(folder, `${name}.action`))
+    for (const path of paths) await writeFile(path, pattern(2000))
+    await page.setInputFiles('#files', paths)
+    await page.exposeFunction('rigTouch', (index: number) => utimes(paths[index]!, 1_000_000_000, 1_000_000_000))
+
+    const found = await page.evaluate(async () => {
+      const touch = (globalThis as unknown as { rigTouch(index: number): Promise<void> }).rigTouch
+      const codes = async (looks: readonly Promise<unknown>[]) =>
+        (await Promise.allSettled(looks)).map((look) =>
+          look.status === 'fulfilled' ? 'same' : (look.reason as { code: string }).code,
+        )
+      const sources = [...document.querySelector<HTMLInputElement>('#files')!.files!].map((file) =>
+        rig.blobSource(file),
+      )
+      await touch(1)
+      const before = await codes(sources.map((source) => source.describe()))
+      const same = sources.filter((_, index) => index !== 1)
+      const readers = await Promise.all(same.map(async (source) => source.open(await source.describe())))
+      for (const reader of readers) reader.blob!(0, 2000)
+      await touch(3)
+      return [before, await codes(readers.map(async (reader) => reader.verify()))]
+    })
+
+    const changed = 'ERR_UPLOAD_SOURCE_CHANGED'
+    expect(found).toEqual([
+      ['same', changed, 'same', 'same'],
+      ['same', 'same', changed],
     ])
   })
 

@@ -3,21 +3,47 @@
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { createGathering } from './gathering.ts'
+import { isSeen } from './is-seen.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
 
+/** A file that is looked at, and its first byte. */
+interface Looked {
+  readonly blob: Blob
+  readonly byte: () => Blob
+}
+
 /**
- * One byte of each of several files, by one read: each read of its own is a walk through three processes. The read is handed
- * over as it begins, so that one of a disk that hangs holds up no later one.
+ * Several files by one read: each read of its own is a walk through three processes. The read is handed over as it begins, so
+ * that one of a disk that hangs holds up no later one. In a page it is the beginning of all files together: browsers compare
+ * size and time of every file of a Blob before they give its first byte, and a slice of each would hold the page up, see below.
  */
-const look = /* @__PURE__ */ createGathering((bytes: readonly Blob[]) => {
-  const [only] = bytes
-  const reading = (bytes.length === 1 && only ? only : new Blob([...bytes])).arrayBuffer().then(
-    () => true,
-    () => false,
-  )
-  return Promise.resolve({ reading })
+const look = /* @__PURE__ */ createGathering((looked: readonly Looked[]) => {
+  const files = new Map(looked.map((one) => [one.blob, one]))
+  const reading =
+    files.size > 1 && isSeen()
+      ? beginningOf(new Blob([...files.keys()]))
+      : together([...files.values()].map(({ byte }) => byte())).arrayBuffer()
+  return Promise.resolve({
+    reading: reading.then(
+      () => true,
+      () => false,
+    ),
+  })
 })
+
+function together(bytes: readonly Blob[]): Blob {
+  const [only] = bytes
+  return bytes.length === 1 && only ? only : new Blob([...bytes])
+}
+
+/** Reads what the platform gives at once. */
+async function beginningOf(blob: Blob): Promise<void> {
+  const reader = blob.stream().getReader()
+  await reader.read()
+  reader.cancel().catch(() => undefined)
+}
+
 /** What was given out to be sent and has not been looked after: as long as there is some, another look comes soon. */
 let outCount = 0
 /** Slices that are cut before they are asked for, of one open source. */
@@ -124,13 +150,14 @@ function createCutter(blob: Blob): (start: number, end: number) => Blob {
  * each time, since making one holds the page up until another process of the browser has answered.
  */
 function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<void> {
-  let byte: Blob | undefined
+  let first: Blob | undefined
+  const byte = (): Blob => (first ??= blob.slice(0, Math.min(1, blob.size)))
+  const looked = { blob, byte }
   return async (isUrgent) => {
-    byte ??= blob.slice(0, Math.min(1, blob.size))
-    const { reading } = await look(byte, isUrgent)
+    const { reading } = await look(looked, isUrgent)
     if (await reading) return
     // One of several could not be read: which of them, each finds out by itself.
-    await bytesOf(name, byte, 0)
+    await bytesOf(name, byte(), 0)
   }
 }
 

@@ -3,7 +3,7 @@
 import { isSeen } from './is-seen.ts'
 
 /** How soon after a piece of work the next one may begin, ms. */
-const GATHER_MS = 40
+const GATHER_MS = 100
 
 /**
  * What comes while work runs, or soon after it, is in the next piece of work: one at a time, in call order. `isUrgent`: nothing

@@ -2,7 +2,7 @@
 // need no slot for that, and the line should not stand idle meanwhile.
 
 /** How many may be looked into without a slot; with more, each keeps its own to its end. */
-const MAX_SETTLING = 32
+const MAX_SETTLING = 64
 
 /**
  * Begins an attempt, which says itself when it needs its slot no more; it never rejects. Settles when the slot is free.

@@ -31,10 +31,10 @@ test('gathers what comes soon after a piece of work', async () => {
   await add('a', false)
 
   const later = [add('b', false), add('c', false)]
-  await vi.advanceTimersByTimeAsync(20)
+  await vi.advanceTimersByTimeAsync(50)
   expect(groups).toHaveLength(1)
   later.push(add('d', false))
-  await vi.advanceTimersByTimeAsync(20)
+  await vi.advanceTimersByTimeAsync(50)
   await Promise.all(later)
 
   expect(groups).toEqual([['a'], ['b', 'c', 'd']])

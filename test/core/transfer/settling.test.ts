@@ -44,9 +44,9 @@ test('frees a slot at the end of an attempt that never says so', async () => {
   expect(await isSettled(freed)).toBe(true)
 })
 
-test('lets 32 be looked into without a slot, and the next when one of them has ended', async () => {
+test('lets 64 be looked into without a slot, and the next when one of them has ended', async () => {
   const settling = createSettling()
-  const first = Array.from({ length: 32 }, steps)
+  const first = Array.from({ length: 64 }, steps)
   for (const attempt of first) void settling(attempt.begin)
   for (const attempt of first) attempt.answer()
   const [late, later] = [steps(), steps()]
