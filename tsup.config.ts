@@ -17,6 +17,18 @@ const xstateByPlatform: NonNullable<Options['esbuildPlugins']>[number] = {
   setup: (build) => build.onResolve({ filter: /^xstate$/ }, () => ({ path: '#xstate', external: true })),
 }
 
+/** Our slots never time out: p-queue comes without the package that its option `timeout` needs, 0.3 kB of every page. */
+const queueWithoutTimeouts: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'queue-without-timeouts',
+  setup(build) {
+    build.onResolve({ filter: /^p-timeout$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
+    build.onLoad({ filter: /^p-timeout$/, namespace: 'left-out' }, () => ({
+      contents: `export class TimeoutError extends Error {}
+        export default () => { throw new Error('This copy of p-queue has no timeouts.') }`,
+    }))
+  },
+}
+
 export default defineConfig([
   {
     ...shared,
@@ -39,7 +51,7 @@ export default defineConfig([
     // p-queue is ESM only: bundled, so that the CJS build needs no Node that can require ESM. eventemitter3 is CommonJS below:
     // Node reads such a file's text for its names before it runs it, with a slow reader.
     noExternal: ['p-queue', 'eventemitter3', 'xstate'],
-    esbuildPlugins: [xstateByPlatform],
+    esbuildPlugins: [xstateByPlatform, queueWithoutTimeouts],
     // Only ESM publishes the hasher's entry: a worker's script is found by its module's own address.
     esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
