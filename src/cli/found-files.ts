@@ -2,14 +2,65 @@
 
 import { resolve } from 'node:path'
 
-import { filesUnder, type FoundFile } from '../node.ts'
+import { isVideoName } from '../client/capture-kind.ts'
+import { invalid } from '../core/errors.ts'
+import type { Source } from '../core/ports.ts'
+import { inBatches } from '../flows/in-batches.ts'
+import { filesUnder, type FoundFile, type SkippedEntry } from '../node.ts'
+import { plannedSource } from './planned-source.ts'
 import type { Output } from './views/output.ts'
+import { countOf } from './views/wording.ts'
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for a folder without files, ERR_UPLOAD_SOURCE_READ for what cannot be read. */
-export async function findFiles(paths: readonly string[], output: Output): Promise<readonly FoundFile[]> {
-  const { files, skipped } = await filesUnder(paths)
-  for (const { path, reason } of skipped) tellSkipped(output, path, reason)
-  return onceEach(files, output)
+/** What a file must be: for `video` its name ends in .mov or .mp4; a capture's kind is judged by its flow. */
+export type WantedFiles = 'video' | 'any'
+
+const NAMED_AT_MOST = 5
+
+/**
+ * The files to upload. One that cannot be meant, being empty or of another kind, is skipped in a folder and refused where it
+ * is named itself. Throws ERR_UPLOAD_INVALID_ARGUMENT for that and for a folder without files, ERR_UPLOAD_SOURCE_READ for
+ * what cannot be read.
+ */
+export async function findFiles(
+  paths: readonly string[],
+  wanted: WantedFiles,
+  output: Output,
+): Promise<readonly { readonly source: Source }[]> {
+  const found = await filesUnder(paths)
+  for (const entry of found.skipped) tellSkipped(output, entry)
+  const files = onceEach(found.files, output).map(({ path, name }) => ({ path, name, source: plannedSource(path) }))
+  const reasons = await inBatches(files, ({ name, source }) => reasonAgainst(name, source, wanted))
+  const unwanted = files.flatMap(({ path }, index) => {
+    const reason = reasons[index]
+    return reason === undefined ? [] : [{ path, reason }]
+  })
+  refuseNamed(unwanted.filter(({ path }) => paths.includes(path)))
+  if (unwanted.length === files.length)
+    invalid(`There is no file to upload in "${paths.join('", "')}". Skipped: ${listed(unwanted)}.`)
+  for (const entry of unwanted) tellSkipped(output, entry)
+  return files.filter((_, index) => reasons[index] === undefined)
+}
+
+const EMPTY = 'empty'
+
+async function reasonAgainst(name: string, source: Source, wanted: WantedFiles): Promise<string | undefined> {
+  if (wanted === 'video' && !isVideoName(name)) return 'not a .mov or .mp4 file'
+  // What cannot be looked at is no reason yet: the plan says what is wrong with it.
+  const { sizeBytes } = await source.describe().catch(() => ({ sizeBytes: undefined }))
+  return sizeBytes === 0 ? EMPTY : undefined
+}
+
+/** Whoever names a file means it, and must know before anything is sent that it does not go. */
+function refuseNamed(named: readonly SkippedEntry[]): void {
+  if (named.length === 0) return
+  const [verb, them] = named.length === 1 ? ['This file', 'it'] : ['These files', 'them']
+  invalid(`${verb} cannot be uploaded: ${listed(named)}. Leave ${them} out of the command.`)
+}
+
+function listed(entries: readonly SkippedEntry[]): string {
+  const first = entries.slice(0, NAMED_AT_MOST).map(({ path, reason }) => `${path} (${reason})`)
+  const more = entries.length - first.length
+  return more === 0 ? first.join(', ') : `${first.join(', ')} and ${countOf(more, 'more file')}`
 }
 
 /** A path that is given twice, or lies in a folder that is given too, is meant once. */
@@ -19,12 +70,14 @@ function onceEach(files: readonly FoundFile[], output: Output): readonly FoundFi
     const place = resolve(path)
     const isNew = !known.has(place)
     known.add(place)
-    if (!isNew) tellSkipped(output, path, 'given twice')
+    if (!isNew) tellSkipped(output, { path, reason: 'given twice' })
     return isNew
   })
 }
 
-function tellSkipped(output: Output, path: string, reason: string): void {
+/** A recording that holds nothing went wrong: that is told with `--quiet` too. */
+function tellSkipped(output: Output, { path, reason }: SkippedEntry): void {
   output.event('skipped', { path, reason })
-  if (output.mode === 'lines' || output.mode === 'terminal') output.complain(`skipped ${path}, because it is ${reason}`)
+  if (output.mode === 'lines' || output.mode === 'terminal' || (output.mode === 'quiet' && reason === EMPTY))
+    output.complain(`skipped ${path}, because it is ${reason}`)
 }

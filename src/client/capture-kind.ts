@@ -32,6 +32,7 @@ export function resolveCaptureKind(names: readonly string[], given?: CaptureKind
   return videoName === undefined ? 'tracking' : 'video'
 }
 
-function isVideoName(name: string): boolean {
+/** Whether a name says that the file is a video. */
+export function isVideoName(name: string): boolean {
   return /\.(?:mov|mp4)$/i.test(name)
 }

@@ -26,6 +26,9 @@ beforeAll(async () => {
   await file('game/take-10.action', 3000)
   await file('game/take-2.action', 2000)
   await file('game/.DS_Store', 10)
+  await file('clips/swing-01.MP4', 1000)
+  await file('clips/swing-02.mp4', 0)
+  await file('clips/notes.pdf', 10)
 })
 afterAll(() => cli.remove())
 afterEach(() => service.close())
@@ -144,6 +147,23 @@ describe('a video upload', () => {
     ])
     expect(text.stdout).toContain('dry run: 1 file, 3 parts, 11 MiB (11534336 bytes)')
     expect(service.records.requests).toEqual([])
+  })
+})
+
+describe('a folder of videos', () => {
+  it('is its videos: other files and empty ones are skipped and named, those that hold nothing even with --quiet', async () => {
+    const env = await serviceWith()
+
+    const json = await cli.run(['video', 'clips', ...VIDEO, '--json'], env)
+    const quiet = await cli.run(['video', 'clips', ...VIDEO, '--quiet'], env)
+
+    expect(jsonLines(json.stdout).slice(0, 2)).toMatchObject([
+      { event: 'skipped', path: join('clips', 'notes.pdf'), reason: 'not a .mov or .mp4 file' },
+      { event: 'skipped', path: join('clips', 'swing-02.mp4'), reason: 'empty' },
+    ])
+    expect(lastLine(json.stdout)).toMatchObject({ status: 'confirmed', files: [{ name: 'swing-01.MP4' }] })
+    expect(quiet.stderr).toBe(`skipped ${join('clips', 'swing-02.mp4')}, because it is empty\n`)
+    expect({ json: json.code, quiet: quiet.code }).toEqual({ json: 0, quiet: 0 })
   })
 })
 

@@ -20,10 +20,12 @@ beforeAll(async () => {
   service = await startIndependentService()
   env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey }
   const { folder } = cli
-  await Promise.all(['empty', 'a', 'b'].map((name) => mkdir(join(folder, name))))
+  await Promise.all(['empty', 'a', 'b', 'papers'].map((name) => mkdir(join(folder, name))))
   for (const name of ['swing.mp4', 'take.action', 'a/same.action', 'b/same.action', 'empty/Thumbs.db'])
     await writeFile(join(folder, name), 'content')
   await writeFile(join(folder, 'key.txt'), 'the-file-key\n')
+  for (const name of ['nothing.mp4', 'nothing.action', 'papers/nothing.mov']) await writeFile(join(folder, name), '')
+  await writeFile(join(folder, 'papers', 'notes.pdf'), 'content')
   await writeFile(join(folder, 'locked.mp4'), 'content')
   await chmod(join(folder, 'locked.mp4'), 0)
 })
@@ -77,6 +79,18 @@ describe.concurrent('wrong use', () => {
       'a kind that is none',
       ['capture', 'take.action', ...CAPTURE, '--kind', 'audio'],
       /Allowed choices are video, tracking/,
+    ],
+    [
+      'a video that is none',
+      ['video', 'swing.mp4', 'papers/notes.pdf', ...VIDEO],
+      /cannot be uploaded: papers\/notes\.pdf \(not a \.mov or \.mp4 file\)\. Leave it out/,
+    ],
+    ['an empty video', ['video', 'swing.mp4', 'nothing.mp4', ...VIDEO], /cannot be uploaded: nothing\.mp4 \(empty\)/],
+    ['an empty capture', ['capture', 'nothing.action', ...CAPTURE], /cannot be uploaded: nothing\.action \(empty\)/],
+    [
+      'a folder without a video',
+      ['video', 'papers', ...VIDEO],
+      /no file to upload in "papers"\. Skipped: papers\/notes\.pdf \(not a \.mov or \.mp4 file\), papers\/nothing\.mov \(empty\)\./,
     ],
     ['mixed kinds', ['capture', 'take.action', 'swing.mp4', ...CAPTURE], /two kinds/],
     ['video captures without a frame rate', ['capture', 'swing.mp4', ...CAPTURE], /frameRate is missing/],

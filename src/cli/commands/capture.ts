@@ -10,7 +10,6 @@ import { findFiles } from '../found-files.ts'
 import { addExamples } from '../views/help-texts.ts'
 import { parseInteger } from '../options/option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options/options.ts'
-import { plannedSource } from '../planned-source.ts'
 import { runUploadCommand } from './upload-command.ts'
 import { frameRateOf } from './video.ts'
 
@@ -54,8 +53,8 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
   addUploadOptions(command).action(async (paths: string[], options: CaptureOptions) => {
     const output = context.begin('capture', options)
     const fields = captureFields(options)
-    const found = await interruptible(findFiles(paths, output), context.interruption)
-    const input: CapturesInput = { ...fields, files: found.map(({ path }) => ({ source: plannedSource(path) })) }
+    const files = await interruptible(findFiles(paths, 'any', output), context.interruption)
+    const input: CapturesInput = { ...fields, files }
     const code = await runUploadCommand(context, output, options, {
       flow: 'capture',
       plan: (uplink) => uplink.planCaptures(input),

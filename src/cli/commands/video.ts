@@ -8,7 +8,6 @@ import { findFiles } from '../found-files.ts'
 import { addExamples } from '../views/help-texts.ts'
 import { parseDecimal, parseInteger } from '../options/option-values.ts'
 import { addUploadOptions, type SharedOptions } from '../options/options.ts'
-import { plannedSource } from '../planned-source.ts'
 import { runUploadCommand } from './upload-command.ts'
 
 interface VideoOptions extends SharedOptions {
@@ -23,7 +22,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
   const command = program
     .command('video')
     .description('upload single-camera videos of one player')
-    .argument('<file...>', 'video files; a directory means the files in it, in natural order')
+    .argument('<file...>', '.mov and .mp4 files; a directory means those in it, in natural order')
     .requiredOption('--movement-type <n>', 'id of the movement type')
     .requiredOption('--player <id>', 'id of the player')
     .requiredOption('--date <day>', 'the day of capture, YYYY-MM-DD')
@@ -44,8 +43,8 @@ export function addVideoCommand(program: Command, context: CommandContext): void
       sessionTypeId: parseInteger(options.sessionType, '--session-type'),
       ...given({ frameRate: frameRateOf(options.frameRate) }),
     }
-    const found = await interruptible(findFiles(paths, output), context.interruption)
-    const input = { ...fields, files: found.map(({ path }) => ({ source: plannedSource(path) })) }
+    const files = await interruptible(findFiles(paths, 'video', output), context.interruption)
+    const input = { ...fields, files }
     const code = await runUploadCommand(context, output, options, {
       flow: 'video',
       plan: (uplink) => uplink.planVideos(input),
