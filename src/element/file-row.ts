@@ -5,6 +5,7 @@ import { build, buildButton, buildIcon, setAttribute, setText } from './build-el
 import type { Formats } from './formats.ts'
 import { ICONS } from './icons.ts'
 import { actionOf, problemOf } from './problems.ts'
+import { remainingOf } from './reading.ts'
 import type { UploaderTexts } from './texts.ts'
 import type { Item } from './items.ts'
 
@@ -16,6 +17,8 @@ export interface Look {
   readonly texts: UploaderTexts
   readonly formats: Formats
   readonly isPaused: boolean
+  /** Of all files together. */
+  readonly remainingMs: number | undefined
 }
 
 export interface FileRow {
@@ -100,15 +103,16 @@ function actionWord(action: RowAction, texts: UploaderTexts, formats: Formats): 
   return action === 'remove' ? texts.remove : texts.chooseAgain
 }
 
-function statusText(item: Item, { texts, formats, isPaused }: Look): string {
+function statusText(item: Item, { texts, formats, isPaused, remainingMs }: Look): string {
   const { state, retries, bytesPerSecond: rate } = item
+  const leftMs = remainingOf(item, remainingMs)
   const isOnItsWay = state === 'waiting' || state === 'uploading'
   const isMoving = isOnItsWay && !isPaused && rate > 0
   const first = isOnItsWay && isPaused ? texts.paused : texts[state]
   return [
     state === 'uploading' && !isPaused ? formats.percent(shareOf(item)) : first,
     isMoving && formats.rate(rate),
-    isMoving && texts.remaining(formats.duration(((item.bytes - item.sentBytes) / rate) * 1_000)),
+    isMoving && leftMs !== undefined && texts.remaining(formats.duration(leftMs)),
     isOnItsWay && retries > 0 && texts.retries(formats.count(retries)),
   ]
     .filter((fact) => fact !== false)

@@ -1,30 +1,28 @@
-// What an upload knows of its files, taken over into their rows; a row's own rate is made of two readings.
+// What an upload knows of its files, taken over into their rows; a row's own rate is measured here, as that of the whole is.
 
+import { createRateMeter, timeLeft, type RateMeter } from '../core/rate-meter.ts'
 import type { Item, Job } from './items.ts'
-
-/** How fast a row's rate follows, per reading. */
-const RATE_WEIGHT = 0.3
 
 /**
  * Makes the function that reads an upload: only what differs goes to `touch`. `nowMs`: the time of this reading; NaN where no
  * rate is to be made of it.
  */
 export function createReading(touch: (item: Item, change: Partial<Item>) => void): (job: Job, nowMs: number) => void {
-  const readAtMs = new WeakMap<Job, number>()
+  const meters = new WeakMap<Item, RateMeter>()
   return (job, nowMs) => {
-    const passedMs = nowMs - (readAtMs.get(job) ?? nowMs)
-    readAtMs.set(job, nowMs)
-    const isRunning = job.upload.state === 'uploading'
+    const isRunning = job.upload.state === 'uploading' && !Number.isNaN(nowMs)
     for (const status of job.upload.files()) {
       const item = job.items[status.fileIndex]
       if (item === undefined) continue
       const { sentBytes, confirmedBytes, error } = status
       const state = status.state === 'pending' ? 'waiting' : status.state
-      const moved = Math.max(0, sentBytes - item.sentBytes)
-      const measured = passedMs > 0 ? (moved * 1_000) / passedMs : item.bytesPerSecond
-      const rate =
-        item.bytesPerSecond === 0 ? measured : item.bytesPerSecond + (measured - item.bytesPerSecond) * RATE_WEIGHT
-      const bytesPerSecond = isRunning && state === 'uploading' ? rate : 0
+      let bytesPerSecond = 0
+      if (isRunning && state === 'uploading') {
+        const meter = meters.get(item) ?? createRateMeter()
+        meters.set(item, meter)
+        meter.add(Math.max(0, sentBytes - item.sentBytes), nowMs)
+        bytesPerSecond = meter.bytesPerSecond(nowMs)
+      } else meters.delete(item)
       const isSame =
         item.state === state &&
         item.sentBytes === sentBytes &&
@@ -34,4 +32,16 @@ export function createReading(touch: (item: Item, change: Partial<Item>) => void
       if (!isSame) touch(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
     }
   }
+}
+
+/**
+ * How long a file still takes; `wholeMs` is said of all files together. A file that shares the line is slow only for as long as
+ * the others are: it ends with the whole at the latest.
+ */
+export function remainingOf(
+  { bytes, sentBytes, bytesPerSecond }: Item,
+  wholeMs: number | undefined,
+): number | undefined {
+  const ownMs = timeLeft(bytes - sentBytes, bytesPerSecond)
+  return ownMs === undefined || wholeMs === undefined ? undefined : Math.min(ownMs, wholeMs)
 }

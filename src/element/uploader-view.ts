@@ -129,7 +129,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   function draw(nowMs: number): void {
     const { texts, formats, accept } = setting()
     list.refresh(nowMs)
-    const phase = list.phase()
+    const [phase, totals] = [list.phase(), list.totals()]
     const isPaused = phase === 'paused'
     if (isPaused !== isLookPaused) rows.markAll()
     isLookPaused = isPaused
@@ -146,13 +146,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     const retryableCount = list.retryable().length
     summary.draw(texts, formats, {
       phase,
-      totals: list.totals(),
+      totals,
       readyCount,
       retryableCount,
       isClearable,
       wasCancelled,
     })
-    if (rows.draw({ texts, formats, isPaused })) askFrame()
+    if (rows.draw({ texts, formats, isPaused, remainingMs: totals.remainingMs })) askFrame()
     else if (itemToReveal !== undefined) {
       // Only now do all rows have their words, and so their heights.
       rows.reveal(itemToReveal)

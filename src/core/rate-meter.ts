@@ -1,0 +1,53 @@
+// How fast bytes move, and how long what is left takes at that rate. Of a whole and of one file alike, so that what is said
+// of the two can be held beside each other.
+
+export interface RateMeter {
+  add(bytes: number, nowMs: number): void
+  /** 0 until enough was seen. */
+  bytesPerSecond(nowMs: number): number
+}
+
+/** What happened this long ago counts 1/e of what happens now. */
+const MEMORY_MS = 5_000
+/** Before this much has been seen there is no rate: a second, faded. */
+const FIRST_LOOK_MS = 900
+
+/**
+ * A fading average: bytes and time both fade, so that a young meter is right from its first second on. Time counts
+ * from the first bytes, because before them there was nothing to measure.
+ */
+export function createRateMeter(): RateMeter {
+  let lastMs: number | undefined
+  let bytes = 0
+  let elapsedMs = 0
+  const fade = (nowMs: number): void => {
+    const sinceMs = Math.max(0, nowMs - (lastMs ?? nowMs))
+    lastMs = Math.max(nowMs, lastMs ?? nowMs)
+    if (sinceMs === 0) return
+    const share = Math.exp(-sinceMs / MEMORY_MS)
+    bytes *= share
+    // The integral of the fading weight over the time that has passed.
+    elapsedMs = elapsedMs * share + MEMORY_MS * (1 - share)
+  }
+  return {
+    add(added, nowMs) {
+      // The first bytes only start the clock: how long they took is not known.
+      const isFirst = lastMs === undefined
+      if (isFirst && added === 0) return
+      fade(nowMs)
+      if (!isFirst) bytes += added
+    },
+    bytesPerSecond(nowMs) {
+      if (lastMs === undefined) return 0
+      fade(nowMs)
+      return elapsedMs < FIRST_LOOK_MS ? 0 : (bytes / elapsedMs) * 1000
+    },
+  }
+}
+
+/** Milliseconds, 0 when nothing is left; undefined where nothing moves. */
+export function timeLeft(bytesLeft: number, bytesPerSecond: number): number | undefined {
+  if (bytesLeft === 0) return 0
+  // Below a byte a second nothing moves, and a number would be a fairy tale.
+  return bytesPerSecond < 1 ? undefined : Math.ceil((bytesLeft / bytesPerSecond) * 1000)
+}
