@@ -120,8 +120,8 @@ dialog button { flex: 1 1 auto; }
 `
 
 /**
- * On a phone names are whole: no pointer can ask for the title of one that was cut, and the clips of a day differ at the
- * end of their names. A problem has the width of the row there, and its button a line of its own.
+ * Names are whole: a finger cannot ask for the title of one that was cut, and the clips of a day differ at the end of their
+ * names. On a phone a problem has the width of the row, and its button a line of its own.
  */
 const ROWS = `
 .list {
@@ -136,7 +136,7 @@ const ROWS = `
 .file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); margin-inline-end: 12px; }
 .words { flex: 1; display: flex; flex-wrap: wrap; gap: 2px 16px; align-items: baseline; justify-content: space-between; min-inline-size: 0; }
-.file-name { flex: 1 1 12rem; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 500; }
+.file-name { flex: 1 1 12rem; min-inline-size: 0; overflow-wrap: anywhere; font-weight: 500; }
 .words .facts { display: flex; gap: 12px; }
 .file-size { white-space: nowrap; }
 .file-status { text-align: end; }
@@ -150,13 +150,13 @@ const ROWS = `
   .drop-zone { padding: 28px 16px; }
   .drop-zone .actions { align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
-  .drop-zone[data-compact] :is(.drop-icon, .hint) { display: none; }
+  .drop-zone[data-compact] .drop-icon { display: none; }
   .drop-zone[data-compact] button { padding: 8px; }
   .summary, .file { padding-inline: 16px; }
   .summary .actions { flex: 1 1 100%; }
   .summary .actions .primary-button, .summary .actions .pause-button { flex: 1; }
   .words .facts { flex: 1 0 100%; justify-content: space-between; }
-  .file-name { flex-basis: 100%; white-space: normal; overflow-wrap: anywhere; }
+  .file-name { flex-basis: 100%; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
   .notice button { margin: -8px -10px; }
