@@ -9,6 +9,8 @@ import type { Item } from './items.ts'
 const MADE_PER_FRAME = 20
 /** Rows drawn anew in one frame. */
 const DRAWN_PER_FRAME = 60
+/** Frames after which rows that only now come near have their true heights. */
+const HEIGHTS_SETTLE_IN = 5
 
 export interface FileList {
   readonly element: HTMLUListElement
@@ -58,7 +60,12 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     },
     reveal(item) {
       const row = rows.get(item)?.element
-      if (row !== undefined) element.scrollTop = row.offsetTop - element.offsetTop
+      if (row === undefined) return
+      const scroll = (frames: number): void => {
+        element.scrollTop = row.offsetTop - element.offsetTop
+        if (frames > 0) requestAnimationFrame(() => scroll(frames - 1))
+      }
+      scroll(HEIGHTS_SETTLE_IN)
     },
     draw(look) {
       setAttribute(element, 'aria-label', look.texts.files)

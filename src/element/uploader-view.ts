@@ -62,6 +62,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   let isLookPaused = false
   let wasCancelled = false
   let itemToReveal: Item | undefined
+  let lastOnItsWay: Item | undefined
 
   const list = createUploadList({
     added: (items) => rows.add(items),
@@ -152,6 +153,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       isClearable,
       wasCancelled,
     })
+    const onItsWay = list.items.find(({ state }) => state === 'uploading')
+    // Who looks through the list keeps the place.
+    if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
+    lastOnItsWay = onItsWay
     if (rows.draw({ texts, formats, isPaused, remainingMs: totals.remainingMs })) askFrame()
     else if (itemToReveal !== undefined) {
       // Only now do all rows have their words, and so their heights.

@@ -416,6 +416,40 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(touched).toEqual(['swing-3.mp4', 'swing-500.mp4', 'swing-999.mp4'])
   })
 
+  test('shows the row of the file that is on its way, unless somebody looks through the list', async () => {
+    const page = await openPage()
+    await page.mouse.move(1, 1)
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      // Rows of different heights, which are known only when they are near.
+      element.style.inlineSize = '20rem'
+      const name = (index: number): string => `${'swing-'.repeat(index % 20)}${String(index)}.mp4`
+      element.addFiles(Array.from({ length: 300 }, (_, index) => new File(['x'], name(index))))
+      await element.start()
+    })
+    /** How far the top of a row is from that of the list. */
+    const distance = (index: number) =>
+      page.evaluate((of) => {
+        const list = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('ul')!
+        const row = list.children[of]
+        const [from, to] = [list.getBoundingClientRect().top, row?.getBoundingClientRect().top ?? Number.NaN]
+        return Math.abs(Math.round(to - from))
+      }, index)
+    const move = (index: number) =>
+      page.evaluate((of) => globalThis.scripted.change(of, { state: 'uploading', sentBytes: 1 }), index)
+
+    await move(200)
+    await expect.poll(() => distance(200)).toBeLessThanOrEqual(2)
+
+    await page.locator('mocap-uploader [part~=list]').hover()
+    await move(100)
+    await page.locator('mocap-uploader li[data-state=uploading]').nth(1).waitFor({ state: 'attached' })
+    expect(await distance(200)).toBeLessThanOrEqual(2)
+  })
+
   test('speaks the language of the page, in words that were replaced and numbers as they are written there', async () => {
     const page = await openPage()
     await addElement(page, { lang: 'de' })
