@@ -106,7 +106,7 @@ describe('the list of sessions', () => {
     beganAtMs: 0,
   }
 
-  it('leaves the flow, with which the keys begin, to them where the terminal is too narrow for both', () => {
+  it('leaves out the flow, with which the keys begin, and then the bytes where the terminal is too narrow', () => {
     expect(sessionLines([session], 3_723_000)).toEqual([
       'KEY                          FLOW     STATUS  FILES    BYTES              AGE',
       'capture-mwrg877p-x357uvli4i  capture  open    8 of 40  20 MiB of 300 MiB  1:02:03',
@@ -115,6 +115,12 @@ describe('the list of sessions', () => {
       'KEY                          STATUS  FILES    BYTES              AGE',
       'capture-mwrg877p-x357uvli4i  open    8 of 40  20 MiB of 300 MiB  1:02:03',
     ])
+    const narrow = [
+      'KEY                          STATUS  FILES    AGE',
+      'capture-mwrg877p-x357uvli4i  open    8 of 40  1:02:03',
+    ]
+    expect(sessionLines([session], 3_723_000, 60)).toEqual(narrow)
+    expect(sessionLines([session], 3_723_000, 20)).toEqual(narrow)
   })
 })
 

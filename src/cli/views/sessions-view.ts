@@ -7,15 +7,19 @@ import { formatTime } from './wording.ts'
 
 const HEAD = ['KEY', 'FLOW', 'STATUS', 'FILES', 'BYTES', 'AGE']
 
+/** What is left out of a table that is too wide, one after the other: keys begin with the flow, and files say how far it is. */
+const LEFT_OUT = [[], ['FLOW'], ['FLOW', 'BYTES']] as const
+
 /**
  * One line a session under a head; `nowMs` is wall time. Bytes are those with a receipt, of all. Where a line would be wider
- * than `columns`, the flow is left out: keys begin with it.
+ * than `columns`, flow and bytes are left out.
  */
 export function sessionLines(sessions: readonly SessionSummary[], nowMs: number, columns = Infinity): string[] {
   const rows = [HEAD, ...sessions.map((session) => cells(session, nowMs))]
-  const lines = aligned(rows)
-  if (lines.every((line) => columnsOf(line) <= columns)) return lines
-  return aligned(rows.map((row) => row.filter((_, column) => HEAD[column] !== 'FLOW')))
+  const tables = LEFT_OUT.map((heads: readonly string[]) =>
+    aligned(rows.map((row) => row.filter((_, column) => !heads.includes(HEAD[column] ?? '')))),
+  )
+  return tables.find((lines) => lines.every((line) => columnsOf(line) <= columns)) ?? tables.at(-1) ?? []
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {
