@@ -75,7 +75,7 @@ button:disabled { opacity: 0.55; cursor: default; translate: none; }
 .drop-icon { padding: 12px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
 .drop-words .title { font-size: 1.125em; }
 .drop-words .hint { margin-block-start: 4px; }
-.drop-zone .actions { justify-content: center; }
+.drop-zone:not([data-compact]) .actions { justify-content: center; }
 .drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: color-mix(in oklab, var(--_accent) 9%, var(--_surface)); }
 .drop-zone[data-compact] { flex-direction: row; flex-wrap: wrap; padding: 12px 16px; gap: 8px 12px; text-align: start; }
 .drop-zone[data-compact] .drop-icon { padding: 8px; }
@@ -148,6 +148,7 @@ const ROWS = `
 .file[data-state='failed'] .file-icon, .file[data-state='failed'] .file-status { color: var(--_danger); }
 @container (max-width: 34rem) {
   .drop-zone { padding: 28px 16px; }
+  .drop-zone[data-compact] { padding: 12px; }
   .drop-zone .actions { align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
   .drop-zone[data-compact] .drop-icon { display: none; }

@@ -133,6 +133,25 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
     })
 
+    test('refuses what is no clip, and does not deliver twice what is delivered', async () => {
+      const page = await open(example)
+      await page.waitForSelector('[role=status]:has-text("Nothing uploaded yet")')
+      const notes = { name: 'notes.pdf', mimeType: 'application/pdf', buffer: Buffer.from('notes') }
+      await page.setInputFiles('input[type=file]', notes)
+      await page.waitForSelector('[role=alert]:has-text("notes.pdf")')
+      expect(await page.locator('li').count()).toBe(0)
+
+      await page.setInputFiles('input[type=file]', paths())
+      expect(await page.locator('[role=alert]').count()).toBe(0)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+      expect(await page.locator('button:has-text("Upload 2 clips")').isDisabled()).toBe(true)
+
+      await page.setInputFiles('input[type=file]', { ...notes, name: 'swing-03.mp4' })
+      await page.waitForSelector('button:has-text("Upload 1 clip")')
+      expect(await page.locator('li').allTextContents()).toEqual(['swing-03.mp4'])
+    })
+
     test('says in words that the key is refused', async () => {
       const page = await openPage(browser, example.url)
       await page.fill('[name=service]', service.url)

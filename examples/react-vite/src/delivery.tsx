@@ -7,12 +7,18 @@ import { FileRow } from './file-row.tsx'
 
 export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const [clips, setClips] = useState<readonly File[]>([])
-  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, cancel } = useUpload()
+  const [refused, setRefused] = useState<readonly string[]>([])
+  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, cancel, reset } = useUpload()
 
   function add(added: Iterable<File> | null): void {
     if (isActive || added === null) return
-    const names = new Set(clips.map(({ name }) => name))
-    setClips([...clips, ...[...added].filter(({ name }) => !names.has(name))])
+    // What is delivered is not delivered again with the next clips.
+    const kept = report?.status === 'confirmed' ? [] : clips
+    const names = new Set(kept.map(({ name }) => name))
+    const fresh = [...added].filter(({ name }) => !names.has(name))
+    setClips([...kept, ...fresh.filter(isClip)])
+    setRefused(fresh.filter((file) => !isClip(file)).map(({ name }) => name))
+    reset()
   }
   function drop(event: DragEvent): void {
     event.preventDefault()
@@ -42,9 +48,10 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
           pick them <input type="file" multiple accept=".mp4,.mov" onChange={(event) => add(event.target.files)} />
         </label>
       </p>
+      {refused.length > 0 && <p role="alert">Not added, because only MP4 and MOV are taken: {refused.join(', ')}</p>}
       <p>
-        <button disabled={isActive || clips.length === 0} onClick={deliver}>
-          Upload {clips.length} {clips.length === 1 ? 'clip' : 'clips'}
+        <button disabled={isActive || clips.length === 0 || report?.status === 'confirmed'} onClick={deliver}>
+          Upload {clips.length > 0 && clips.length} {clips.length === 1 ? 'clip' : 'clips'}
         </button>
         <button disabled={!isActive} onClick={isPaused ? resume : pause}>
           {isPaused ? 'Go on' : 'Pause'}
@@ -55,7 +62,10 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       </p>
       <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.confirmedBytes} />
       <p role="status">
-        {state}: {progress.filesConfirmed} of {progress.filesTotal} confirmed{isVerified && ', verified'}
+        {state === 'idle'
+          ? 'Nothing uploaded yet'
+          : `${state}: ${String(progress.filesConfirmed)} of ${String(progress.filesTotal)} confirmed`}
+        {isVerified && ', verified'}
         {isActive && minutes !== undefined && `, ${minutes} min left`}
         {waiting && `, no network since ${new Date(waiting.sinceMs).toLocaleTimeString()}`}
       </p>
@@ -67,4 +77,8 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       </ul>
     </section>
   )
+}
+
+function isClip({ name }: File): boolean {
+  return /\.(?:mp4|mov)$/i.test(name)
 }

@@ -6,7 +6,8 @@ import { memo } from 'react'
 export const FileRow = memo(function FileRow({ file }: { readonly file: UploadFileStatus }) {
   return (
     <li data-state={file.state}>
-      {file.name} <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} /> {file.state}
+      {file.name} <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
+      {file.state === 'pending' ? 'waiting' : file.state}
       {file.error && `: ${file.error.message}`}
     </li>
   )

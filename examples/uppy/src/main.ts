@@ -7,6 +7,7 @@ import Dashboard from '@uppy/dashboard'
 import '@uppy/dashboard/css/style.min.css'
 import { createUplink } from 'mocap-uplink/browser'
 import { MocapUplinkUploader } from './mocap-uplink-uploader.ts'
+import './page.css'
 
 const form = document.querySelector<HTMLFormElement>('#connect')
 form?.addEventListener('submit', (event) => {
