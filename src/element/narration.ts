@@ -25,6 +25,7 @@ export function createNarration(options: {
 }): Narration {
   const { announcer, tell, words, totals } = options
   const quarters = createQuarters()
+  const cutOff = new Set<string>()
 
   const tellProgress = (): void => {
     const now = totals()
@@ -37,7 +38,11 @@ export function createNarration(options: {
     const { texts, formats } = words()
     const { filesConfirmed, filesTotal } = totals()
     if (state === 'paused') announcer.say(texts.pausedAt(formats.count(filesConfirmed), formats.count(filesTotal)))
-    if (state === 'waiting') announcer.say(texts.noNetwork)
+    if (state === 'waiting') {
+      cutOff.add(key)
+      announcer.say(texts.noNetwork)
+    } else if (cutOff.delete(key) && state === 'uploading')
+      announcer.say(texts.saidStarted(formats.count(filesTotal - filesConfirmed)))
     if (state === 'cancelling') announcer.say(texts.cancelling)
     tell('mocap-upload-state', { key, state })
   }
