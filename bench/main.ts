@@ -64,7 +64,9 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
       const rounds = values.rounds === undefined ? (values.quick ? 1 : undefined) : Number(values.rounds)
       const dist = join(root, 'dist')
       const programs = join(root, 'node_modules', '.cache', 'bench')
-      const measured = await part.run({ root, dist, programs, scratch, rounds, isQuick: values.quick, machine, say })
+      const measured = await part.run({
+        ...{ root, dist, programs, scratch, rounds, isQuick: values.quick, machine, say, keep },
+      })
       if (measured === undefined) continue
       const result: PartResult = values.quick
         ? { ...measured, title: `${measured.title} (QUICK: tiny sizes, numbers mean nothing)`, bars: [] }
@@ -72,7 +74,7 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
       process.stdout.write(`\n${resultText(result)}\n`)
       missed += result.bars.filter(({ status }) => status !== 'met').length
       isWhole &&= result.shortfalls.length === 0
-      if (folder !== undefined) await keep(folder, result)
+      await keep(result)
     } catch (error) {
       isWhole = false
       say(
@@ -88,9 +90,10 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
   else say(missed === 0 ? 'No bar was missed.' : `${missed} bars were MISSED or could not be measured; see above.`)
   return isWhole ? 0 : 1
 
-  async function keep(to: string, result: PartResult): Promise<void> {
-    await mkdir(to, { recursive: true })
-    await writeResult(resolve(to), result, machine)
+  async function keep(result: PartResult): Promise<void> {
+    if (folder === undefined) return
+    await mkdir(folder, { recursive: true })
+    await writeResult(resolve(folder), result, machine)
   }
 }
 

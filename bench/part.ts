@@ -18,6 +18,8 @@ export interface BenchSetting {
   /** Tiny sizes: shows that everything works; its numbers mean nothing and its bars are not judged. */
   readonly isQuick: boolean
   readonly machine: Machine
+  /** Keeps what was measured so far, for parts that take long: a run that is stopped then loses nothing of it. */
+  keep(soFar: PartResult): Promise<void>
   /** A line for whoever watches; goes to stderr. */
   say(line: string): void
 }

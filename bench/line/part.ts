@@ -71,6 +71,8 @@ export const linePart: BenchPart = {
           } catch (error) {
             shortfalls.push(`${on.name}, ${contestant.name}, round ${round}: ${String(error)}`)
           }
+          const last = `The run was stopped after ${on.name}, ${contestant.name}, round ${String(round)}.`
+          await setting.keep(result(runs, [...shortfalls, last]))
         }
       }
     }

@@ -35,7 +35,17 @@ test.skipIf(chromiumPath === undefined || !hasCompiler)('every contestant that i
   await build({ ...faces, ...quietly, ...whole, entry: { browser: 'src/browser.ts' }, outDir: dist })
   const root = resolve('.')
   const machine = describeMachine({}, new Date(0))
-  const setting = { root, dist, programs, scratch, rounds: 1, isQuick: true, machine, say: () => undefined }
+  const setting = {
+    root,
+    dist,
+    programs,
+    scratch,
+    rounds: 1,
+    isQuick: true,
+    machine,
+    say: () => undefined,
+    keep: async () => {},
+  }
 
   const result = (await browserPart.run(setting))!
 

@@ -38,7 +38,7 @@ describe.skipIf(postgresPrograms === undefined)('the benchmark of the service', 
     })
     const machine = describeMachine({}, new Date(0))
     const say = (): void => {}
-    setting = { root, dist, programs, scratch: folder, rounds: 1, isQuick: true, machine, say }
+    setting = { root, dist, programs, scratch: folder, rounds: 1, isQuick: true, machine, say, keep: async () => {} }
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 

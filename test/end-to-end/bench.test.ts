@@ -60,7 +60,17 @@ describe.skipIf(!hasCompiler)('the benchmark', () => {
     })
     const machine = describeMachine({}, new Date(0))
     const say = (): void => {}
-    setting = { root: resolve('.'), dist, programs, scratch: '', rounds: 1, isQuick: true, machine, say }
+    setting = {
+      root: resolve('.'),
+      dist,
+      programs,
+      scratch: '',
+      rounds: 1,
+      isQuick: true,
+      machine,
+      say,
+      keep: async () => {},
+    }
   })
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
