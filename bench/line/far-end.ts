@@ -7,6 +7,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 interface Count {
   bytes: number
+  /** Bytes among them of bodies that broke off. */
+  brokenBytes: number
   puts: number
   /** From the first connection to the last answer to a body, ms. */
   ms: number
@@ -29,7 +31,17 @@ let underWay = 0
 let lastId = 0
 
 function newCount(): Count {
-  return { bytes: 0, puts: 0, ms: 0, beganAtMs: 0, bodyAfterMs: null, mostAtOnce: 0, tenths: [], otherTenths: [] }
+  return {
+    bytes: 0,
+    brokenBytes: 0,
+    puts: 0,
+    ms: 0,
+    beganAtMs: 0,
+    bodyAfterMs: null,
+    mostAtOnce: 0,
+    tenths: [],
+    otherTenths: [],
+  }
 }
 
 /** Takes a body, counted; resolves with its length, also when it broke off. */
@@ -51,6 +63,7 @@ async function swallow(request: IncomingMessage): Promise<number> {
       if (!isOther) count.bytes += piece.byteLength
     }
   } finally {
+    if (!isOther && !request.complete) count.brokenBytes += bytes
     underWay -= Number(!isOther)
   }
   return bytes

@@ -34,6 +34,8 @@ export interface LineCase {
 /** As the far end counts. */
 export interface FarCount {
   readonly bytes: number
+  /** Bytes among them of bodies that broke off. */
+  readonly brokenBytes: number
   readonly puts: number
   readonly ms: number
   readonly beganAtMs: number
@@ -93,7 +95,9 @@ export async function runOnLine(
       throw new Error(`${contestant.name} ended with ${String(ended.code)}`)
     const isWhole = ended.code === 0
     const ms = isWhole ? count.ms : lineCase.longestMs
-    const linePercent = ((count.bytes * 8) / ms / 1000 / lineCase.line.megabitsPerSecond) * 100
+    // What was sent twice was of no use to anybody; of who was stopped all that arrived counts, whole or not.
+    const usefulBytes = count.bytes - (isWhole ? count.brokenBytes : 0)
+    const linePercent = ((usefulBytes * 8) / ms / 1000 / lineCase.line.megabitsPerSecond) * 100
     const shiftMs = (own?.beganAtMs ?? 0) - count.beganAtMs
     const samples = (own?.samples ?? []).map(([ms, ...rest]) => [ms + shiftMs, ...rest] as const)
     return { count, isWhole, linePercent, pingMs: median(times), samples, cpuMs: own?.cpuMs }
