@@ -134,20 +134,12 @@ async function createSession(
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
-    const begun = record.write({
-      type: 'session.begun',
-      version: JOURNAL_VERSION,
-      key,
-      flow,
-      params,
-      files: plans,
-      locations,
-    })
     // Both at once: a journal then commits once.
-    const creating = record.write({ type: 'session.creating' })
-    await begun
+    await Promise.all([
+      record.write({ type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, files: plans, locations }),
+      record.write({ type: 'session.creating' }),
+    ])
     telling.begin()
-    await creating
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   const created = await protocol.create(plans, signal).catch(async (error: unknown) => {
