@@ -2,6 +2,8 @@
 
 import { UploadError, invalid } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
+import { createTimeLimit } from '../core/time/time-limit.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 
 /** A credential, or a function that gets it: asked at the first call, and again when the service refuses it. */
 export type CredentialSource = string | (() => string | Promise<string>)
@@ -103,13 +105,9 @@ function withDeadline(
   options: { readonly label: string; readonly clock: Clock; readonly timeoutMs: number },
 ): Promise<string> {
   const { label, clock, timeoutMs } = options
-  return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => {
-      const message = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
-      reject(new UploadError('ERR_UPLOAD_TIMEOUT', message, { details: { credential: label } }))
-    }, timeoutMs)
-    void answer.then(resolve, reject).finally(() => clock.clearTimeout(timer))
-  })
+  const message = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
+  const limit = createTimeLimit(clock, timeoutMs, message, { credential: label })
+  return unlessAborted(answer, limit.signal).finally(limit.end)
 }
 
 function checkSecret(secret: unknown, label: string): asserts secret is string {

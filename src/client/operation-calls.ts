@@ -2,6 +2,7 @@
 // reply. What a reply lacks is named together with what was sent.
 
 import { HttpStatusError, UploadError, invalid, isUploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import { pathSegment } from './base-url.ts'
 import type { BaseUrl, Query } from './base-url.ts'
 import { checkId } from './checks.ts'
@@ -23,7 +24,7 @@ import {
   segmentToWire,
 } from './contract/analyses.ts'
 import { addressesByName, mocapSessionFromWire, mocapSessionToWire, registerFilesToWire } from './contract/captures.ts'
-import { isWireObject } from './contract/fields.ts'
+import { isId, isWireObject, shownField } from './contract/fields.ts'
 import { confirmFileToWire, videoUploadFromWire, videoUploadToWire } from './contract/videos.ts'
 import { bytesOf, callFreely } from './free-call.ts'
 import { readJson, refuseEcho, serviceWords, showNames } from './reply.ts'
@@ -175,6 +176,7 @@ function withOrphan<TResult extends object>(result: TResult, answer: Answer): TR
 function lacks(operation: OperationName, what: string, body: WireObject, answer: Answer): never {
   const sentFields = Object.keys(body)
   const repliedFields = isWireObject(answer.json) ? Object.keys(answer.json) : []
+  const sessionId = isWireObject(answer.json) ? shownField(answer.json, 'upload_session_id', isId) : undefined
   const words = serviceWords(answer.reply, answer.secret)
   const shape = isWireObject(answer.json) ? `the fields ${showNames(repliedFields, answer.secret)}` : 'no object'
   throw new UploadError(
@@ -187,6 +189,7 @@ function lacks(operation: OperationName, what: string, body: WireObject, answer:
         operation,
         status: answer.reply.status,
         sentFields,
+        ...given({ sessionId }),
         ...(answer.isDoubtful ? { isDoubtful: true } : {}),
       },
     },

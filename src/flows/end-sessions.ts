@@ -28,7 +28,7 @@ export async function endAllSessions(
   wasCancelAsked: boolean,
 ): Promise<{ readonly isServiceTold: boolean; readonly failure?: unknown }> {
   if (protocol.cancel === undefined) return { isServiceTold: false }
-  const newest = record.sessionId()
+  const newest = record.folded()?.sessionId
   const limit = createTimeLimit(clock, CANCEL_WITHIN_MS, TOO_LATE)
   const told = sessionsOf(record.folded()).map(async (sessionId) => {
     try {

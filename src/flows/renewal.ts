@@ -2,7 +2,7 @@
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
 import { addressTimes } from '../core/address/address.ts'
-import { checkAddress, checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
+import { checkAddress, type AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
@@ -13,6 +13,7 @@ import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { RenewalReason } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { endLeftSessions } from './end-sessions.ts'
+import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
 
 /**
@@ -141,15 +142,12 @@ async function askHost(
 }
 
 async function replaceSession(options: RenewalOptions, signal: AbortSignal): Promise<void> {
-  const { record, protocol } = options
+  const { record } = options
   const { files } = record.ledger()
   const oldSessionId = record.sessionId()
   const asked = files.filter((file) => file.state === 'ready')
-  const created = await protocol.create(
-    asked.map((file) => file.plan),
-    signal,
-  )
-  checkAddresses(created.files ?? [], options)
+  const plans = asked.map((file) => file.plan)
+  const created = await openSession(options, plans, signal)
   // Meanwhile answers came: a file that has all its receipts by now, or has failed, stays where it is.
   const moving = asked.filter((file) => file.state === 'ready')
   const bytesVoided = moving

@@ -1,13 +1,13 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
-import { checkAddresses } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { endAllSessions, endLeftSessions } from './end-sessions.ts'
+import { openSession } from './open-session.ts'
 import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -103,7 +103,8 @@ export function createSessionSteps(
     },
     async settle(status, error) {
       try {
-        if (status !== 'cancelled') {
+        // Where a session was known, the cancel has told of all of them.
+        if (status !== 'cancelled' || record.folded()?.sessionId === undefined) {
           for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
         }
         // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
@@ -142,25 +143,11 @@ async function createSession(
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await protocol.create(plans, signal).catch(async (error: unknown) => {
-    if (isClearNo(error)) await record.write({ type: 'session.refused' })
-    throw error
-  })
-  checkAddresses(created.files ?? [], definition)
+  const created = await openSession({ ...definition, record }, plans, signal)
   await record.write({ type: 'session.created', ...created })
   if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
   return { sessionId: created.sessionId }
 }
-
-/** No try of the create can have made a session: the service said no, or was never reached. */
-function isClearNo(error: unknown): boolean {
-  return isUploadError(error) && error.details['isDoubtful'] !== true && CLEAR_CODES.has(error.code)
-}
-
-const CLEAR_CODES: ReadonlySet<string> = new Set([
-  ...['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_SERVICE_REFUSED', 'ERR_UPLOAD_HOST_UNREACHABLE'],
-  'ERR_UPLOAD_REDIRECT_REFUSED',
-])
 
 /** Files whose source changed since the earlier life fail here, alone, before a byte is sent. */
 async function proveSources(

@@ -149,7 +149,7 @@ export function createTelling(options: {
       const message =
         sessionId === undefined
           ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
-          : `The service could not be told that session ${sessionId} was replaced: it may hold it unused. A resume tells it again.`
+          : `The service could not be told that session ${sessionId} is not used: it may hold it. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {

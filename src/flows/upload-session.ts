@@ -73,7 +73,8 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     telling.take(event)
   })
   const actor = createActor(drivenMachine, {
-    input: { key, flow, place: folded?.place ?? 'new', sessionId: folded?.sessionId },
+    // Of one that was only ever left there is something to tell, too.
+    input: { key, flow, place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },
   })
   stepsBySystem.set(actor.system, steps)
   const send = (event: UploadSessionEvent): void => {

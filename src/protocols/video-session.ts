@@ -2,6 +2,7 @@
 // one confirmation per file, one cancel for the whole.
 
 import { checkAddresses, type HostPolicy } from '../core/address/address-policy.ts'
+import { whereUsable } from '../core/address/unusable-session.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
@@ -46,9 +47,12 @@ export function videoSession(options: VideoSessionOptions): Protocol {
         { movementTypeId, playerId, sessionDate, sessionTypeId, files: files.map(videoFile) },
         { signal },
       )
-      const addressed = matchAddresses(files, upload)
-      checkAddresses(addressed, options)
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
+      const addressed = whereUsable({ sessionId, hasPossibleOrphan }, () => {
+        const matched = matchAddresses(files, upload)
+        checkAddresses(matched, options)
+        return matched
+      })
       return { sessionId, files: addressed, hasPossibleOrphan }
     },
     request: () => ({ method: 'PUT', headers: {} }),

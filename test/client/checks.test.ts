@@ -124,6 +124,8 @@ describe('each check', () => {
         const time = Date.parse(`${text}T00:00:00Z`)
         const isReal = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
         expect(isCalendarDate(text)).toBe(isReal)
+        if (isReal) expect(checkDate(text, 'd')).toBe(text)
+        else expect(() => checkDate(text, 'd')).toThrow('which is no calendar date')
       }),
     )
   })

@@ -62,8 +62,8 @@ function tellCancelled(
   sessionIds: SessionSummary['sessionIds'],
   again: string,
 ): number {
-  const { flow, key, sessionId, files, isServiceTold = false } = report
-  const isNothingToTell = flow === 'capture' || sessionId === undefined
+  const { flow, key, files, isServiceTold = false } = report
+  const isNothingToTell = flow === 'capture' || sessionIds.length === 0
   const named = `${sessionIds.length > 1 ? 'sessions' : 'session'} ${sessionIds.join(', ')}`
   output.event('result', { ...resultOf(report), sessionIds, isServiceTold })
   if (report.hasPossibleOrphan) {

@@ -45,8 +45,8 @@ function wordOf(session: SessionSummary): string {
 }
 
 /** Cancelled, and the service, which has a call for that, could not be told yet. */
-export function isToldLater({ status, flow, sessionId, isServiceTold }: SessionSummary): boolean {
-  return status === 'cancelled' && flow === 'video' && sessionId !== undefined && isServiceTold !== true
+export function isToldLater({ status, flow, sessionIds, isServiceTold }: SessionSummary): boolean {
+  return status === 'cancelled' && flow === 'video' && sessionIds.length > 0 && isServiceTold !== true
 }
 
 /** Confirmed, and the service could not be told yet of a session that was left empty on the way. */

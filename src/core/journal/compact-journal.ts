@@ -67,10 +67,12 @@ function createRecords(folded: FoldedJournal, newest: Newest): JournalRecord[] {
     const left = leftSessionIds.length === 0 ? {} : { leftSessionIds }
     return [{ type, at, sessionId, ...(isOrphanKnown ? { hasPossibleOrphan } : {}), ...left }]
   }
-  if (creating === undefined || !isOrphanKnown) return []
+  const newestLeft = newest('session.left')
+  const left = newestLeft === undefined ? [] : leftSessionIds.map((id) => ({ ...newestLeft, sessionId: id }))
+  if (creating === undefined || !isOrphanKnown) return left
   const refused = newest('session.refused')
   // Asking twice is what leaves a possible orphan behind when no answer is on record.
-  return [creating, creating, ...(refused === undefined ? [] : [refused])]
+  return [creating, creating, ...left, ...(refused === undefined ? [] : [refused])]
 }
 
 /** Every file's newest addresses, however many records they came in: one record for all that stand in the same place. */

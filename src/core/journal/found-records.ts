@@ -16,6 +16,8 @@ export function isSound(record: JournalRecord): boolean {
       return isBeginning(record)
     case 'session.created':
       return isId(record.sessionId) && (record.files === undefined || areAddressed(record.files))
+    case 'session.left':
+      return isId(record.sessionId)
     case 'session.replaced':
       return isId(record.sessionId) && areAddressed(record.files)
     case 'files.registered':

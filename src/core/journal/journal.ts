@@ -73,6 +73,8 @@ export type JournalRecord = { readonly at: number } & (
       readonly generation: number
       readonly files: readonly AddressedFile[]
     }
+  /** The service opened this session with addresses that cannot be used: nobody will upload to it. */
+  | { readonly type: 'session.left'; readonly sessionId: string | number }
   /** The service was told that nobody uses this session, which was left empty. */
   | { readonly type: 'session.ended'; readonly sessionId: string | number }
   /** A person asked for the session again: files that had failed are tried once more. */
@@ -95,7 +97,7 @@ export interface FoldedJournal {
   readonly locations: readonly string[]
   readonly place: JournalPlace
   readonly sessionId: string | number | undefined
-  /** Sessions from which every file has gone to another, and of which the service is not known to have been told. */
+  /** Sessions that no file is in any more, or ever was, and of which the service is not known to have been told. */
   readonly leftSessionIds: readonly (string | number)[]
   readonly ledger: Ledger
   /** Files whose registration was asked for without a result: the far end may know their names already. */
@@ -152,7 +154,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.place = 'created'
       state.sessionId = record.sessionId
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
-      state.leftSessionIds = record.leftSessionIds ?? []
+      state.leftSessionIds = record.leftSessionIds ?? without(state.leftSessionIds, record.sessionId)
       break
     case 'files.registering':
       for (const fileIndex of record.fileIndexes) registering.add(fileIndex)
@@ -166,8 +168,13 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.leftSessionIds = before.filter((sessionId) => !used.has(sessionId))
       break
     }
+    case 'session.left':
+      // A service may give the id of the one that is in use: that is not left.
+      if (!sessionsOf(state).includes(record.sessionId))
+        state.leftSessionIds = [...state.leftSessionIds, record.sessionId]
+      break
     case 'session.ended':
-      state.leftSessionIds = state.leftSessionIds.filter((sessionId) => sessionId !== record.sessionId)
+      state.leftSessionIds = without(state.leftSessionIds, record.sessionId)
       break
     case 'session.resumed':
       if (state.place === 'partial' || state.place === 'failed')
@@ -178,6 +185,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       break
     case 'session.cancelled':
       state.isServiceTold = record.isServiceTold
+      if (record.isServiceTold) state.leftSessionIds = []
       state.place = 'cancelled'
       break
     case 'session.settled':
@@ -193,6 +201,10 @@ export function sessionsOf(folded: FoldedJournal | undefined): (string | number)
   const { sessionId, ledger, leftSessionIds } = folded
   const known = [sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds]
   return [...new Set(known.filter((id) => id !== undefined))]
+}
+
+function without(ids: readonly (string | number)[], gone: string | number): readonly (string | number)[] {
+  return ids.filter((id) => id !== gone)
 }
 
 /** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */

@@ -14,6 +14,7 @@ const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
   'session.cancelling': true,
   'session.cancelled': true,
   'session.settled': true,
+  'session.left': true,
   'session.ended': true,
   'files.registering': true,
   'files.registered': true,

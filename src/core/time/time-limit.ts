@@ -12,14 +12,19 @@ export interface TimeLimit {
 }
 
 /** After a sleep the whole time is given once more: nobody knows how much of it was left. */
-export function createTimeLimit(clock: Clock, limitMs: number, message: string): TimeLimit {
+export function createTimeLimit(
+  clock: Clock,
+  limitMs: number,
+  message: string,
+  details: UploadError['details'] = {},
+): TimeLimit {
   const controller = new AbortController()
   let timer: unknown
   const arm = (): void => {
     const dueMs = clock.monotonicNow() + limitMs
     timer = clock.setTimeout(() => {
       if (hasSlept(clock, dueMs)) arm()
-      else controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message))
+      else controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message, { details }))
     }, limitMs)
   }
   arm()

@@ -55,6 +55,12 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
         .tuple(at, fc.nat(3))
         .map(([time, sessionId]): JournalRecord => ({ type: 'session.ended', at: time, sessionId })),
     },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(at, fc.nat(3))
+        .map(([time, sessionId]): JournalRecord => ({ type: 'session.left', at: time, sessionId })),
+    },
     fc
       .tuple(part, generation)
       .map(([fields, of]): JournalRecord => ({ ...fields, type: 'part.doubtful', generation: of })),
@@ -226,6 +232,21 @@ describe('compactRecords', () => {
       history[13],
       history[11],
       history[12],
+    ])
+  })
+
+  it('keeps sessions that could not be used and of which the service has yet to be told', () => {
+    const tries = [4, 5, 6].flatMap((sessionId): JournalRecord[] => [
+      { type: 'session.creating', at: sessionId },
+      { type: 'session.left', at: sessionId, sessionId },
+      { type: 'session.refused', at: sessionId },
+    ])
+    const history = [begun([1]), ...tries, { type: 'session.ended', at: 7, sessionId: 5 } as const]
+
+    expect(compactRecords(history)).toEqual([
+      history[0],
+      { type: 'session.left', at: 6, sessionId: 4 },
+      { type: 'session.left', at: 6, sessionId: 6 },
     ])
   })
 

@@ -100,6 +100,7 @@ describe('the lines', () => {
       'session.replaced',
       'session.resumed',
       'session.refused',
+      'session.left',
       'session.ended',
     ],
     ...['session.cancelling', 'session.cancelled', 'session.settled', 'files.registering', 'files.registered'],

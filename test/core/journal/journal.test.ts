@@ -81,6 +81,19 @@ describe('the fold of a journal', () => {
     ])
   })
 
+  it('remembers a session that could not be used until the service was told, and never one that is in use', () => {
+    const unused = (sessionId: string) => ({ at: 4, type: 'session.left', sessionId }) as const
+    const left = (...records: JournalRecord[]) => foldJournal([BEGUN, ...records]).leftSessionIds
+
+    expect(left(unused('q'), unused('q'), CREATED)).toEqual(['q'])
+    expect(left(unused('q'), CREATED, { at: 9, type: 'session.ended', sessionId: 'q' })).toEqual([])
+    expect(left(unused('q'), { at: 9, type: 'session.cancelled', isServiceTold: true })).toEqual([])
+    expect(left(unused('q'), { at: 9, type: 'session.cancelled', isServiceTold: false })).toEqual(['q'])
+    // The service may give the same one once more, before or after.
+    expect(left(unused('s'), CREATED)).toEqual([])
+    expect(left(CREATED, unused('s'))).toEqual([])
+  })
+
   it('remembers only the registrations that have no result', () => {
     const { registeringIndexes } = foldJournal([
       BEGUN,

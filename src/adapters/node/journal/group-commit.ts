@@ -11,6 +11,7 @@
 //   session.begun        an upload that was announced is found again
 //   session.creating     a create that is lost is known to have been asked, so the possible orphan is told
 //   session.created      the addresses cannot be asked for again
+//   session.left         a session that nobody will use is ended by a later life, where this one dies before it
 //   files.registering    names that the service knows already must be known to be ours, or they count as somebody else's
 //   files.registered     as session.created
 //   part.doubtful        a part that may arrive late would be believed, with an ETag that is no longer the stored one

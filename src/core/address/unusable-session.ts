@@ -1,0 +1,18 @@
+// A session that the service opened and that cannot be used: whoever refuses its addresses says which it is, so that the service
+// can be told that nobody will upload to it.
+
+import { isUploadError, UploadError } from '../errors.ts'
+import type { CreatedSession } from '../ports.ts'
+
+/**
+ * What `look` gives. Its errors name the session in `details.sessionId`; `details.isDoubtful`: an earlier try may have opened
+ * one more.
+ */
+export function whereUsable<T>({ sessionId, hasPossibleOrphan: isDoubtful }: CreatedSession, look: () => T): T {
+  try {
+    return look()
+  } catch (cause) {
+    if (!isUploadError(cause)) throw cause
+    throw new UploadError(cause.code, cause.message, { cause, details: { ...cause.details, isDoubtful, sessionId } })
+  }
+}
