@@ -62,7 +62,10 @@ describe('a signal', () => {
     })
     expect(stderr).toContain('unfinished: big.mp4\n')
     const { key } = lastLine(stdout)
-    expect(stderr).toContain(`\nMissing: 1 of 2 files, 12 MiB. To finish: mocap-uplink resume ${String(key)}\n`)
+    const place = `--state-dir ${cli.stateDir} --base-url ${service.url}`
+    expect(stderr).toContain(
+      `\nMissing: 1 of 2 files, 12 MiB. To finish: mocap-uplink resume ${String(key)} ${place}\n`,
+    )
     expect(service.records.cancelledSessionIds).toEqual([])
   })
 

@@ -44,12 +44,13 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       context.exitWith(tellAgain(output, session))
       return
     }
+    const again = commandLine('cancel', key, options, context.env)
     try {
       const report = await interruptible(uplink.cancelSession(key), context.interruption)
-      context.exitWith(tellCancelled(output, report, session.sessionIds, commandLine('cancel', key, options)))
+      context.exitWith(tellCancelled(output, report, session.sessionIds, again))
     } catch (error) {
       if (context.interruption.reason !== undefined) {
-        output.complain(`The cancel is not known to be over. To repeat it: ${commandLine('cancel', key, options)}`)
+        output.complain(`The cancel is not known to be over. To repeat it: ${again}`)
       }
       throw error
     }

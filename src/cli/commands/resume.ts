@@ -86,7 +86,7 @@ async function resumeAll(context: CommandContext, output: Output, task: Task): P
       event: sessions.length > 1 ? 'ended' : 'result',
       bytesBefore: session.confirmedBytes,
     })
-    sayHowToGoOn(output, result, options)
+    sayHowToGoOn(output, result, options, context.env)
     if (options.receipt !== undefined) {
       const path = sessions.length > 1 ? `${options.receipt}.${session.key}` : options.receipt
       await writeReceipt(path, kept.journal, session.key, output)

@@ -2,13 +2,15 @@
 
 import { resolve } from 'node:path'
 import { formatBytes } from '../../core/plan.ts'
+import { stateFolder } from '../../node.ts'
+import type { Environment } from '../options/credentials-from-options.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
 import type { Output } from './output.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf } from './wording.ts'
 
 /** Tells it on stderr; nothing for a session that is confirmed or cancelled. */
-export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions): void {
+export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions, env: Environment): void {
   const { status, files, key } = result
   if (status === 'confirmed' || status === 'cancelled') return
   if (files.length === 0) {
@@ -19,13 +21,13 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
   const bytes = missing.reduce((sum, file) => sum + file.bytes, 0)
   const what = `Missing: ${missing.length} of ${countOf(files.length, 'file')}, ${formatBytes(bytes)}.`
   if (isRefusedAtOnce(result)) {
-    const drop = commandLine('cancel', key, options)
+    const drop = commandLine('cancel', key, options, env)
     output.complain(`${what} Nothing was begun: correct the command and give it again. To forget this try: ${drop}`)
     return
   }
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
   const anew = changed === 0 ? '' : ` Upload the ${countOf(changed, 'file')} that changed as a new session.`
-  const way = changed === missing.length ? '' : ` To finish: ${commandLine('resume', key, options)}`
+  const way = changed === missing.length ? '' : ` To finish: ${commandLine('resume', key, options, env)}`
   output.complain(what + anew + way)
 }
 
@@ -35,11 +37,18 @@ function isRefusedAtOnce({ status, sessionId, error }: UploadResult): boolean {
 }
 
 /**
- * A command that can be pasted into a shell: how the service was reached is said again, and for a resume how it was sent, because
- * what was needed once is needed still (`--verify off` where a bucket encrypts). Credentials never are.
+ * A command that can be pasted into any shell of this user: where the session is and how the service was reached is said again,
+ * also what the environment said of it, and for a resume how it was sent, because what was needed once is needed still
+ * (`--verify off` where a bucket encrypts). Credentials never are.
  */
-export function commandLine(command: 'resume' | 'cancel', key: string, options: SharedOptions): string {
-  const { stateDir, baseUrl, apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
+export function commandLine(
+  command: 'resume' | 'cancel',
+  key: string,
+  options: SharedOptions,
+  env: Environment,
+): string {
+  const { apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
+  const { stateDir = stateDirOf(env), baseUrl = env['MOCAP_BASE_URL']?.trim() || undefined } = options
   const isResume = command === 'resume'
   const values: [string, string | undefined][] = [
     ['--state-dir', absolute(stateDir)],
@@ -56,6 +65,12 @@ export function commandLine(command: 'resume' | 'cancel', key: string, options: 
     ...(isResume && options.background === true ? ['--background'] : []),
   ]
   return ['mocap-uplink', command, quoted(key), ...words, ...flags].join(' ')
+}
+
+/** Where the environment of this shell put the sessions; undefined where those of every shell are. */
+function stateDirOf(env: Environment): string | undefined {
+  const folder = stateFolder(env)
+  return folder === stateFolder({ ...env, MOCAP_STATE_DIR: '', XDG_STATE_HOME: '' }) ? undefined : folder
 }
 
 function waysOfSending(options: SharedOptions): [string, string | undefined][] {

@@ -24,12 +24,12 @@ const env = (): Record<string, string> => ({ MOCAP_BASE_URL: service.url, MOCAP_
 const run = (stateDir: string, ...args: string[]): Promise<CliEnd> =>
   cli.run(args, { ...env(), MOCAP_STATE_DIR: join(cli.folder, stateDir) })
 
-/** Uploads, does what the last line says, and counts what is then stored and known. */
+/** Uploads, does what the last line says in a shell that knows nothing but the key, and counts what is then stored and known. */
 async function uploadAndFinish(stateDir: string, faults: readonly Fault[]) {
   service = await startIndependentService({ faults })
   const first = await run(stateDir, 'video', 'swing.mp4', ...VIDEO)
   const [, told = ''] = /: mocap-uplink (.*)\n$/.exec(first.stderr) ?? []
-  const second = await run(stateDir, ...told.split(' '))
+  const second = await cli.run(told.split(' '), { MOCAP_API_KEY: service.apiKey })
   const listed = await run(stateDir, 'sessions', '--json')
   const sessions = jsonLines(listed.stdout).filter(({ event }) => event === 'session')
   return { first, told, second, sessions, confirmed: service.storedFiles().filter(({ isConfirmed }) => isConfirmed) }
@@ -44,7 +44,12 @@ describe('an upload without a session', () => {
 
     expect(first.code).toBe(1)
     expect(first.stderr).toContain('warning: a create had no clear answer')
-    expect(first.stderr).toMatch(/\nMissing: 1 of 1 file, 1000 B\. To finish: mocap-uplink resume video-\S+\n$/)
+    const place = `--state-dir ${join(cli.folder, 'lost')} --base-url ${service.url}`
+    expect(first.stderr).toMatch(
+      /\nMissing: 1 of 1 file, 1000 B\. To finish: mocap-uplink resume video-\S+ --state-dir /,
+    )
+    expect(first.stderr.endsWith(` ${place}\n`)).toBe(true)
+    expect(first.stderr).not.toContain(service.apiKey)
     expect([told.split(' ')[0], second.code]).toEqual(['resume', 0])
     expect(confirmed).toHaveLength(1)
     // So that a `resume` of everything on another day sends nothing for a second time.
@@ -82,16 +87,34 @@ describe('the command', () => {
   }
 
   it('that resumes sends in the way that was asked for', () => {
-    expect(commandLine('resume', 'video-1', SENDING)).toBe(
+    expect(commandLine('resume', 'video-1', SENDING, {})).toBe(
       `mocap-uplink resume video-1 --verify off --concurrency 8 --limit-rate '08:00,512KB 23:00,off' --retries 3 ` +
         `--give-up-after 2d --receipt ${resolve('r.json')} --background`,
     )
-    expect(commandLine('cancel', 'video-1', SENDING)).toBe('mocap-uplink cancel video-1')
+    expect(commandLine('cancel', 'video-1', SENDING, {})).toBe('mocap-uplink cancel video-1')
   })
 
   it('says nothing of what is usual', () => {
     const usual = { verify: 'md5', concurrency: 'auto', giveUpAfter: '12h', bearerHeader: 'Authorization' } as const
 
-    expect(commandLine('resume', 'video-1', usual)).toBe('mocap-uplink resume video-1')
+    expect(commandLine('resume', 'video-1', usual, { HOME: '/home/u' })).toBe('mocap-uplink resume video-1')
+  })
+
+  it('says again what the environment said, but for credentials, and what was given goes before it', () => {
+    const env = { MOCAP_STATE_DIR: '/s p', MOCAP_BASE_URL: ' https://a.test ', MOCAP_API_KEY: 'secret' }
+
+    expect(commandLine('cancel', 'k', {}, env)).toBe(
+      `mocap-uplink cancel k --state-dir '/s p' --base-url https://a.test`,
+    )
+    expect(commandLine('cancel', 'k', { stateDir: '/t', baseUrl: 'https://b.test' }, env)).toBe(
+      'mocap-uplink cancel k --state-dir /t --base-url https://b.test',
+    )
+    expect(commandLine('cancel', 'k', {}, { MOCAP_STATE_DIR: '', MOCAP_BASE_URL: '' })).toBe('mocap-uplink cancel k')
+  })
+
+  it.skipIf(process.platform !== 'linux')('says where the sessions are when XDG_STATE_HOME put them there', () => {
+    expect(commandLine('cancel', 'k', {}, { XDG_STATE_HOME: '/x' })).toBe(
+      'mocap-uplink cancel k --state-dir /x/mocap-uplink',
+    )
   })
 })
