@@ -16,6 +16,8 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
   const sent = new WeakMap<TransportRequest, TransportRequest>()
   return {
     ...transport,
+    // Not among the fields that are copied where a transport is a class.
+    close: () => transport.close(),
     endingOf: (request) => transport.endingOf(sent.get(request) ?? request),
     async send(request) {
       let sentBytes = 0

@@ -21,6 +21,9 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
   const hosts = new Map<string, Waiting>()
   return {
     ...transport,
+    // Not among the fields that are copied where a transport is a class.
+    endingOf: (request) => transport.endingOf(request),
+    close: () => transport.close(),
     hasQueue: true,
     async send(request) {
       const host = hostOf(request.url)

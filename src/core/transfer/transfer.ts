@@ -102,7 +102,10 @@ export function createTransfer(
     await job.record({ type: 'file.failed', fileIndex, error: summarize(error) })
     job.report({ type: 'fileState', file })
   }
-  const finisher = createFinishing({ job, life, schedule, track, wake: ports.wake, failFile }, settings)
+  /** All addresses of a file come together, so one of them speaks for all. */
+  const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
+    first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
+  const finisher = createFinishing({ job, life, schedule, track, wake: ports.wake, failFile, deadlineOf }, settings)
   const onAttemptEnd = createAttemptEnd({
     job,
     ...{ schedule, host, clock, random, account, failFile },
@@ -128,9 +131,6 @@ export function createTransfer(
     const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
     return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
   }
-  /** All addresses of a file come together, so one of them speaks for all. */
-  const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
-    first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
     if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
@@ -214,6 +214,7 @@ function createFinishing(
     readonly track: <R>(task: () => Promise<R>) => Promise<R | undefined>
     readonly wake: () => void
     readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
+    readonly deadlineOf: (file: LedgerFile) => number | undefined
   },
   { finishConcurrency }: TransferSettings,
 ): Finisher {
@@ -240,7 +241,7 @@ function createFinishing(
   const resend = (file: LedgerFile, partNumbers: readonly number[]): void => {
     const units = partNumbers.map((partNumber) => unitOf(file, partNumber))
     job.report({ type: 'voided', units })
-    schedule.add(units)
+    schedule.add(units, parts.deadlineOf(file))
     wake()
   }
   return createFinisher(job.finishesAtOnce ?? finishConcurrency, finish, resend)

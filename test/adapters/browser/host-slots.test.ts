@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { tellingHiddenAnswers } from '../../../src/adapters/browser/hidden-answers.ts'
 import { sharingHosts } from '../../../src/adapters/browser/host-slots.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
 
@@ -81,6 +82,41 @@ test('gives its places back when it has nothing to send, so that another tab get
   other.open[0]?.()
 
   expect(await second).toEqual(REPLY)
+})
+
+/** As a host may write one: methods on a prototype, and a field that only they know. */
+class ClassTransport implements Transport {
+  readonly isProgressLive = false
+  readonly #ended: string[] = []
+  send(): Promise<TransportReply> {
+    return Promise.resolve(REPLY)
+  }
+  endingOf(): 'neverWhole' {
+    this.#ended.push('asked')
+    return 'neverWhole'
+  }
+  close(): Promise<void> {
+    this.#ended.push('closed')
+    return Promise.resolve()
+  }
+  get ended(): readonly string[] {
+    return this.#ended
+  }
+}
+
+test.each([
+  ['shares hosts', (transport: Transport) => sharingHosts(transport, fakeLocks().locks)],
+  ['tells hidden answers', tellingHiddenAnswers],
+])('what %s keeps the methods of a transport that is a class', async (_, wrap) => {
+  const host = new ClassTransport()
+  const transport = wrap(host)
+  const request = put(1)
+
+  expect(await transport.send(request)).toEqual(REPLY)
+  expect([transport.endingOf(request), transport.isProgressLive]).toEqual(['neverWhole', false])
+  await transport.close()
+
+  expect(host.ended).toEqual(['asked', 'closed'])
 })
 
 test('ends a wait by the signal, and sends nothing of it', async () => {

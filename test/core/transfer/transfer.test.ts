@@ -392,6 +392,24 @@ describe('files whose receipts are complete', () => {
     expect(asked).toBe(2)
   })
 
+  it('send again before their addresses die what is asked for again, not behind files that die with them', async () => {
+    const world = createWorld({ answerMs: 10, engine: { concurrency: 1 } })
+    let asked = 0
+    const job = world.job({
+      sources: world.sources([200, 1_000]),
+      partSizeBytes: 100,
+      confirm: ({ plan }) => (plan.fileIndex === 0 && (asked += 1) === 1 ? [2] : []),
+    })
+    const diesAt = Math.floor(world.clock.wallNow() / 1_000) + 200
+    for (const file of job.ledger.files)
+      file.addresses = file.addresses.map((address) => `${address}&Expires=${String(diesAt)}`)
+
+    await world.until(world.engine.run(job, signal()))
+
+    const order = world.store.requests.map(({ fileIndex, partNumber }) => `${String(fileIndex)}.${String(partNumber)}`)
+    expect(order.slice(0, 4)).toEqual(['0.1', '0.2', '1.1', '0.2'])
+  })
+
   it('are confirmed once when their last receipts become durable together', async () => {
     const world = createWorld({ answerMs: 10 })
     let commit: { readonly promise: Promise<void> } | undefined
