@@ -29,6 +29,8 @@ export interface OfferControlOptions {
 export function createOfferControl(options: OfferControlOptions): OfferControl {
   const { attempt, onChange } = options
   let offers: readonly Offer[] = []
+  /** Whose first click is still looked into. */
+  const accepting = new Set<string>()
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
   /** Takes an offer up when nothing is missing, else shows what is. */
@@ -49,12 +51,17 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     async accept(key) {
       const offer = find(key)
       if (offer === undefined) return
-      if (!isOneClick(offer)) options.choose()
-      else
-        await attempt(async (uplink) => {
-          const missing = offer.missing.length === 0 ? [] : await uplink.allowFiles(key)
-          await goOn(uplink, { ...offer, missing })
-        })
+      if (!isOneClick(offer)) {
+        options.choose()
+        return
+      }
+      if (accepting.has(key)) return
+      accepting.add(key)
+      await attempt(async (uplink) => {
+        const missing = offer.missing.length === 0 ? [] : await uplink.allowFiles(key)
+        await goOn(uplink, { ...offer, missing })
+      })
+      accepting.delete(key)
     },
     async discard(key) {
       const offer = find(key)
