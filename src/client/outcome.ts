@@ -35,7 +35,9 @@ export interface CallFacts {
   readonly secret: string
 }
 
-const CODE_OF_CLASS: Readonly<Record<Exclude<AnswerClass, 'success'>, UploadErrorCode>> = {
+type FailureClass = Exclude<AnswerClass, 'success'>
+
+const CODE_OF_CLASS: Readonly<Record<FailureClass, UploadErrorCode>> = {
   redirect: 'ERR_UPLOAD_REDIRECT_REFUSED',
   credentials: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
   refused: 'ERR_UPLOAD_SERVICE_REFUSED',
@@ -51,9 +53,8 @@ export function statusError(
 ): HttpStatusError {
   const { status } = reply
   const { operation } = call
-  const answerClass = classOfStatus(status)
+  const answerClass = classOfStatus(status) as FailureClass
   const head = {
-    success: `The service answered ${status} to ${operation}`,
     redirect: `The service answered ${status} to ${operation}, and redirects are not followed: check the base URL`,
     credentials: `The service refused the credentials for ${operation} (${status}): check the API key or the access token`,
     refused: `The service refused ${operation} (${status})`,
@@ -63,17 +64,13 @@ export function statusError(
   const seconds = Math.ceil((wait.retryAfterMs ?? 0) / 1000)
   const note =
     wait.isTooLong === true ? ` and asks to wait ${seconds} s, which is too long to wait here: try again then` : ''
-  return new HttpStatusError(
-    answerClass === 'success' ? 'ERR_UPLOAD_INTERNAL' : CODE_OF_CLASS[answerClass],
-    `${head}${note}.${words === '' ? '' : ` It says: ${words}`}`,
-    {
-      status,
-      serviceCode: serviceCodeOf(reply, facts.secret),
-      retryAfterMs: wait.retryAfterMs,
-      isRetryable: answerClass === 'again',
-      details: detailsOf(call, facts),
-    },
-  )
+  return new HttpStatusError(CODE_OF_CLASS[answerClass], `${head}${note}.${words === '' ? '' : ` It says: ${words}`}`, {
+    status,
+    serviceCode: serviceCodeOf(reply, facts.secret),
+    retryAfterMs: wait.retryAfterMs,
+    isRetryable: answerClass === 'again',
+    details: detailsOf(call, facts),
+  })
 }
 
 /** The error of a call whose tries are used up; the last one is its cause. */

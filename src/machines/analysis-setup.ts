@@ -1,6 +1,6 @@
 // The words that the table of an analysis is written in: its actors as placeholders, its actions and its guards.
 
-import { assign, fromPromise } from 'xstate'
+import { assign } from 'xstate'
 
 import type {
   AnalysisContext,
@@ -13,16 +13,12 @@ import type {
   PollResult,
 } from './analysis-data.ts'
 import { isDoubtful, readRejection } from './rejection.ts'
-import { setup } from './setup.ts'
+import { notProvided, setup } from './setup.ts'
 
 /** How often a draft is asked for in all, when each create ends without an answer. */
 const MAX_DRAFT_ATTEMPTS = 3
 
 type AnalysisId = string | number
-
-const notProvided = (name: string) => (): never => {
-  throw new Error(`The actor ${name} was not provided`)
-}
 
 /**
  * Four actors are provided from outside; each gets an AbortSignal that fires when its state is left.
@@ -45,12 +41,10 @@ export const setUpAnalysis = () =>
       tags: {} as 'busy' | 'final',
     },
     actors: {
-      creatingSegments: fromPromise<AnalysisSegmentIds>(notProvided('creatingSegments')),
-      creatingDraft: fromPromise<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>(
-        notProvided('creatingDraft'),
-      ),
-      submitting: fromPromise<{ serviceStatus?: string }, { analysisId: AnalysisId }>(notProvided('submitting')),
-      polling: fromPromise<PollResult, { analysisId: AnalysisId }>(notProvided('polling')),
+      creatingSegments: notProvided<AnalysisSegmentIds>('creatingSegments'),
+      creatingDraft: notProvided<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>('creatingDraft'),
+      submitting: notProvided<{ serviceStatus?: string }, { analysisId: AnalysisId }>('submitting'),
+      polling: notProvided<PollResult, { analysisId: AnalysisId }>('polling'),
     },
     actions: {
       keepSegments: assign({ segmentIds: (_, params: AnalysisSegmentIds) => params }),

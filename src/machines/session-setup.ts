@@ -1,6 +1,6 @@
 // The words that the table of an upload session is written in: its actors as placeholders, its actions and its guards.
 
-import { assign, fromPromise } from 'xstate'
+import { assign } from 'xstate'
 
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus } from '../core/journal/journal.ts'
@@ -13,13 +13,9 @@ import type {
   UploadSessionInput,
   UploadSessionOutput,
 } from './session-data.ts'
-import { setup } from './setup.ts'
+import { notProvided, setup } from './setup.ts'
 
 type SessionId = string | number
-
-const notProvided = (name: string) => (): never => {
-  throw new Error(`The actor ${name} was not provided`)
-}
 
 /**
  * Five actors are provided from outside; each gets an AbortSignal that fires when its state is left, and each may run
@@ -47,15 +43,11 @@ export const setUpSession = () =>
       tags: {} as 'busy' | 'resumable' | 'final',
     },
     actors: {
-      creatingSession: fromPromise<{ sessionId: SessionId }, { key: string; isRepeat: boolean }>(
-        notProvided('creatingSession'),
-      ),
-      transferring: fromPromise<TransferResult, { key: string; sessionId: SessionId }>(notProvided('transferring')),
-      draining: fromPromise<unknown, { key: string; reason: DrainReason }>(notProvided('draining')),
-      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(notProvided('cancellingSession')),
-      settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
-        notProvided('settling'),
-      ),
+      creatingSession: notProvided<{ sessionId: SessionId }, { key: string; isRepeat: boolean }>('creatingSession'),
+      transferring: notProvided<TransferResult, { key: string; sessionId: SessionId }>('transferring'),
+      draining: notProvided<unknown, { key: string; reason: DrainReason }>('draining'),
+      cancellingSession: notProvided<{ isServiceTold: boolean }, { key: string }>('cancellingSession'),
+      settling: notProvided<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>('settling'),
     },
     actions: {
       intendRun: assign({ intent: 'run' }),
