@@ -1,7 +1,7 @@
 // What a page must load, minified and gzipped, with everything it needs. Each entry has the bar it is meant to meet and the
 // size it has reached, rounded up to half a kilobyte: a larger build fails, so that the bar only comes nearer. Whoever makes one
-// smaller lowers its figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last: 0.9 kB, so that what
-// a journal says is read as data, a stream that stalls holds up no cancel, and rows that never began can be tried again.
+// smaller lowers its figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last: 0.3 kB,
+// so that a session with addresses that cannot be used is ended at the service, and a host's transport may be a class.
 
 const pages = [
   {
@@ -16,11 +16,11 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 72.5,
+    reachedKb: 73,
   },
   { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 73.5 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 87 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 87.5 },
   // React itself is the host's, and so is the Uplink that it is given.
   {
     name: 'hook for React',

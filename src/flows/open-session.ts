@@ -8,10 +8,12 @@ import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
 
 /** After these the service said no, or was never reached. */
-const CLEAR_CODES: ReadonlySet<UploadErrorCode> = new Set([
-  ...(['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_SERVICE_REFUSED', 'ERR_UPLOAD_HOST_UNREACHABLE'] as const),
-  'ERR_UPLOAD_REDIRECT_REFUSED' as const,
-])
+const CLEAR_CODES: readonly UploadErrorCode[] = [
+  'ERR_UPLOAD_CREDENTIALS_REFUSED',
+  'ERR_UPLOAD_SERVICE_REFUSED',
+  'ERR_UPLOAD_HOST_UNREACHABLE',
+  'ERR_UPLOAD_REDIRECT_REFUSED',
+]
 
 /** Rejects as `create` does, and as `checkAddresses` for addresses that may not be used. */
 export async function openSession(
@@ -29,7 +31,7 @@ export async function openSession(
       const { sessionId, isDoubtful } = error.details
       if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
       // No try can have made a session that is not known.
-      if (isDoubtful !== true && (sessionId !== undefined || CLEAR_CODES.has(error.code)))
+      if (isDoubtful !== true && (sessionId !== undefined || CLEAR_CODES.includes(error.code)))
         await record.write({ type: 'session.refused' })
     }
     throw error

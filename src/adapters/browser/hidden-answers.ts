@@ -3,6 +3,7 @@
 import { hostOf } from '../../core/address/address.ts'
 import { isUploadError, TransportError } from '../../core/errors.ts'
 import type { Transport, TransportRequest } from '../../core/ports.ts'
+import { sendThrough } from '../../core/send-through.ts'
 import { lengthOf } from '../web/collected-body.ts'
 import { isSameOrigin } from './same-origin.ts'
 
@@ -14,10 +15,7 @@ import { isSameOrigin } from './same-origin.ts'
 export function tellingHiddenAnswers(transport: Transport): Transport {
   /** What the transport knows a request by. */
   const sent = new WeakMap<TransportRequest, TransportRequest>()
-  return {
-    ...transport,
-    // Not among the fields that are copied where a transport is a class.
-    close: () => transport.close(),
+  return sendThrough(transport, {
     endingOf: (request) => transport.endingOf(sent.get(request) ?? request),
     async send(request) {
       let sentBytes = 0
@@ -39,7 +37,7 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
         throw isThere ? hidden(request.url, transport.endingOf(own)) : error
       }
     },
-  }
+  })
 }
 
 async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {

@@ -3,6 +3,7 @@
 
 import { hostOf } from '../../core/address/address.ts'
 import type { Transport } from '../../core/ports.ts'
+import { sendThrough } from '../../core/send-through.ts'
 import { isSeen } from '../web/is-seen.ts'
 
 /** One of the six connections stays free for the calls of the page itself. */
@@ -19,11 +20,7 @@ const KEPT_MS = 1_000
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
   if (locks === undefined) return transport
   const hosts = new Map<string, Waiting>()
-  return {
-    ...transport,
-    // Not among the fields that are copied where a transport is a class.
-    endingOf: (request) => transport.endingOf(request),
-    close: () => transport.close(),
+  return sendThrough(transport, {
     hasQueue: true,
     async send(request) {
       const host = hostOf(request.url)
@@ -34,7 +31,7 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
         return transport.send(request)
       })
     },
-  }
+  })
 }
 
 /** Undefined in pages that are not secure. */

@@ -4,7 +4,7 @@
 import { createAlarm } from '../time/alarm.ts'
 import { createBackground } from './background.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from '../ports.ts'
-import { sendThrough } from './send-through.ts'
+import { sendThrough } from '../send-through.ts'
 
 export interface LineDelay {
   /** The transport to send with, so that answers are heard. */

@@ -2,7 +2,7 @@
 // last. A full queue shows here long before a part's answer would tell.
 
 import type { Clock, Transport } from '../ports.ts'
-import { sendThrough } from './send-through.ts'
+import { sendThrough } from '../send-through.ts'
 
 export interface RoundTrips {
   /** The transport to send with, so that the host is known. */
