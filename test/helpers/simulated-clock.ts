@@ -75,12 +75,13 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
       if (timers[place] === timer) timers.splice(place, 1)
     },
     advance,
-    async step() {
+    step() {
       const next = timers.pop()
-      if (next === undefined) return
-      now = Math.max(now, next.dueAt)
-      next.callback()
-      await drainPromiseJobs()
+      if (next !== undefined) {
+        now = Math.max(now, next.dueAt)
+        next.callback()
+      }
+      return drainPromiseJobs()
     },
     suspend(ms) {
       now += ms

@@ -16,6 +16,7 @@ import { createLife, type Life } from './life.ts'
 import { createMemory } from './memory.ts'
 import { createNetwork } from './network.ts'
 import { drawNight, LONG_LIFE_MS, QUIET_LIFE, type LifePlan, type Night } from './night.ts'
+import { SimulatedAbortController } from './signals.ts'
 import { lifeSource, type FileState, type Handles } from './source.ts'
 import { createTrouble, type Trouble } from './trouble.ts'
 import { createWatch, type Watch } from './watch.ts'
@@ -32,6 +33,8 @@ export interface NightOptions {
   readonly mutant?: (() => Mutant) | undefined
   /** Keeps a log of all that happens. Default false. */
   readonly isLogged?: boolean
+  /** Signals are the platform's own, at its price; nothing else differs. Default false. */
+  readonly hasPlatformSignals?: boolean
 }
 
 export interface NightOutcome {
@@ -58,11 +61,14 @@ const MOST_LIVES = 12
 export async function runNight(seed: number, options: NightOptions = {}): Promise<NightOutcome> {
   // A stack for each of the hundreds of refusals would be a tenth of the work; a replay has them.
   const { stackTraceLimit } = Error
+  const { AbortController: platformController } = globalThis
   if (options.isLogged !== true) Error.stackTraceLimit = 0
+  if (options.hasPlatformSignals !== true) globalThis.AbortController = SimulatedAbortController
   try {
     return await liveThrough(createWorld(seed, options))
   } finally {
     Error.stackTraceLimit = stackTraceLimit
+    globalThis.AbortController = platformController
   }
 }
 

@@ -43,6 +43,16 @@ describe('the client under simulated nights', { timeout: 240_000 }, () => {
   })
 })
 
+describe('signals that stand for the platform’s', { timeout: 240_000 }, () => {
+  it('change nothing in a night', async () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + 100; seed += 1) {
+      const night = await runNight(seed, { isLogged: true })
+
+      expect(await runNight(seed, { isLogged: true, hasPlatformSignals: true })).toEqual(night)
+    }
+  })
+})
+
 describe('the simulation', { timeout: 240_000 }, () => {
   it.each(Object.entries(MUTANTS))('finds a client that %s', async (_, mutant) => {
     const found = await firstBroken(mutant)
