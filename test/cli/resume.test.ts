@@ -89,7 +89,7 @@ describe('an upload that was interrupted', () => {
       const told = /To finish: mocap-uplink (.*)\n/.exec(first.stderr)?.[1]
       const { code, stdout, stderr } = await run(...(told ?? `resume ${key}`).split(' '), '--json')
 
-      const place = `--state-dir ${cli.stateDir} --base-url ${service.url}`
+      const place = `--state-dir ${stateDir} --base-url ${service.url}`
       expect(told).toBe(signal === 'SIGINT' ? `resume ${key} ${place}` : undefined)
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(jsonLines(stdout)[0]).toMatchObject({ event: 'start', flow: 'video', key, confirmedBytes: 10 * MIB + 7 })
