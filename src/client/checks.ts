@@ -2,8 +2,7 @@
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
-import { parseIsoTime } from '../core/address/address.ts'
-import { isFileName, segmentIdOf } from './contract/fields.ts'
+import { isCalendarDate, isFileName, segmentIdOf } from './contract/fields.ts'
 import type { DomHand } from './contract/analyses.ts'
 import type { ServiceId } from './contract/fields.ts'
 
@@ -24,7 +23,7 @@ export function checkText(value: unknown, label: string): string {
 /** A real day of the calendar, YYYY-MM-DD. */
 export function checkDate(value: unknown, label: string): string {
   const text = checkRequired(value, label)
-  if (typeof text === 'string' && /^(?!0000)[\d-]{10}$/.test(text) && parseIsoTime(text) !== undefined) return text
+  if (typeof text === 'string' && isCalendarDate(text)) return text
   return invalid(`${label} is ${show(text)}, which is no calendar date: give the day of capture as YYYY-MM-DD.`, {
     field: label,
   })

@@ -1,6 +1,7 @@
 // Where a request goes. The addresses of a session name one origin, and to read a URL as the standard wants it costs as much
 // as ten thousand characters of it are long; so of an address that begins as the one before did, only the path is looked at.
 
+import { parseUrl } from '../../../core/address/address.ts'
 import { invalid } from '../../../core/errors.ts'
 
 export interface Target {
@@ -32,17 +33,9 @@ export function createTargetReader(): (url: string) => Target {
 
 /** Throws as above. */
 export function readUrl(url: string): URL {
-  const parsed = parse(url)
+  const parsed = parseUrl(url)
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
     return invalid('The address is not an absolute http: or https: URL')
   }
   return parsed
-}
-
-function parse(url: string): URL | undefined {
-  try {
-    return new URL(url)
-  } catch {
-    return undefined
-  }
 }
