@@ -20,12 +20,20 @@ export function endStalledBodies(app: FastifyInstance, idleMs: number): void {
 }
 
 function watch(raw: IncomingMessage, idleMs: number): void {
-  let seenBytes = raw.socket.bytesRead
+  // A request whose answer is out no longer hears of its connection.
+  const { socket } = raw
+  let seenBytes = socket.bytesRead
   const timer = setInterval(() => {
-    const { bytesRead } = raw.socket
-    if (raw.complete) clearInterval(timer)
+    const { bytesRead } = socket
+    if (raw.complete) end()
     else if (bytesRead === seenBytes) raw.destroy()
     seenBytes = bytesRead
   }, idleMs)
-  raw.once('close', () => clearInterval(timer))
+  const end = (): void => {
+    clearInterval(timer)
+    raw.off('close', end)
+    socket.off('close', end)
+  }
+  raw.once('close', end)
+  socket.once('close', end)
 }

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
@@ -26,4 +26,30 @@ it.each([
   socket.resume()
 
   await expect(once(socket, 'close')).resolves.toBeDefined()
+})
+
+it('watches no body any more whose client was refused and left', async () => {
+  const anHour = 3_600_000
+  const patient = await startUnderTest({ bodyIdleMs: anHour })
+  const began = vi.spyOn(globalThis, 'setInterval')
+  const ended = vi.spyOn(globalThis, 'clearInterval')
+  onTestFinished(async () => {
+    vi.restoreAllMocks()
+    await patient.close()
+  })
+  const socket = connect(patient.port, '127.0.0.1').on('error', () => undefined)
+
+  socket.write(
+    `POST /mocap_session HTTP/1.1\r\nHost: x\r\nx-api-key: ${API_KEY}\r\nContent-Type: application/json\r\n` +
+      'Content-Length: 999999999\r\n\r\n{"half',
+  )
+  const [reply] = (await once(socket, 'data')) as [Buffer]
+  expect(reply.toString()).toContain('body_too_large')
+  socket.destroy()
+
+  const watches = began.mock.results
+    .filter((_, call) => began.mock.calls[call]?.[1] === anHour)
+    .map(({ value }) => value as NodeJS.Timeout)
+  expect(watches).toHaveLength(1)
+  await vi.waitFor(() => expect(ended.mock.calls.flat()).toEqual(expect.arrayContaining(watches)))
 })
