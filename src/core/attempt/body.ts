@@ -1,29 +1,16 @@
-// The body of one attempt: an async sequence of windows over a range of a reader. While one window is on the line the
-// other is being filled. A window is filled again only after it was sent (the next one was asked for) and hashed.
+// The body of one attempt: sequences of windows over a range of a reader, what is hashed of them, and what still touches them.
 // A transport may begin anew within an attempt, when a kept connection turned out to be dead; only its newest sequence
 // then gets windows, and is hashed.
 
-import type { Pace } from '../line/pace.ts'
-import type { BodyHash, PieceSequence, Reader, Unit } from '../ports.ts'
-import type { Slicer } from './slices.ts'
+import type { BodyHash, PieceSequence, Reader } from '../ports.ts'
+import { createSequence, type SequenceOptions } from './window-sequence.ts'
 
-export interface BodyOptions {
-  readonly unit: Unit
+export interface BodyOptions extends SequenceOptions {
   readonly reader: Reader
-  /** One window when the unit fits into it, else two. Two that lie side by side are filled as one where reading takes no waiting. */
-  readonly windows: readonly Uint8Array[]
   /** Begins the hash of a sequence; undefined when nothing is hashed. */
   readonly startHash: (() => BodyHash) | undefined
   /** The attempt's: ends a read that waits for bytes. */
   readonly signal?: AbortSignal | undefined
-  /** Leave to send. */
-  readonly pace: Pick<Pace, 'pieceBytes'> & { take(bytes: number): Promise<void> | undefined }
-  /** Cuts windows into what goes to the line at once; undefined: whole windows. */
-  readonly slicer?: Slicer | undefined
-  /** The body waits for the disk, the hash or for leave. */
-  readonly onHold: () => void
-  /** It waits for the line again: a window is about to be taken, or the last one was. */
-  readonly onReady: () => void
 }
 
 export interface AttemptBody {
@@ -38,9 +25,6 @@ export interface AttemptBody {
   /** Why reading failed, when it did. */
   readError(): unknown
 }
-
-const OVER = { value: undefined, done: true } as const
-const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array()
 
 export function createBody(options: BodyOptions): AttemptBody {
   const { reader, startHash, signal } = options
@@ -99,125 +83,4 @@ export function createBody(options: BodyOptions): AttemptBody {
     },
     readError: () => readError,
   }
-}
-
-/** What the sequences of a body share. */
-interface Shared {
-  /** Over, or another sequence has begun since. */
-  isStale(): boolean
-  /** Undefined: it is filled. */
-  fill(window: Uint8Array, at: number): Promise<void> | undefined
-  /** Begins the hash of a sequence, once nothing touches the windows; until then what is to be waited for. */
-  begin(): Promise<void> | undefined
-  /** Hashes a window; undefined: it is done, or nothing is hashed. */
-  update(piece: Uint8Array): Promise<void> | undefined
-}
-
-/**
- * One sequence, in steps that wait for nothing where nothing is to be waited for: what each window costs limits how fast one
- * thread can send. A window is read ahead only where reading takes waiting; else it would only lie and grow cold, and both
- * are one piece of memory that is filled right before it is sent.
- */
-function createSequence(options: BodyOptions, shared: Shared): PieceSequence {
-  const { unit, windows, slicer, pace, onHold, onReady } = options
-  let [current = NOTHING, other = current] = windows
-  const isPair = current.buffer === other.buffer && current.byteOffset + current.byteLength === other.byteOffset
-  const both = isPair && new Uint8Array(current.buffer, current.byteOffset, 2 * current.byteLength)
-  let isBegun = false
-  let isDone = windows.length === 0 || unit.end <= unit.start
-  /** What is in the present window, where that ends in the source, and how much of it was given out. */
-  let at = unit.start
-  let piece: Uint8Array = NOTHING
-  let givenBytes = 0
-  let hashing: Promise<void> | undefined
-  /** What comes next, or will when `filling` has ended; while this piece is on the line it is in the other window. */
-  let ahead: Uint8Array | undefined
-  let filling: Promise<void> | undefined
-  let isSlow = false
-  /** Has leave to go, or waits for it. */
-  let slice: Uint8Array | undefined
-  let isOut = false
-  /** The line has taken what it was given and waits for more. */
-  let isAsked = false
-
-  const fillIn = (memory: Uint8Array): Uint8Array => {
-    const next = memory.subarray(0, unit.end - at)
-    filling = shared.fill(next, at)
-    return next
-  }
-  const turnTo = (next: Uint8Array): void => {
-    ;[current, other] = [other, current]
-    piece = next
-    givenBytes = 0
-    at += next.byteLength
-    ahead = undefined
-    // What took both leaves nothing to read ahead into: the next one takes one of them.
-    if (isSlow && next.byteLength <= current.byteLength) {
-      isSlow = false
-      if (at < unit.end) ahead = fillIn(other)
-    }
-    hashing = shared.update(next)
-  }
-  const look = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
-    if (isDone || shared.isStale()) return OVER
-    if (!isBegun) {
-      const wait = shared.begin()
-      if (wait !== undefined) return wait
-      isBegun = true
-    }
-    if (givenBytes === piece.byteLength) {
-      // What was sent may still be hashed.
-      const hashed = hashing
-      hashing = undefined
-      if (hashed !== undefined) return hashed
-      if (at === unit.end) {
-        isDone = true
-        onReady()
-        return OVER
-      }
-      // Nothing of what was sent is still in use: the whole memory is free.
-      ahead ??= fillIn(both && !isSlow ? both : other)
-      if (filling !== undefined) {
-        const filled = filling
-        filling = undefined
-        isSlow = true
-        return filled
-      }
-      turnTo(ahead)
-    }
-    if (slice === undefined) {
-      const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
-      slice = piece.subarray(givenBytes, givenBytes + most)
-      const leave = pace.take(slice.byteLength)
-      if (leave !== undefined) return leave
-    }
-    const value = slice
-    slice = undefined
-    givenBytes += value.byteLength
-    isOut = true
-    onReady()
-    slicer?.began()
-    return { value, done: false }
-  }
-  const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
-    if (isOut) slicer?.ended()
-    isOut = false
-    if (!isAsked && !isDone) onHold()
-    isAsked = true
-    const found = look()
-    isAsked = found instanceof Promise
-    return found
-  }
-  const sequence: AsyncIterableIterator<Uint8Array, undefined> & PieceSequence = {
-    [Symbol.asyncIterator]: () => sequence,
-    step,
-    async next() {
-      for (;;) {
-        const found = step()
-        if (!(found instanceof Promise)) return found
-        await found
-      }
-    },
-  }
-  return sequence
 }
