@@ -4,11 +4,10 @@
 
 import PQueue from 'p-queue'
 import { createAlarm } from './time/alarm.ts'
-import type { RetryAccount } from './transfer/attempt-end.ts'
 import { invalid } from './errors.ts'
 import type { Hearing } from './line/hearing.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
-import { createRetryBudget, refillRetryBudget, spendRetry } from './transfer/retry-budget.ts'
+import { createRetryAccount } from './transfer/retry-budget.ts'
 import { createSettling } from './transfer/settling.ts'
 import type { LimitRate } from './line/timetable.ts'
 import { createTransfer, type Transfer, type TransferPorts, type TransferResult } from './transfer/transfer.ts'
@@ -149,7 +148,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     bodies: options.bodies,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     pace: tuning.pace,
-    account: createAccount(options.random),
+    account: createRetryAccount(options.random),
     wake: pump,
     watchStragglers: tuning.watchStragglers,
     onBytes: (bytes) => sampling?.addBytes(bytes),
@@ -187,18 +186,4 @@ function nextAttempt(transfers: Transfer[], onFree?: () => void): ReturnType<Tra
     if (attempt !== undefined) return attempt
   }
   return undefined
-}
-
-function createAccount(random: Random): RetryAccount {
-  let budget = createRetryBudget()
-  return {
-    refill() {
-      budget = refillRetryBudget(budget)
-    },
-    spend() {
-      const spent = spendRetry(budget, random)
-      budget = spent.budget
-      return spent.delayMs
-    },
-  }
 }

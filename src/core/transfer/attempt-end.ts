@@ -9,17 +9,10 @@ import type { HostWatch } from './host-watch.ts'
 import { fileAt, isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Clock, Random, Receipt, Verdict } from '../ports.ts'
 import { decideRetry } from '../retry.ts'
+import type { RetryAccount } from './retry-budget.ts'
 import type { Schedule, Turn } from './schedule.ts'
 import type { SendPartResult } from '../attempt/send-part.ts'
 import type { RenewalReason, TransferJob } from './transfer-job.ts'
-
-/** The retries that all files share. */
-export interface RetryAccount {
-  /** A part was delivered. */
-  refill(): void
-  /** Takes a retry; how much later than its own wait it may go, ms. */
-  spend(): number
-}
 
 export interface AttemptEndOptions {
   readonly job: TransferJob

@@ -1,6 +1,14 @@
-// The account of retries that all files share, so that a storage that fails is not asked more and more. Pure.
+// The account of retries that all files share, so that a storage that fails is not asked more and more.
 
 import type { Random } from '../ports.ts'
+
+/** The retries that all files share. */
+export interface RetryAccount {
+  /** A part was delivered. */
+  refill(): void
+  /** Takes a retry; how much later than its own wait it may go, ms. */
+  spend(): number
+}
 
 /** Retries that all files may still make at once. Plain data; each function returns the next state. */
 export interface RetryBudget {
@@ -27,4 +35,19 @@ export function refillRetryBudget(budget: RetryBudget): RetryBudget {
 export function spendRetry(budget: RetryBudget, random: Random): { budget: RetryBudget; delayMs: number } {
   if (budget.retriesLeft < 1) return { budget, delayMs: 5_000 + Math.round(random() * 10_000) }
   return { budget: { ...budget, retriesLeft: budget.retriesLeft - 1 }, delayMs: 0 }
+}
+
+/** For one engine. */
+export function createRetryAccount(random: Random): RetryAccount {
+  let budget = createRetryBudget()
+  return {
+    refill() {
+      budget = refillRetryBudget(budget)
+    },
+    spend() {
+      const spent = spendRetry(budget, random)
+      budget = spent.budget
+      return spent.delayMs
+    },
+  }
 }

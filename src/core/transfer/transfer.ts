@@ -1,7 +1,7 @@
 // The transfer of one session: which of its parts may go, and when all of it is settled. It owns no slots; the engine
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
-import { createAttemptEnd, type RetryAccount } from './attempt-end.ts'
+import { createAttemptEnd } from './attempt-end.ts'
 import { createAddressClock, expired, type AddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptPorts } from './attempts.ts'
 import { summarize, UploadError } from '../errors.ts'
@@ -13,6 +13,7 @@ import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/led
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import { missingUnits, unitOf } from './missing-units.ts'
 import type { Random } from '../ports.ts'
+import type { RetryAccount } from './retry-budget.ts'
 import { createSchedule, type Schedule, type Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
 
