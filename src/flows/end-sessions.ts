@@ -2,7 +2,7 @@
 // when their addresses died. What it could not be told stays in the journal, and is told by a later life.
 
 import { HttpStatusError } from '../core/errors.ts'
-import { sessionsOf } from '../core/journal/journal.ts'
+import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { SessionRecord } from './session-record.ts'

@@ -3,7 +3,8 @@
 
 import { given } from '../core/given.ts'
 import { isoTime } from '../core/time/iso-time.ts'
-import { foldJournal, type FinalStatus, type FlowName, type JournalRecord } from '../core/journal/journal.ts'
+import { foldJournal } from '../core/journal/fold-journal.ts'
+import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 
 /** Version of the receipt's form. */

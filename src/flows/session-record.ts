@@ -1,7 +1,8 @@
 // One session's truth while it is driven: its journal, and the ledger that is its fold. A record is durable before it is
 // applied, so that nothing is ever known only in memory.
 
-import { advanceFold, beginFold, foldJournal, type FoldedJournal, type JournalRecord } from '../core/journal/journal.ts'
+import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
+import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Ledger } from '../core/journal/ledger.ts'
 import { invariant } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'

@@ -4,13 +4,8 @@ import { checkAddress } from '../core/address/address-policy.ts'
 import { invalid, isUploadError, summarize, UploadError } from '../core/errors.ts'
 import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import {
-  foldJournal,
-  sessionsOf,
-  type FinalStatus,
-  type FlowName,
-  type FoldedJournal,
-} from '../core/journal/journal.ts'
+import { foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
+import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { countSettled, isReceived } from '../core/journal/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'

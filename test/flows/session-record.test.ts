@@ -2,7 +2,8 @@
 
 import { expect, it } from 'vitest'
 
-import { foldJournal, JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
+import { foldJournal } from '../../src/core/journal/fold-journal.ts'
+import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import type { Journal } from '../../src/core/ports.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'

@@ -3,12 +3,8 @@
 import { createActor, fromPromise } from 'xstate'
 
 import type { ErrorSummary } from '../../src/core/errors.ts'
-import {
-  type FinalStatus,
-  type FoldedJournal,
-  foldJournal,
-  type JournalRecord,
-} from '../../src/core/journal/journal.ts'
+import { type FoldedJournal, foldJournal } from '../../src/core/journal/fold-journal.ts'
+import type { FinalStatus, JournalRecord } from '../../src/core/journal/journal.ts'
 import { countSettled } from '../../src/core/journal/ledger.ts'
 import type { TransferResult } from '../../src/machines/rejection.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { getShortestPaths } from 'xstate/graph'
 
-import { foldJournal, type JournalRecord } from '../../src/core/journal/journal.ts'
+import { foldJournal } from '../../src/core/journal/fold-journal.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'

@@ -4,7 +4,7 @@
 import { expect } from 'vitest'
 
 import { isReceived } from '../../src/core/journal/ledger.ts'
-import { foldJournal } from '../../src/core/journal/journal.ts'
+import { foldJournal } from '../../src/core/journal/fold-journal.ts'
 import { UploadFailedError, type Upload, type UploadReport } from '../../src/flows/upload.ts'
 import { createUplink } from '../../src/index.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'

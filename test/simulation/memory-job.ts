@@ -2,7 +2,8 @@
 // answers. It watches that a file is confirmed once, with all of its receipts in order.
 
 import type { JournalRecord } from '../../src/core/journal/journal.ts'
-import { applyRecord, createLedger, type Ledger, type LedgerFile } from '../../src/core/journal/ledger.ts'
+import { applyRecord } from '../../src/core/journal/apply-record.ts'
+import { createLedger, type Ledger, type LedgerFile } from '../../src/core/journal/ledger.ts'
 import { planFile } from '../../src/core/plan.ts'
 import type { Clock, PlannedFile, Protocol, Source } from '../../src/core/ports.ts'
 import type { TransferEvent, TransferJob } from '../../src/core/transfer/transfer-job.ts'

@@ -1,7 +1,8 @@
 // One simulated night from one seed, and what was broken in it.
 
 import { wholeBodies } from '../../src/core/attempt/whole-body.ts'
-import { applyRecord, createLedger, type Ledger } from '../../src/core/journal/ledger.ts'
+import { applyRecord } from '../../src/core/journal/apply-record.ts'
+import { createLedger, type Ledger } from '../../src/core/journal/ledger.ts'
 import type { Random } from '../../src/core/ports.ts'
 import { watchCompletion, watchProgress, watchSending } from './checkers.ts'
 import type { MemoryJob } from './memory-job.ts'

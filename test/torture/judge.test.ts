@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 
-import { foldJournal, type FoldedJournal } from '../../src/core/journal/journal.ts'
+import { foldJournal, type FoldedJournal } from '../../src/core/journal/fold-journal.ts'
 import { compareStored, createJudge } from './judge.ts'
 import type { PutSeen, Witness } from './witness.ts'
 

@@ -1,7 +1,7 @@
 // What must be true of a torture: judged from the journals, from what the witness saw, and from the stored bytes.
 
 import { createHash } from 'node:crypto'
-import type { FoldedJournal } from '../../src/core/journal/journal.ts'
+import type { FoldedJournal } from '../../src/core/journal/fold-journal.ts'
 import { isReceived } from '../../src/core/journal/ledger.ts'
 import type { SampleFile } from './sample-files.ts'
 import { unitOf, type PutSeen, type Witness } from './witness.ts'

@@ -3,7 +3,7 @@
 // compared when the session goes on, where there is a hasher.
 
 import { UploadError } from '../../core/errors.ts'
-import { foldJournal } from '../../core/journal/journal.ts'
+import { foldJournal } from '../../core/journal/fold-journal.ts'
 import type { Journal, PlannedFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
 import { isReadable, type KeptHandles } from './kept-handles.ts'

@@ -2,7 +2,8 @@
 // Every rewrite is folded and compared before it is believed. A history that no session of ours writes (a file that is
 // ready though it has no address) may not be expressible in this way; it is kept as it is.
 
-import { foldJournal, type FoldedJournal, type JournalRecord } from './journal.ts'
+import { foldJournal, type FoldedJournal } from './fold-journal.ts'
+import type { JournalRecord } from './journal.ts'
 import { isReceived, type LedgerFile } from './ledger.ts'
 import type { AddressedFile } from '../ports.ts'
 

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
-import { foldJournal, type JournalRecord } from '../../../src/core/journal/journal.ts'
+import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 
 const planned = (fileIndex: number, partCount: number) => ({
   ...{ fileIndex, name: `clip-${String(fileIndex)}`, sizeBytes: partCount * 10, partCount, partSizeBytes: 10 },

@@ -2,15 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { applyRecord } from '../../../src/core/journal/apply-record.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
-import {
-  applyRecord,
-  countSettled,
-  createLedger,
-  fileAt,
-  isReceived,
-  type Ledger,
-} from '../../../src/core/journal/ledger.ts'
+import { countSettled, createLedger, fileAt, isReceived, type Ledger } from '../../../src/core/journal/ledger.ts'
 
 const PLAN = { fileIndex: 0, name: 'a.bin', sizeBytes: 250, partCount: 3, partSizeBytes: 100 }
 const ADDRESSED = { fileIndex: 0, serverFileId: 'x', addresses: ['u1', 'u2', 'u3'] }

@@ -2,7 +2,7 @@
 // checkers found is the outcome; the same seed gives the same night, to the last byte.
 
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
-import { foldJournal, type FoldedJournal } from '../../../src/core/journal/journal.ts'
+import { foldJournal, type FoldedJournal } from '../../../src/core/journal/fold-journal.ts'
 import type { Journal, Transport } from '../../../src/core/ports.ts'
 import type { FileReport, Upload, UploadReport } from '../../../src/flows/upload.ts'
 import { UploadFailedError } from '../../../src/flows/upload.ts'

@@ -1,7 +1,8 @@
 // The fold of a journal: where a session goes on, and with what.
 
 import { describe, expect, it } from 'vitest'
-import { foldJournal, type JournalRecord } from '../../../src/core/journal/journal.ts'
+import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 
 const FILES = [0, 1].map((fileIndex) => ({
   fileIndex,

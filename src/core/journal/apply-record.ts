@@ -1,0 +1,140 @@
+// How a ledger changes: by journal records and in no other way, so that the live ledger and one folded from a journal are the
+// same thing.
+
+import { invariant } from '../errors.ts'
+import type { JournalRecord } from './journal.ts'
+import { fileAt, isReceived, partAt, type FileState, type Ledger, type LedgerFile } from './ledger.ts'
+import type { AddressedFile, Receipt } from '../ports.ts'
+
+/** Takes one record in. Records that say nothing of files or parts change nothing here. */
+export function applyRecord(ledger: Ledger, record: JournalRecord): void {
+  switch (record.type) {
+    case 'session.created':
+      record.files?.forEach((addressed) => {
+        takeAddresses(ledger, addressed, record.at).sessionId = record.sessionId
+      })
+      break
+    case 'session.replaced':
+      for (const addressed of record.files) moveFile(ledger, addressed, record)
+      break
+    case 'session.resumed':
+      for (const file of ledger.files) {
+        if (file.state === 'failed') takeUpAgain(ledger, file)
+        if (file.state === 'ready') doubtMissing(file)
+      }
+      break
+    case 'files.registered':
+      for (const addressed of record.files) takeAddresses(ledger, addressed, record.at)
+      break
+    case 'files.placed':
+      for (const addressed of record.files) {
+        const file = takeAddresses(ledger, addressed, record.at)
+        file.sessionId = record.sessionId
+        file.generation = record.generation
+      }
+      break
+    case 'part.doubtful': {
+      const file = fileAt(ledger, record.fileIndex)
+      if ((record.generation ?? 0) === file.generation) partAt(file, record.partNumber).isDoubtful = true
+      break
+    }
+    case 'part.received': {
+      const file = fileAt(ledger, record.fileIndex)
+      if ((record.generation ?? 0) === file.generation) takeReceipt(file, record.partNumber, record.receipt)
+      break
+    }
+    case 'parts.voided':
+      voidParts(fileAt(ledger, record.fileIndex), record.partNumbers)
+      break
+    case 'file.confirming':
+      enter(ledger, fileAt(ledger, record.fileIndex), 'confirming')
+      break
+    case 'file.confirmed': {
+      const file = fileAt(ledger, record.fileIndex)
+      enter(ledger, file, 'confirmed')
+      file.sha256 = record.sha256
+      // What still arrives can no longer make a difference.
+      for (const part of file.parts) part.isDoubtful = false
+      break
+    }
+    case 'file.failed': {
+      const file = fileAt(ledger, record.fileIndex)
+      invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
+      enter(ledger, file, 'failed')
+      file.error = record.error
+      break
+    }
+    default:
+  }
+}
+
+function takeAddresses(ledger: Ledger, addressed: AddressedFile, atMs: number): LedgerFile {
+  const file = fileAt(ledger, addressed.fileIndex)
+  invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
+  file.addresses = addressed.addresses
+  file.addressedAtMs = atMs
+  file.serverFileId = addressed.serverFileId
+  if (file.state === 'planned') file.state = 'ready'
+  return file
+}
+
+function moveFile(
+  ledger: Ledger,
+  addressed: AddressedFile,
+  { sessionId, at }: { readonly sessionId: string | number; readonly at: number },
+): void {
+  const file = fileAt(ledger, addressed.fileIndex)
+  // Its last receipt, or its failure, came while the new session was being made: it stays where its receipts are.
+  if (file.state !== 'ready') return
+  for (const part of file.parts) {
+    part.receipt = undefined
+    part.isDoubtful = false
+  }
+  file.receivedCount = 0
+  file.generation += 1
+  file.sessionId = sessionId
+  file.state = 'ready'
+  takeAddresses(ledger, addressed, at)
+}
+
+/** Every way into and out of the states that are counted goes through here. */
+function enter(ledger: Ledger, file: LedgerFile, state: FileState): void {
+  if (file.state === 'confirmed') ledger.confirmedCount -= 1
+  if (file.state === 'failed') ledger.failedCount -= 1
+  file.state = state
+  if (state === 'confirmed') ledger.confirmedCount += 1
+  if (state === 'failed') ledger.failedCount += 1
+}
+
+function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
+  file.error = undefined
+  if (file.addresses.length === 0) enter(ledger, file, 'planned')
+  else enter(ledger, file, file.receivedCount === file.parts.length ? 'received' : 'ready')
+}
+
+/** The earlier life may have died with a part on its way: nobody noted it, and it may still arrive. */
+function doubtMissing(file: LedgerFile): void {
+  for (const part of file.parts) if (!isReceived(part)) part.isDoubtful = true
+}
+
+function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): void {
+  const part = partAt(file, partNumber)
+  const wasReceived = isReceived(part)
+  part.receipt = receipt
+  file.receivedCount += Number(isReceived(part)) - Number(wasReceived)
+  const isComplete = file.receivedCount === file.parts.length
+  if (isComplete && file.state === 'ready') file.state = 'received'
+  if (!isComplete && file.state === 'received') file.state = 'ready'
+}
+
+/** Doubt stays: what has not arrived by now may still do so. */
+function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
+  for (const partNumber of partNumbers) {
+    const part = partAt(file, partNumber)
+    if (isReceived(part)) file.receivedCount -= 1
+    part.receipt = undefined
+  }
+  // With nothing voided there is nothing to send again, and the file must not fall back to waiting for it.
+  const isIncomplete = file.receivedCount < file.parts.length
+  if (isIncomplete && (file.state === 'received' || file.state === 'confirming')) file.state = 'ready'
+}

@@ -1,0 +1,151 @@
+// The pure fold of a session's journal: records, in order, become a ledger and a place to go on from.
+
+import { applyRecord } from './apply-record.ts'
+import { UploadError } from '../errors.ts'
+import { isSound } from './found-records.ts'
+import { JOURNAL_VERSION, type FinalStatus, type FlowName, type JournalRecord } from './journal.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+
+/** Where a session's life goes on: nothing asked yet, a create without its result, open, being cancelled, or over. */
+export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
+
+/** What a journal folds to. */
+export interface FoldedJournal {
+  readonly key: string
+  readonly flow: FlowName
+  readonly params: Readonly<Record<string, unknown>>
+  readonly locations: readonly string[]
+  readonly place: JournalPlace
+  readonly sessionId: string | number | undefined
+  /** Sessions that no file is in any more, or ever was, and of which the service is not known to have been told. */
+  readonly leftSessionIds: readonly (string | number)[]
+  readonly ledger: Ledger
+  /** Files whose registration was asked for without a result: the far end may know their names already. */
+  readonly registeringIndexes: ReadonlySet<number>
+  /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
+  readonly hasPossibleOrphan: boolean
+  readonly isServiceTold: boolean | undefined
+  readonly beganAt: number
+}
+
+/**
+ * Folds records, in order. The first is `session.begun`; another version, a missing beginning and a record that is not what this
+ * program writes are ERR_UPLOAD_JOURNAL.
+ */
+export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
+  const [begun, ...rest] = records
+  if (begun?.type !== 'session.begun') {
+    throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
+  }
+  checkVersion(begun.version)
+  if (!isSound(begun)) throw damagedBy(begun)
+  const folded = beginFold(begun)
+  for (const record of rest) advanceFound(folded, record)
+  // The life that asked is over, and nobody heard the answer.
+  return folded.place === 'creating' ? { ...folded, hasPossibleOrphan: true } : folded
+}
+
+/** The state right after the beginning. */
+export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' }>): FoldedJournal {
+  checkVersion(begun.version)
+  const { key, flow, params, locations, at: beganAt } = begun
+  return {
+    key,
+    ...{ flow, params, locations, beganAt, ledger: createLedger(begun.files), registeringIndexes: new Set() },
+    ...{ place: 'new', sessionId: undefined, leftSessionIds: [], hasPossibleOrphan: false, isServiceTold: undefined },
+  }
+}
+
+/** Takes one more record into a fold, in place: the live session and a resumed one know the same in the same way. */
+export function advanceFold(folded: FoldedJournal, record: JournalRecord): void {
+  const state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[K] } = folded
+  const registering = state.registeringIndexes as Set<number>
+  const before = record.type === 'session.replaced' ? sessionsOf(state) : []
+  applyRecord(state.ledger, record)
+  switch (record.type) {
+    case 'session.creating':
+      state.hasPossibleOrphan ||= state.place === 'creating'
+      state.place = 'creating'
+      break
+    case 'session.refused':
+      if (state.place === 'creating') state.place = 'new'
+      break
+    case 'session.created':
+      state.place = 'created'
+      state.sessionId = record.sessionId
+      state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
+      state.leftSessionIds = record.leftSessionIds ?? without(state.leftSessionIds, record.sessionId)
+      break
+    case 'files.registering':
+      for (const fileIndex of record.fileIndexes) registering.add(fileIndex)
+      break
+    case 'files.registered':
+      for (const { fileIndex } of record.files) registering.delete(fileIndex)
+      break
+    case 'session.replaced': {
+      state.sessionId = record.sessionId
+      const used = new Set([record.sessionId, ...state.ledger.files.map((file) => file.sessionId)])
+      state.leftSessionIds = before.filter((sessionId) => !used.has(sessionId))
+      break
+    }
+    case 'session.left':
+      // A service may give the id of the one that is in use: that is not left.
+      if (!sessionsOf(state).includes(record.sessionId))
+        state.leftSessionIds = [...state.leftSessionIds, record.sessionId]
+      break
+    case 'session.ended':
+      state.leftSessionIds = without(state.leftSessionIds, record.sessionId)
+      break
+    case 'session.resumed':
+      if (state.place === 'partial' || state.place === 'failed')
+        state.place = state.sessionId === undefined ? 'new' : 'created'
+      break
+    case 'session.cancelling':
+      state.place = 'cancelling'
+      break
+    case 'session.cancelled':
+      state.isServiceTold = record.isServiceTold
+      if (record.isServiceTold) state.leftSessionIds = []
+      state.place = 'cancelled'
+      break
+    case 'session.settled':
+      state.place = record.status
+      break
+    default:
+  }
+}
+
+/** Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. */
+export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
+  if (folded === undefined) return []
+  const { sessionId, ledger, leftSessionIds } = folded
+  const known = [sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds]
+  return [...new Set(known.filter((id) => id !== undefined))]
+}
+
+function without(ids: readonly (string | number)[], gone: string | number): readonly (string | number)[] {
+  return ids.filter((id) => id !== gone)
+}
+
+/** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */
+function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
+  if (!isSound(record)) throw damagedBy(record)
+  try {
+    advanceFold(folded, record)
+  } catch (cause) {
+    throw damagedBy(record, cause)
+  }
+}
+
+function damagedBy({ type }: JournalRecord, cause?: unknown): UploadError {
+  const message = `The journal of this session is damaged: a record of type ${type} does not fit its files. It cannot be resumed.`
+  return new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
+}
+
+function checkVersion(version: number): void {
+  if (version === JOURNAL_VERSION) return
+  throw new UploadError(
+    'ERR_UPLOAD_JOURNAL',
+    `The journal of this session has version ${version}; this program reads version ${JOURNAL_VERSION}. Finish it with the program that began it.`,
+  )
+}
