@@ -1,0 +1,118 @@
+// How a service hands out addresses and takes receipts.
+
+import type { UploadError } from '../errors.ts'
+import type { TransportReply } from './transport.ts'
+
+/** What the far end demands of the units of a file. Sizes in bytes. */
+export interface UnitLimits {
+  /** Every unit but the last is at least this long. */
+  readonly minBytes: number
+  readonly maxBytes: number
+  readonly maxCount: number
+  /** Every unit but the last is a multiple of this. */
+  readonly multipleOfBytes: number
+}
+
+/** What a protocol is. The engine and the flows ask these instead of asking which protocol it is. */
+export interface ProtocolTraits {
+  readonly units: UnitLimits
+  /** `any`: units may go in any order at once; `next`: one writer per file, at the first byte not yet received. */
+  readonly order: 'any' | 'next'
+  /** `session`: all addresses come with the session; `batches`: files are registered as their turn comes. */
+  readonly addressing: 'session' | 'batches'
+  /** Files a registration takes at most; unused when addressing is `session`. */
+  readonly batchSize: number
+  /** What `cancel` ends at the far end. */
+  readonly cancelScope: 'session' | 'none'
+  /** Whether a file needs a call of its own after its last receipt. */
+  readonly confirms: boolean
+}
+
+/** A file with its fixed plan; plain data, journalled. */
+export interface PlannedFile {
+  readonly fileIndex: number
+  readonly name: string
+  readonly sizeBytes: number
+  readonly modifiedAtMs?: number
+  readonly partCount: number
+  readonly partSizeBytes: number
+  /** What belongs to the flow: `frameRate`. */
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** A file with the far end's id and addresses, one per part. Secret: it goes to the journal and nowhere else. */
+export interface AddressedFile {
+  readonly fileIndex: number
+  readonly serverFileId?: string | number
+  readonly addresses: readonly string[]
+}
+
+export interface CreatedSession {
+  readonly sessionId: string | number
+  /** Present when addressing is `session`. */
+  readonly files?: readonly AddressedFile[]
+  /** True when an earlier create may have left a session behind that nobody will use. */
+  readonly hasPossibleOrphan?: boolean
+}
+
+/** One unit to send: [start, end) of a file. */
+export interface Unit {
+  readonly fileIndex: number
+  readonly partNumber: number
+  readonly start: number
+  readonly end: number
+}
+
+/** What the storage answered that proves a unit is there. Plain data, journalled. */
+export interface Receipt {
+  /** The first byte not covered: equals the unit's end unless the far end took only a part of it. */
+  readonly acceptedEnd: number
+  /** As received, quotes and weakness included; absent where the protocol's receipt is the status. */
+  readonly etag?: string
+  /** MD5 of the bytes that were sent, 32 lower-case hex digits; absent when not computed. */
+  readonly md5?: string
+  /** True when a digest of ours was compared with the far end's and was equal. */
+  readonly isVerified: boolean
+}
+
+/** What an answer to a unit means. */
+export type Verdict =
+  | { readonly kind: 'received'; readonly acceptedEnd: number; readonly etag?: string }
+  | {
+      readonly kind: 'retry'
+      readonly error: UploadError
+      readonly retryAfterMs?: number
+      readonly isThrottle: boolean
+    }
+  | { readonly kind: 'renew'; readonly error: UploadError }
+  | { readonly kind: 'final'; readonly error: UploadError }
+
+export interface RegisterOptions {
+  /** We asked for these names before and never saw them stored: the far end may know them by us. */
+  readonly isRepeat: boolean
+  readonly signal: AbortSignal
+}
+
+export interface Protocol {
+  readonly traits: ProtocolTraits
+  create(files: readonly PlannedFile[], signal: AbortSignal): Promise<CreatedSession>
+  /** Where addressing is `batches`: registers files, in the order given, in one call. Never called twice at once. */
+  register?(
+    sessionId: string | number,
+    files: readonly PlannedFile[],
+    options: RegisterOptions,
+  ): Promise<readonly AddressedFile[]>
+  /** The request that carries a unit. Headers in lower case; no credential of the service. */
+  request(unit: Unit, address: string): { readonly method: string; readonly headers: Readonly<Record<string, string>> }
+  /** What an answer means; pure. */
+  judge(reply: TransportReply, unit: Unit): Verdict
+  /** Where `traits.confirms`: tells the far end that a file is complete. Safe to repeat with the same receipts. */
+  confirm?(
+    sessionId: string | number,
+    serverFileId: string | number,
+    parts: readonly { readonly partNumber: number; readonly receipt: Receipt }[],
+    signal: AbortSignal,
+  ): Promise<void>
+  /** Where cancelScope is `session`: ends it. Safe to repeat. */
+  cancel?(sessionId: string | number, signal: AbortSignal): Promise<void>
+}
