@@ -4,17 +4,17 @@
 import { createAttemptEnd } from './attempt-end.ts'
 import { createAddressClock, expired, type AddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptPorts } from './attempts.ts'
-import { summarize, UploadError } from '../errors.ts'
+import { summarize, type UploadError } from '../errors.ts'
 import { createFeeder } from './feeder.ts'
-import { isFatal, named } from './file-failure.ts'
-import { createFinisher, type Finisher } from './finisher.ts'
+import { createFinishing } from './finishing.ts'
 import { createHostWatch } from './host-watch.ts'
 import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
-import { createLifetime, type Lifetime } from './lifetime.ts'
-import { missingUnits, unitOf } from './missing-units.ts'
+import { createLifetime } from './lifetime.ts'
+import { missingUnits } from './missing-units.ts'
+import { createMovedFiles } from './moved-files.ts'
 import type { Random } from '../ports.ts'
 import type { RetryAccount } from './retry-budget.ts'
-import { createSchedule, type Schedule, type Turn } from './schedule.ts'
+import { createSchedule, type Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface TransferSettings {
@@ -106,16 +106,15 @@ export function createTransfer(
   /** All addresses of a file come together, so one of them speaks for all. */
   const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
     first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
-  const finisher = createFinishing({ job, life, schedule, track, wake: ports.wake, failFile, deadlineOf }, settings)
+  const finisher = createFinishing({
+    ...{ job, schedule, track, failFile, deadlineOf },
+    ...{ signal: life.signal, wake: ports.wake, concurrency: settings.finishConcurrency },
+  })
   const onAttemptEnd = createAttemptEnd({
     job,
     ...{ schedule, host, clock, random, account, failFile },
-    ...{
-      retries: settings.retries,
-      signal: life.signal,
-      onComplete: (file) => finisher.add(file),
-      onMoved: () => takeUpMoved(),
-    },
+    ...{ retries: settings.retries, signal: life.signal, onComplete: (file) => finisher.add(file) },
+    onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
   })
   const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
     const file = fileAt(job.ledger, turn.unit.fileIndex)
@@ -135,23 +134,6 @@ export function createTransfer(
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
     if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
-  }
-  const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
-  /** Files that went to a new session: their attempts end before the first part of the new session goes. */
-  const takeUpMoved = async (): Promise<void> => {
-    const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
-    for (const file of moved) generations.set(file, file.generation)
-    for (const file of moved) {
-      schedule.restart(file.plan.fileIndex, [])
-      attempts.abortFile(
-        file.plan.fileIndex,
-        new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'),
-      )
-    }
-    for (const file of moved) {
-      await attempts.idle(file.plan.fileIndex)
-      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
-    }
   }
   const feeder = createFeeder(job, (file) => {
     takeUp(file)
@@ -205,45 +187,4 @@ function withServerTime(job: TransferJob, addresses: AddressClock): TransferJob 
       },
     },
   }
-}
-
-function createFinishing(
-  parts: {
-    readonly job: TransferJob
-    readonly life: Lifetime<TransferResult>
-    readonly schedule: Schedule
-    readonly track: <R>(task: () => Promise<R>) => Promise<R | undefined>
-    readonly wake: () => void
-    readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
-    readonly deadlineOf: (file: LedgerFile) => number | undefined
-  },
-  { finishConcurrency }: TransferSettings,
-): Finisher {
-  const { job, life, schedule, wake, failFile } = parts
-  const finish = (file: LedgerFile): Promise<readonly number[] | undefined> | undefined => {
-    if (life.signal.aborted) return undefined
-    const finishing = job.finish(file, life.signal)
-    if (finishing === undefined) {
-      job.report({ type: 'fileState', file })
-      return undefined
-    }
-    return parts.track(async () => {
-      try {
-        const again = await finishing
-        job.report({ type: 'fileState', file })
-        return again
-      } catch (error) {
-        if (life.signal.aborted || isFatal(error)) throw error
-        await failFile(file, named(file, error))
-        return undefined
-      }
-    })
-  }
-  const resend = (file: LedgerFile, partNumbers: readonly number[]): void => {
-    const units = partNumbers.map((partNumber) => unitOf(file, partNumber))
-    job.report({ type: 'voided', units })
-    schedule.add(units, parts.deadlineOf(file))
-    wake()
-  }
-  return createFinisher(job.finishesAtOnce ?? finishConcurrency, finish, resend)
 }

@@ -1,0 +1,32 @@
+// Files that went to a new session: what was scheduled of them is void, and they begin anew there.
+
+import type { Attempts } from './attempts.ts'
+import { UploadError } from '../errors.ts'
+import type { LedgerFile } from '../journal/ledger.ts'
+import { missingUnits } from './missing-units.ts'
+import type { Schedule } from './schedule.ts'
+import type { TransferJob } from './transfer-job.ts'
+
+export interface MovedFilesOptions {
+  readonly job: TransferJob
+  readonly schedule: Schedule
+  readonly attempts: Attempts
+  readonly deadlineOf: (file: LedgerFile) => number | undefined
+}
+
+/** Takes up what moved since it was asked last. The attempts of a file end before the first part of the new session goes. */
+export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedFilesOptions): () => Promise<void> {
+  const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
+  return async () => {
+    const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
+    for (const file of moved) generations.set(file, file.generation)
+    for (const { plan } of moved) {
+      schedule.restart(plan.fileIndex, [])
+      attempts.abortFile(plan.fileIndex, new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'))
+    }
+    for (const file of moved) {
+      await attempts.idle(file.plan.fileIndex)
+      if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
+    }
+  }
+}
