@@ -1,17 +1,16 @@
 // What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
-import { addressTimes } from '../core/address/address.ts'
 import { checkAddress, type AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/journal/ledger.ts'
-import { formatBytes } from '../core/plan.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { RenewalReason } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
+import { checkLife } from './address-life.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -47,13 +46,6 @@ export interface RenewalOptions extends AddressRules {
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
 }
-
-/** New sessions for a file of which the storage says each time that it expired, though it should live and took nothing. */
-const MAX_CONTRADICTED_MOVES = 5
-/** A file that has been to so many sessions will not be finished by one more. */
-const MAX_MOVES = 20
-/** With less than this no part can begin: see the margin of core/address-clock. */
-const SHORTEST_LIFE_MS = 2_000
 
 /** Refusals in a row of addresses that should still live, before the storage is believed. */
 const MAX_CONTRADICTIONS = 3
@@ -160,50 +152,4 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   options.onReplaced({ oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided })
   // Whether the service is told now or later changes nothing for the files: what is ended is empty.
   await endLeftSessions(options)
-}
-
-/** After one renewal, a file that cannot be sent within an address's life is told so instead of being sent for ever. */
-function checkLife(
-  { bytesPerSecond, clock }: RenewalOptions,
-  file: LedgerFile,
-  { isDead, isExpired, moves }: { readonly isDead: boolean; readonly isExpired: boolean; readonly moves: number },
-): void {
-  if (moves === 0) return
-  const [address = ''] = file.addresses
-  const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
-  const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
-  // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
-  // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
-  const isOver = isDead || (isExpired && deadlineMs !== undefined && moves >= MAX_CONTRADICTED_MOVES)
-  if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
-    throw new UploadError(
-      'ERR_UPLOAD_ADDRESS_EXPIRED',
-      `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
-        `the ${minutes(lifeMs)} that addresses live. Have the service's clock set right, then resume.`,
-      { details: { lifeMs, sessions: moves + 1 } },
-    )
-  }
-  const rate = bytesPerSecond()
-  const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
-  if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
-    throw new UploadError(
-      'ERR_UPLOAD_ADDRESS_EXPIRED',
-      `After ${moves} new sessions the file is still not sent: ` +
-        (Number.isFinite(lifeMs)
-          ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
-          : 'the storage took none of their addresses for long enough, and these do not say how long they live.'),
-      { details: { lifeMs, sessions: moves + 1 } },
-    )
-  }
-  if (neededMs <= lifeMs) return
-  throw new UploadError(
-    'ERR_UPLOAD_ADDRESS_EXPIRED',
-    `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +
-      'Ask for addresses that live longer, or send it over a faster line.',
-    { details: { bytesPerSecond: rate, neededMs, lifeMs } },
-  )
-}
-
-function minutes(ms: number): string {
-  return ms < 90_000 ? `${String(Math.round(ms / 1_000))} s` : `${String(Math.round(ms / 60_000))} min`
 }

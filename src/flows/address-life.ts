@@ -1,0 +1,72 @@
+// Whether a file can be sent within the life of its addresses: after one renewal, one that cannot is told so instead of being
+// sent for ever.
+
+import { addressTimes } from '../core/address/address.ts'
+import { UploadError } from '../core/errors.ts'
+import type { LedgerFile } from '../core/journal/ledger.ts'
+import { formatBytes } from '../core/plan.ts'
+import type { Clock } from '../core/ports.ts'
+import type { RenewalReason } from '../core/transfer/transfer-job.ts'
+
+/** New sessions for a file of which the storage says each time that it expired, though it should live and took nothing. */
+const MAX_CONTRADICTED_MOVES = 5
+/** A file that has been to so many sessions will not be finished by one more. */
+const MAX_MOVES = 20
+/** With less than this no part can begin: see the margin of core/address-clock. */
+const SHORTEST_LIFE_MS = 2_000
+
+/**
+ * Throws ERR_UPLOAD_ADDRESS_EXPIRED, with what would help, for a file that one more session would not finish. `moves`: sessions
+ * that it has been moved to in this transfer; the first is not judged.
+ */
+export function checkLife(
+  {
+    bytesPerSecond,
+    clock,
+  }: {
+    /** The measured rate; 0 while unknown. */
+    readonly bytesPerSecond: () => number
+    readonly clock: Clock
+  },
+  file: LedgerFile,
+  { isDead, isExpired, moves }: Pick<RenewalReason, 'isDead' | 'isExpired'> & { readonly moves: number },
+): void {
+  if (moves === 0) return
+  const [address = ''] = file.addresses
+  const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
+  const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
+  // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
+  // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
+  const isOver = isDead || (isExpired && deadlineMs !== undefined && moves >= MAX_CONTRADICTED_MOVES)
+  if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
+    throw new UploadError(
+      'ERR_UPLOAD_ADDRESS_EXPIRED',
+      `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
+        `the ${minutes(lifeMs)} that addresses live. Have the service's clock set right, then resume.`,
+      { details: { lifeMs, sessions: moves + 1 } },
+    )
+  }
+  const rate = bytesPerSecond()
+  const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
+  if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
+    throw new UploadError(
+      'ERR_UPLOAD_ADDRESS_EXPIRED',
+      `After ${moves} new sessions the file is still not sent: ` +
+        (Number.isFinite(lifeMs)
+          ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
+          : 'the storage took none of their addresses for long enough, and these do not say how long they live.'),
+      { details: { lifeMs, sessions: moves + 1 } },
+    )
+  }
+  if (neededMs <= lifeMs) return
+  throw new UploadError(
+    'ERR_UPLOAD_ADDRESS_EXPIRED',
+    `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +
+      'Ask for addresses that live longer, or send it over a faster line.',
+    { details: { bytesPerSecond: rate, neededMs, lifeMs } },
+  )
+}
+
+function minutes(ms: number): string {
+  return ms < 90_000 ? `${String(Math.round(ms / 1_000))} s` : `${String(Math.round(ms / 60_000))} min`
+}
