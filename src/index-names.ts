@@ -28,13 +28,13 @@ export { defaultPartSize, formatBytes, ONE_PUT_LIMITS, parseByteSize, planFile, 
 export type * from './core/ports.ts'
 export type { TransferEvent, TransferJob } from './core/transfer/transfer-job.ts'
 export { AnalysisFailedError } from './flows/analysis.ts'
+export type { AnalysisSegment } from './flows/analysis-segments.ts'
 export type {
   Analysis,
   AnalysisEvents,
   AnalysisInput as AnalysisRequestInput,
   AnalysisOptions,
   AnalysisReport,
-  AnalysisSegment,
 } from './flows/analysis.ts'
 export type { CustomInput } from './flows/custom.ts'
 export type { CapturesInput } from './flows/captures.ts'

@@ -6,7 +6,7 @@ import type { ServiceClient } from '../client/service-client.ts'
 import { UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
-import type { AnalysisSegment, AnalysisSegments } from './analysis.ts'
+import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
 
 /** Creates the segments that are given by their criteria, one after another; those given by id are taken as they are. */
 export async function createSegments(

@@ -1,10 +1,10 @@
 // A requested analysis: its segments, its draft, its submission, and the wait for its end; the machine holds the order.
 
 import { createActor, fromPromise } from 'xstate'
-import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../client/checks.ts'
-import type { DomHand, RequestedAnalysis } from '../client/contract.ts'
+import { checkText } from '../client/checks.ts'
+import type { RequestedAnalysis } from '../client/contract.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import { invalid, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type {
   AnalysisInput as AnalysisPlace,
@@ -13,14 +13,10 @@ import type {
   AnalysisStatus,
 } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
+import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
-
-/** Criteria from which a segment is made, or the id of one that exists. */
-export type AnalysisSegment =
-  | { readonly movementTypeId: number; readonly domHand: DomHand; readonly movementIds?: readonly string[] }
-  | { readonly segmentId: string | number }
 
 export interface AnalysisOptions extends PollingOptions {
   /** Reads the id of an analysis from its record. Assumption, its name is not shown; default: `id`, then `requested_analysis_id`. */
@@ -96,9 +92,6 @@ export function watchAnalysis(
   return startAnalysis(ports, options, { place: 'requested', analysisId }, '', undefined)
 }
 
-export type AnalysisSegments = Readonly<Record<'primary' | 'comparison' | 'population', AnalysisSegment | undefined>>
-type Criteria = Extract<AnalysisSegment, { movementTypeId: number }>
-
 function startAnalysis(
   { client, clock }: AnalysisPorts,
   options: AnalysisOptions,
@@ -172,26 +165,6 @@ function startAnalysis(
       if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.stop' })
     },
   }
-}
-
-function checkSegments(segments: AnalysisSegments): void {
-  const criteria: Partial<Record<keyof AnalysisSegments, Criteria>> = {}
-  for (const [role, segment] of Object.entries(segments) as [keyof AnalysisSegments, AnalysisSegment | undefined][]) {
-    if (segment === undefined) continue
-    if ('segmentId' in segment) checkSegmentId(segment.segmentId, `${role}.segmentId`)
-    else {
-      checkInteger(segment.movementTypeId, `${role}.movementTypeId`)
-      checkDomHand(segment.domHand, `${role}.domHand`)
-      segment.movementIds?.forEach((id, index) => checkText(id, `${role}.movementIds[${index}]`))
-      criteria[role] = segment
-    }
-  }
-  if (segments.primary === undefined) invalid('primary is missing: an analysis needs the segment that is analysed.')
-  // Segments that exist already are compared by the service; only what is given here can be compared here.
-  const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
-  if (first === undefined) return
-  if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })
-  else for (const [role, other] of others) checkSegmentsAgree({ primary: first[1], [role]: other })
 }
 
 function reportOf(output: AnalysisOutput | undefined, durationMs: number): AnalysisReport {

@@ -10,7 +10,8 @@ import {
 } from '../../client/checks.ts'
 import { isWireObject } from '../../client/contract/fields.ts'
 import { invalid } from '../../core/errors.ts'
-import type { AnalysisInput, AnalysisSegment } from '../../flows/analysis.ts'
+import type { AnalysisInput } from '../../flows/analysis.ts'
+import type { AnalysisSegment } from '../../flows/analysis-segments.ts'
 import { readJsonOption } from './option-values.ts'
 
 const NAMES = new Map<string, 'movementTypeId' | 'domHand' | 'movementIds' | 'segmentId'>([

@@ -1,0 +1,34 @@
+// The segments of a requested analysis as a host gives them, checked before any call is made.
+
+import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../client/checks.ts'
+import type { DomHand } from '../client/contract.ts'
+import { invalid } from '../core/errors.ts'
+
+/** Criteria from which a segment is made, or the id of one that exists. */
+export type AnalysisSegment =
+  | { readonly movementTypeId: number; readonly domHand: DomHand; readonly movementIds?: readonly string[] }
+  | { readonly segmentId: string | number }
+
+export type AnalysisSegments = Readonly<Record<'primary' | 'comparison' | 'population', AnalysisSegment | undefined>>
+type Criteria = Extract<AnalysisSegment, { movementTypeId: number }>
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what the service would refuse. */
+export function checkSegments(segments: AnalysisSegments): void {
+  const criteria: Partial<Record<keyof AnalysisSegments, Criteria>> = {}
+  for (const [role, segment] of Object.entries(segments) as [keyof AnalysisSegments, AnalysisSegment | undefined][]) {
+    if (segment === undefined) continue
+    if ('segmentId' in segment) checkSegmentId(segment.segmentId, `${role}.segmentId`)
+    else {
+      checkInteger(segment.movementTypeId, `${role}.movementTypeId`)
+      checkDomHand(segment.domHand, `${role}.domHand`)
+      segment.movementIds?.forEach((id, index) => checkText(id, `${role}.movementIds[${index}]`))
+      criteria[role] = segment
+    }
+  }
+  if (segments.primary === undefined) invalid('primary is missing: an analysis needs the segment that is analysed.')
+  // Segments that exist already are compared by the service; only what is given here can be compared here.
+  const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
+  if (first === undefined) return
+  if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })
+  else for (const [role, other] of others) checkSegmentsAgree({ primary: first[1], [role]: other })
+}
