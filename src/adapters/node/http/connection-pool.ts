@@ -1,11 +1,9 @@
 // The open connections, per origin: a bounded number, the most recently used idle one first, each used for one request
-// at a time. A connection is an undici Client that was given one socket and never gets a second one.
+// at a time.
 
-// The file of this one class: undici's index loads fetch, caches and mocks too, and Node's own copy of all that with
-// them. That is 0.05 s of processor time at every start. The path is not public, so only patches of undici are taken.
-import Client from 'undici/lib/dispatcher/client.js'
+import type Client from 'undici/lib/dispatcher/client.js'
 import type { Connector } from './connector.ts'
-import { withPatientParser } from './patient-parser.ts'
+import { clientOf } from './one-socket-client.ts'
 import type { Wire } from './wire.ts'
 
 /** One connection, held by one request. */
@@ -87,7 +85,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     const [oldest] = origin.idle
     if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest.client)
     const wire = await connect(target, signal)
-    const client = createClient(target, wire, options.keepAliveMs)
+    const client = clientOf(wire, target, options.keepAliveMs)
     owners.set(client, origin)
     client.once('disconnect', () => dropIdle(origin, client))
     return { client, wire, isReused: false }
@@ -158,25 +156,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
 function closedError(): Error {
   return Object.assign(new Error('The transport was closed'), { code: 'ERR_TRANSPORT_CLOSED' })
-}
-
-function createClient(target: URL, wire: Wire, keepAliveMs: number): Client {
-  let isGiven = false
-  return new Client(target.origin, {
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: keepAliveMs,
-    // undici 7 dispatches nothing when a connector calls back before it has returned.
-    connect: (_options, callback) => {
-      const isFirst = !isGiven
-      isGiven = true
-      queueMicrotask(() => {
-        if (isFirst) withPatientParser(() => callback(null, wire.socket))
-        else callback(Object.assign(new Error('The idle connection had ended'), { code: 'ECONNRESET' }), null)
-      })
-    },
-  })
 }
 
 function originOf(origins: Map<string, Origin>, target: URL): Origin {
