@@ -5,7 +5,7 @@ import type { Database } from './database/tables.ts'
 import type { ObjectStorage } from './objects/object-storage.ts'
 import type { ObjectStore } from './objects/object-store.ts'
 import type { Signer } from './objects/signing.ts'
-import type { ServiceSettings } from './options.ts'
+import type { ServiceSettings } from './settings.ts'
 
 export interface ServiceContext {
   readonly settings: ServiceSettings

@@ -3,9 +3,9 @@
 
 import type { KeyRing, KeyRingOptions } from './access/key-ring.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
-import { resolveOptions } from './options.ts'
 import { checkPeers, SERVICE_PEERS } from './peers.ts'
 import { resolveS3, type S3Options } from './s3/s3-settings.ts'
+import { resolveOptions } from './settings.ts'
 
 /** A service that listens. */
 export interface RunningService {

@@ -98,7 +98,7 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
 /** The service's own rules, told as wrong use and in the words of the command. */
 async function checkTogether(settings: ServiceOptions): Promise<void> {
   // Only here: whoever uploads needs nothing of the service.
-  const { resolveOptions } = await import('../../service/options.ts')
+  const { resolveOptions } = await import('../../service/settings.ts')
   try {
     resolveOptions(settings)
   } catch (error) {

@@ -7,7 +7,7 @@ import { isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 import { refuse } from '../http/replies.ts'
-import type { ServiceSettings } from '../options.ts'
+import type { ServiceSettings } from '../settings.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 /** Credentials that were right lately: remembered by digest to be looked up again, never instead of it. */

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 
 import type { ServiceContext } from '../context.ts'
 import { refuse } from '../http/replies.ts'
-import type { ServiceSettings } from '../options.ts'
+import type { ServiceSettings } from '../settings.ts'
 import type { Admission } from './admission.ts'
 import { organisationOfKey } from './api-keys.ts'
 import { DEVELOPMENT, type Caller } from './callers.ts'

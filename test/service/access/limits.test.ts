@@ -10,7 +10,7 @@ import { createUplink } from '../../../src/node.ts'
 import { createAdmission, networkOf } from '../../../src/service/access/admission.ts'
 import { createRateLimit } from '../../../src/service/access/rate-limit.ts'
 import { startService, type ServiceLimits } from '../../../src/service/index.ts'
-import type { ServiceSettings } from '../../../src/service/options.ts'
+import type { ServiceSettings } from '../../../src/service/settings.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 import {
   API_KEY,

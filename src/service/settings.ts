@@ -1,0 +1,182 @@
+// The settings that follow from what a host has chosen: every default is filled in and checked here.
+
+import { randomBytes } from 'node:crypto'
+
+import { resolveJwt, type JwtSettings } from './access/jwt-settings.ts'
+import { resolveLimits, type LimitSettings } from './access/limits.ts'
+import type { ServiceCredentials, ServiceOptions } from './options.ts'
+import type { ServicePage } from './routes/page-routes.ts'
+import { resolveS3, type S3Settings } from './s3/s3-settings.ts'
+
+/** The options with every default filled in. */
+export interface ServiceSettings {
+  readonly port: number
+  readonly host: string
+  readonly dataDir: string | undefined
+  readonly databaseUrl: string | undefined
+  readonly databaseConnections: number
+  readonly s3: S3Settings | undefined
+  readonly endSessionsAfterMs: number
+  readonly credentials: ServiceCredentials
+  readonly jwt: JwtSettings | undefined
+  readonly limits: LimitSettings
+  readonly trustedProxies: number
+  readonly bearerHeaders: readonly string[]
+  readonly addressLifeSeconds: number
+  readonly analysisCompletesAfterMs: number | undefined
+  readonly publicUrl: string | undefined
+  readonly videoMocapTypeIds: ReadonlySet<number>
+  readonly malformedStatus: number
+  readonly bodyIdleMs: number
+  readonly page: ServicePage | undefined
+  readonly stopWithinMs: number
+  readonly stopDelayMs: number
+  readonly metricsPort: number | undefined
+  readonly metricsHost: string
+  readonly metricsToken: string | undefined
+  readonly log: { write(line: string): void } | undefined
+  readonly now: () => number
+  readonly preparedDatabase: Blob | undefined
+}
+
+const WEEK_SECONDS = 604_800
+
+/** Fills in the defaults. Throws a TypeError that names the option, the rule and never a credential. */
+export function resolveOptions(options: ServiceOptions): ServiceSettings {
+  const addressLifeSeconds = Math.ceil((options.addressLifeMs ?? 3_600_000) / 1000)
+  check(
+    addressLifeSeconds >= 1 && addressLifeSeconds <= WEEK_SECONDS,
+    'addressLifeMs must be more than 0 and at most 7 days',
+  )
+  const port = options.port ?? 8787
+  check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'port must be an integer from 0 to 65535')
+  const malformedStatus = options.malformedStatus ?? 200
+  check(
+    Number.isInteger(malformedStatus) && malformedStatus >= 200 && malformedStatus <= 499,
+    'malformedStatus must be a status from 200 to 499',
+  )
+  const bodyIdleMs = options.bodyIdleMs ?? 60_000
+  check(bodyIdleMs > 0 && bodyIdleMs <= 2_147_483_647, 'bodyIdleMs must be more than 0 and fit a timer')
+  const databaseConnections = options.databaseConnections ?? 10
+  check(
+    Number.isInteger(databaseConnections) && databaseConnections >= 2 && databaseConnections <= 1000,
+    'databaseConnections must be an integer from 2 to 1000: whoever ends old sessions holds one',
+  )
+  const { analysisCompletesAfterMs } = options
+  check(
+    analysisCompletesAfterMs === undefined ||
+      (analysisCompletesAfterMs >= 0 && analysisCompletesAfterMs <= 520 * WEEK_SECONDS * 1000),
+    'analysisCompletesAfterMs must be 0 to ten years',
+  )
+  const trustedProxies = options.trustedProxies ?? 0
+  check(
+    Number.isInteger(trustedProxies) && trustedProxies >= 0 && trustedProxies <= 10,
+    'trustedProxies must be an integer from 0 to 10',
+  )
+  const endSessionsAfterMs = options.endSessionsAfterMs ?? WEEK_SECONDS * 1000
+  check(
+    endSessionsAfterMs === 0 || endSessionsAfterMs >= addressLifeSeconds * 1000,
+    'endSessionsAfterMs must be 0 or at least addressLifeMs: nobody may send to a session that has ended',
+  )
+  check(
+    options.s3 === undefined || options.faults === undefined,
+    'faults need the store on disk: with s3 no body passes the service',
+  )
+  return {
+    port,
+    host: options.host ?? '127.0.0.1',
+    dataDir: options.dataDir,
+    databaseUrl: checkedDatabaseUrl(options),
+    databaseConnections,
+    s3: options.s3 === undefined ? undefined : resolveS3(options.s3),
+    endSessionsAfterMs,
+    credentials: credentialsOf(options),
+    jwt: options.jwt === undefined ? undefined : resolveJwt(options.jwt),
+    limits: resolveLimits(options.limits),
+    trustedProxies,
+    bearerHeaders: checkedBearerHeaders(options),
+    addressLifeSeconds,
+    analysisCompletesAfterMs,
+    publicUrl: options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl),
+    videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
+    malformedStatus,
+    bodyIdleMs,
+    page: options.page,
+    ...operatorSettings(options),
+    log: options.log,
+    now: options.now ?? Date.now,
+    preparedDatabase: options.preparedDatabase,
+  }
+}
+
+/** What only matters to whoever runs the service. */
+function operatorSettings(options: ServiceOptions) {
+  const { stopWithinMs = 30_000, stopDelayMs = 0, metricsPort, metricsHost = '127.0.0.1', metricsToken } = options
+  check(isTimer(stopWithinMs), 'stopWithinMs must be at least 0 and fit a timer')
+  check(isTimer(stopDelayMs), 'stopDelayMs must be at least 0 and fit a timer')
+  check(
+    metricsPort === undefined || (Number.isInteger(metricsPort) && metricsPort >= 0 && metricsPort <= 65_535),
+    'metricsPort must be an integer from 0 to 65535',
+  )
+  check(metricsToken === undefined || /^[\x21-\x7e]+$/.test(metricsToken), 'metricsToken must be visible ASCII')
+  return { stopWithinMs, stopDelayMs, metricsPort, metricsHost, metricsToken }
+}
+
+function isTimer(ms: number): boolean {
+  return ms >= 0 && ms <= 2_147_483_647
+}
+
+function newCredentials(): ServiceCredentials {
+  const secret = () => randomBytes(24).toString('base64url')
+  return { apiKeys: [secret()], accessTokens: [secret()] }
+}
+
+function credentialsOf({ credentials }: ServiceOptions): ServiceCredentials {
+  if (credentials === 'managed') return { apiKeys: [], accessTokens: [] }
+  return checkedCredentials(credentials ?? newCredentials())
+}
+
+function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials {
+  const all = [...credentials.apiKeys, ...credentials.accessTokens]
+  check(all.length > 0, 'credentials must hold at least one API key or access token')
+  check(
+    all.every((value) => /^[\x21-\x7e]+$/.test(value)),
+    'credentials must be visible ASCII without spaces, since they travel in a header',
+  )
+  return credentials
+}
+
+/** No message quotes the URL: it holds a password. */
+function checkedDatabaseUrl({ databaseUrl, dataDir, s3 }: ServiceOptions): string | undefined {
+  if (databaseUrl === undefined) return undefined
+  check(
+    URL.canParse(databaseUrl) && /^postgres(?:ql)?:$/.test(new URL(databaseUrl).protocol),
+    'databaseUrl must be a URL that begins with postgres:// or postgresql://',
+  )
+  check(
+    dataDir !== undefined || s3 !== undefined,
+    'databaseUrl needs dataDir or s3: the objects that its records speak of must outlive the process',
+  )
+  return databaseUrl
+}
+
+function checkedBearerHeaders({ bearerHeaders = ['authorization', 'authentication'] }: ServiceOptions): string[] {
+  check(
+    bearerHeaders.every((name) => /^[\w-]+$/.test(name)),
+    'bearerHeaders must be names of headers',
+  )
+  return bearerHeaders.map((name) => name.toLowerCase())
+}
+
+function checkedPublicUrl(publicUrl: string): string {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
+  check(
+    url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '',
+    'publicUrl must be an http or https URL without query and fragment',
+  )
+  return publicUrl.replace(/\/+$/, '')
+}
+
+function check(condition: boolean, rule: string): asserts condition {
+  if (!condition) throw new TypeError(`startService: ${rule}.`)
+}
