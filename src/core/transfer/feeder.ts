@@ -23,7 +23,7 @@ export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => voi
 
   return {
     isHungry: () => !isFeeding && next < planned.length,
-    isDone: () => planned.length === 0,
+    isDone: () => next === planned.length,
     async feed(signal) {
       isFeeding = true
       await job.replenish(signal)
