@@ -190,7 +190,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     restart(fileIndex, units, deadlineMs = Infinity) {
       waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
       const queued = files.get(fileIndex)
-      if (queued === undefined) return
+      if (queued === undefined || dropped.has(fileIndex)) return
       change(queued, () => {
         queued.units = units
         queued.cursor = 0

@@ -90,7 +90,7 @@ describe('a schedule in any order', () => {
     expect(takeAll(schedule, 10)).toEqual(['0/2', '0/3', '0/1'])
   })
 
-  it('gives nothing of a dropped file, also not what is put back or added later', () => {
+  it('gives nothing of a dropped file, also not what is put back, added or begun anew later', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(0, 3))
     const [out, waiting] = [schedule.take(0)!, schedule.take(0)!]
@@ -100,6 +100,7 @@ describe('a schedule in any order', () => {
     schedule.drop(0)
     schedule.putBack(out, 5)
     schedule.add([unit(0, 3)])
+    schedule.restart(0, units(0, 3))
 
     expect([schedule.readyCount(9), schedule.nextDueMs(0), ...takeAll(schedule, 9)]).toEqual([1, undefined, '1/1'])
   })
