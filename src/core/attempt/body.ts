@@ -50,7 +50,12 @@ export function createBody(options: BodyOptions): AttemptBody {
     throw error
   }
   const fill = (window: Uint8Array, at: number): Promise<void> | undefined => {
-    const reading = reader.read(window, at, signal)
+    let reading
+    try {
+      reading = reader.read(window, at, signal)
+    } catch (error) {
+      return failed(error)
+    }
     return reading === undefined ? undefined : watch(Promise.resolve(reading).catch(failed))
   }
   const begin = (): Promise<void> | undefined => {

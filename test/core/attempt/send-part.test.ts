@@ -270,9 +270,17 @@ describe('a part that is aborted', () => {
 })
 
 describe('a part and its source', () => {
-  it('fails for a read that fails, with a code also when the reader is not ours', async () => {
+  it.each([
+    ['rejects', () => Promise.reject(new Error('EIO'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('EIO')
+      },
+    ],
+  ])('fails for a read that fails, with a code also when the reader is not ours: it %s', async (_how, read) => {
     const { send, transport, source } = await setUp()
-    const broken: Reader = { ...(await source.open({ sizeBytes: 500 })), read: () => Promise.reject(new Error('EIO')) }
+    const broken: Reader = { ...(await source.open({ sizeBytes: 500 })), read }
     const result = send(broken)
     const request = await transport.next()
     await request.bodyBytes().catch((error: unknown) => request.break(error as Error))
