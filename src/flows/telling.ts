@@ -4,7 +4,7 @@
 import { addressTimes } from '../core/address/address.ts'
 import type { Clock, Unit } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
-import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
+import type { LedgerFile } from '../core/journal/ledger.ts'
 import { summarize } from '../core/errors.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { Emitter } from './emitter.ts'
@@ -99,12 +99,11 @@ export function createTelling(options: {
   return {
     begin() {
       progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
-      for (const file of files()) {
-        const units = unitsOf(file)
-        file.parts.forEach((part, index) => {
-          const unit = units[index]
-          if (unit !== undefined && isReceived(part)) progress?.onReceived(unit, now())
-        })
+      for (const { plan, parts } of files()) {
+        for (const { partNumber, start, receipt } of parts) {
+          if (receipt === undefined) continue
+          progress.onReceived({ fileIndex: plan.fileIndex, partNumber, start, end: receipt.acceptedEnd }, now())
+        }
       }
       tellProgress(true)
     },

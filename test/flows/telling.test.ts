@@ -48,7 +48,7 @@ async function uploading({ lifeMs, skewMs = 0 }: { readonly lifeMs: number; read
     telling.take({ type: 'attemptEnded', unit: UNIT })
     sentBytes = 0
   }
-  return { move, stall, told }
+  return { move, stall, told, record, telling }
 }
 
 it('a shortfall is announced long before the addresses die, with the time that is needed and the time that there is', async () => {
@@ -86,4 +86,17 @@ it('a line that stalls and goes on is no shortfall, and one that comes afterward
 
   await move(60_000, MB / 10)
   expect(told).toHaveLength(1)
+})
+
+it('progress counts what an earlier life delivered of a part, so that it ends at the total', async () => {
+  const { record, telling } = await uploading({ lifeMs: HOUR_MS })
+  const acceptedEnd = 400 * MB
+  const at = { fileIndex: 0, partNumber: 1 }
+  await record.write({ type: 'part.received', ...at, receipt: { acceptedEnd, isVerified: false } })
+
+  telling.begin()
+  expect(telling.progress()).toMatchObject({ confirmedBytes: acceptedEnd, sentBytes: acceptedEnd })
+  telling.take({ type: 'received', unit: { ...UNIT, start: acceptedEnd }, attempt: 1, isVerified: false })
+
+  expect(telling.progress()).toMatchObject({ confirmedBytes: PLAN.sizeBytes, sentBytes: PLAN.sizeBytes })
 })

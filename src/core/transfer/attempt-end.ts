@@ -63,7 +63,8 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     // The file may have gone to a new session while this was written.
     if (file.generation !== start.generation) return
     options.account.refill()
-    job.report({ type: 'received', unit, attempt, isVerified })
+    const taken = { ...unit, end: Math.max(unit.start, acceptedEnd) }
+    job.report({ type: 'received', unit: taken, attempt, isVerified })
     if (acceptedEnd === unit.end) {
       schedule.settle(unit)
       if (file.state === 'received') options.onComplete(file)

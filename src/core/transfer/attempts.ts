@@ -2,7 +2,7 @@
 // failed takes down its attempts and no others, and a session that stops takes down all of them.
 
 import { UploadError, type AttemptEnding } from '../errors.ts'
-import { fileAt, type LedgerFile } from '../journal/ledger.ts'
+import { fileAt, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Reader, Unit } from '../ports.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
 import type { Turn } from './schedule.ts'
@@ -88,14 +88,17 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
           return { kind: 'source', ending: 'neverWhole', error: asSourceError(error) }
         }
         underway.isSending = true
-        const result = await sendPart(ports, {
+        const file = fileAt(job.ledger, fileIndex)
+        // The digest of what is left of a part is not the part's, and no ETag can be compared with it.
+        const isWhole = unit.start === partAt(file, unit.partNumber).start
+        const result = await sendPart(isWhole ? ports : { ...ports, hasher: undefined }, {
           unit,
           isFreshConnection,
           reader,
           controller,
           onAnswered,
           protocol: job.protocol,
-          address: addressOf(fileAt(job.ledger, fileIndex), unit),
+          address: addressOf(file, unit),
           onSent(sentBytes) {
             onBytes(sentBytes - underway.sentBytes)
             underway.sentBytes = sentBytes

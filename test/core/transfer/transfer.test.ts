@@ -9,6 +9,35 @@ import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
 const signal = (): AbortSignal => new AbortController().signal
 
+describe('a part that is taken in pieces', () => {
+  it('tells of each piece as received, and of no more than that', async () => {
+    const world = createWorld({ fault: nth([{ kind: 'partial', share: 0.4 }]) })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const received = job.events.flatMap((event) => (event.type === 'received' ? [event.unit] : []))
+    expect(received.map(({ start, end }) => [start, end])).toEqual([
+      [0, 40],
+      [40, 100],
+    ])
+  })
+
+  it('has no digest: that of its last piece is not that of its bytes', async () => {
+    const world = createWorld({ fault: nth([{ kind: 'partial', share: 0.4 }]), hashMs: () => 0 })
+    const job = world.job({ sources: world.sources([100, 100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const receipts = job.ledger.files.map(({ parts }) => parts[0]?.receipt)
+    expect(receipts).toMatchObject([
+      { acceptedEnd: 100, isVerified: false },
+      { acceptedEnd: 100, isVerified: true },
+    ])
+    expect(receipts.map((receipt) => receipt?.md5?.length)).toEqual([undefined, 32])
+  })
+})
+
 describe('a part that must be sent again', () => {
   it('waits with full jitter between attempts, on its own connection after an answer and a fresh one after none', async () => {
     const world = createWorld({
