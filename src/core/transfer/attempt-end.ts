@@ -92,9 +92,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       await retry(file, { ...turn, isFreshConnection: false }, { error, isCounted: true, retryAfterMs })
       return
     }
-    // Every new address counts as an attempt, so that a storage that takes none of them is believed in the end.
+    // Every new address counts as an attempt, so that a storage that takes none of them is believed in the end; the first one
+    // may have died before it was tried.
     const reachedCount = turn.reachedCount + 1
-    const mayRenew = verdict.kind === 'renew' && reachedCount < options.retries
+    const mayRenew = verdict.kind === 'renew' && (isDead ? turn.reachedCount : reachedCount) < options.retries
     try {
       if (
         mayRenew &&

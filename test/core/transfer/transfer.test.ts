@@ -387,6 +387,16 @@ describe('addresses that are no longer taken', () => {
     expect([world.store.requests.length, job.ledger.files[0]!.error?.code]).toEqual([4, 'ERR_UPLOAD_ADDRESS_EXPIRED'])
   })
 
+  it('are renewed also for a part that is tried once only: one that died before anything was sent is no attempt', async () => {
+    const world = createWorld({ engine: { retries: 1 } })
+    const job = world.job({ sources: world.sources([100]), renew: () => true })
+    const [file] = job.ledger.files
+    file!.addresses = ['https://store.test/0/1?g=1&Expires=1']
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect(world.store.requests).toHaveLength(1)
+  })
+
   it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
     const run = async (code: 'ERR_UPLOAD_SERVICE_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
       const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
