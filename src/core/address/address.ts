@@ -73,7 +73,7 @@ function parseBasicTime(text: string | undefined): number | undefined {
 }
 
 /** 2026-11-20, 2026-11-20T18:30Z, 2026-11-20T18:30:00Z and with a fraction of a second. */
-export function parseIsoTime(text: string | undefined): number | undefined {
+function parseIsoTime(text: string | undefined): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(text ?? '')
   return match === null ? undefined : timeOf(match)
 }

@@ -1,4 +1,4 @@
-// What a store's ETag says: parsing, comparing, and the one case in which it is an MD5 of ours. By its contract an ETag
+// What a store's ETag says: parsing, writing, and the one case in which it is an MD5 of ours. By its contract an ETag
 // is opaque; everything here that looks into it says when it may, and leaves it alone otherwise.
 
 import { invariant } from '../errors.ts'
@@ -58,12 +58,6 @@ export function md5FromEtag(
     if (name.startsWith('x-goog-encryption-')) return undefined
   }
   return value.toLowerCase()
-}
-
-/** Whether two ETags, as received, name the same bytes: quotes and weakness do not count. A missing one equals nothing. */
-export function sameEtag(a: string | undefined | null, b: string | undefined | null): boolean {
-  const left = parseEtag(a)
-  return left !== undefined && left.value === parseEtag(b)?.value
 }
 
 /**
