@@ -81,13 +81,13 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
-  let lastState: UploadState = 'creating'
+  const last: { state: UploadState } = { state: 'creating' }
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
         const state = stateName(snapshot.value)
-        if (state === lastState || state === 'starting' || state === 'settled') return
-        lastState = state
+        if (state === last.state || state === 'starting' || state === 'settled') return
+        last.state = state
         if (snapshot.status === 'done') telling.finish()
         emitter.emit('state', { state })
       },
@@ -107,12 +107,9 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   outcome.catch(() => undefined)
   actor.start()
 
-  return {
+  return Object.assign(withState(last), {
     flow,
     key,
-    get state() {
-      return lastState
-    },
     on: emitter.on,
     off: emitter.off,
     snapshot: () => buildSnapshot({ flow, key, record, durationMs: elapsedMs() }),
@@ -125,6 +122,15 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
       send({ type: 'upload.cancel' })
       steps.stopLooking()
       return finished
+    },
+  })
+}
+
+/** Apart, so that the getter sees this alone: V8 takes accessors for long-lived, and with them all that they see. */
+function withState(last: { readonly state: UploadState }): Pick<Upload, 'state'> {
+  return {
+    get state() {
+      return last.state
     },
   }
 }
