@@ -7,7 +7,7 @@ import { judge, ratiosByRound, ratiosToBestByRound, type Bar } from '../report/b
 import { valuesOf, type PartResult, type Run } from '../report/result.ts'
 import * as cases from './cases.ts'
 import { missingForLine } from './line.ts'
-import { fairness, settledSeconds } from './reading.ts'
+import { fairness, latePercent, settledSeconds } from './reading.ts'
 import { runOnLine, type FarCount, type LineCase, type LineContestant } from './site.ts'
 
 const OURS = 'mocap-uplink'
@@ -105,9 +105,10 @@ async function measure(
 ): Promise<Run> {
   const run = await runOnLine(setting, lineCase, contestant, files, round)
   const { linePercent, pingMs, count, cpuMs, samples } = run
+  const late = latePercent(samples)
   setting.say(
     `  ${lineCase.name}, ${contestant.name}: ${linePercent.toFixed(1)} % of the line, ping ${pingMs.toFixed(0)} ms, ` +
-      `at most ${String(count.mostAtOnce)} at once${run.isWhole ? '' : ' (stopped before its end)'}`,
+      `at most ${String(count.mostAtOnce)} at once${late > 0 ? `, ${late.toFixed(0)} % of the samples late` : ''}${run.isWhole ? '' : ' (stopped before its end)'}`,
   )
   const isShared = lineCase === cases.shared || lineCase === cases.sharedLate
   const share = fairness(count, samples)
@@ -118,6 +119,7 @@ async function measure(
     measures: {
       ...{ linePercent, pingMs, mostAtOnce: count.mostAtOnce },
       ...(cpuMs === undefined ? {} : { cpuMs }),
+      ...(Number.isFinite(late) ? { latePercent: late } : {}),
       ...(lineCase === cases.changing ? { settledSeconds: settledSeconds(count.tenths, changesOf(count)) } : {}),
       // Where the two hardly ran together nothing was measured.
       ...(isShared && Number.isFinite(share) ? { fairness: share } : {}),
@@ -137,6 +139,7 @@ function result(runs: readonly Run[], shortfalls: readonly string[]): PartResult
     about: [
       'Two network namespaces, joined in user space with a rate, a drop-tail queue, a delay and random loss each way; cubic.',
       'Time runs at the far end from the first connection to the last answer; percent of the line is payload, of which 96.5 fit.',
+      'Samples of our own process that came more than 20 ms late say that it waited for the processor: then not the line alone decided.',
       'Who takes too long is stopped and judged by what had arrived. Everyone at its defaults, but for what is named.',
       ...program.map(({ on: { name, about } }) => `${name}: ${about}`),
     ],
@@ -144,6 +147,7 @@ function result(runs: readonly Run[], shortfalls: readonly string[]): PartResult
       { measure: 'linePercent', label: '% of the line' },
       { measure: 'pingMs', label: 'ping, ms' },
       { measure: 'mostAtOnce', label: 'at once' },
+      { measure: 'latePercent', label: 'samples late, %' },
       { measure: 'settledSeconds', label: 'settled, s' },
       { measure: 'fairness', label: '÷ a curl' },
     ],

@@ -53,6 +53,19 @@ export function fairness(
   return perOurs / (sum(otherTenths.slice(from, until)) / 2)
 }
 
+/** How often our process samples itself, and how late a sample says that it waited for the processor, ms. */
+const SAMPLE_MS = 100
+const LATE_MS = 20
+
+/**
+ * Of our samples, how many came late, percent: then the machine was busy, and not the line alone decided. NaN without two
+ * samples.
+ */
+export function latePercent(samples: readonly (readonly [number, number, number, number])[]): number {
+  const gaps = samples.slice(1).map(([ms], index) => ms - (samples[index]?.[0] ?? ms))
+  return (gaps.filter((ms) => ms > SAMPLE_MS + LATE_MS).length / gaps.length) * 100
+}
+
 function beginning(tenths: readonly (number | null)[]): number {
   const first = tenths.findIndex((bytes) => (bytes ?? 0) > 0)
   return first < 0 ? tenths.length : first

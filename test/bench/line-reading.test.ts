@@ -1,7 +1,7 @@
 // What is read from the far end's count of a run on a simulated line.
 
 import { describe, expect, it } from 'vitest'
-import { fairness, settledSeconds } from '../../bench/line/reading.ts'
+import { fairness, latePercent, settledSeconds } from '../../bench/line/reading.ts'
 
 /** Tenths of a second at so many Mbit/s. */
 function tenths(...spans: readonly (readonly [seconds: number, megabitsPerSecond: number])[]): number[] {
@@ -52,5 +52,18 @@ describe('a fair share', () => {
 
   it('is no number where the two did not run together', () => {
     expect(fairness({ tenths: tenths([20, 40]), otherTenths: [] }, samples)).toBeNaN()
+  })
+})
+
+describe('how long the sender waited for the processor', () => {
+  const at = (...times: readonly number[]) => times.map((ms) => [ms, 0, 4, 4] as const)
+
+  it('is the share of the samples that came more than twenty milliseconds late', () => {
+    expect(latePercent(at(0, 100, 221, 322, 900))).toBe(50)
+    expect(latePercent(at(5_000, 5_101, 5_220, 5_320))).toBe(0)
+  })
+
+  it('is not known of a rival, which has none', () => {
+    expect(latePercent([])).toBeNaN()
   })
 })
