@@ -1,7 +1,7 @@
 // What it takes for bytes and names to survive a power cut: written aside, brought to the disk, put in place by a rename,
 // and the folder brought to the disk as well.
 
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { errorCode } from '../file-problem.ts'
@@ -25,25 +25,37 @@ export async function writeWhole(path: string, bytes: Uint8Array): Promise<void>
 
 /** Makes a folder and those above it (mode 0700) and brings their names to the disk. */
 export async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
-    throw (await refusalAbove(path)) ?? error
-  })
+  const first = await makeFolders(path)
   if (first === undefined) return
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
 /**
- * What the system says of the first folder that could not be made. With `recursive` Node 20 says ENOENT of a disk that is
- * read-only, as if someone had taken the folder away.
+ * Makes a folder and those above it (mode 0700); gives the first that was not there. Not by `recursive` of Node (20 to 24), which
+ * never ends where nothing can be made though the folder above is there (/proc, what an automounter watches), and which says
+ * ENOENT of a disk that is read-only, as if someone had taken the folder away.
  */
-async function refusalAbove(path: string): Promise<unknown> {
+export async function makeFolders(path: string, isAboveThere = false): Promise<string | undefined> {
   try {
     await mkdir(path, { mode: 0o700 })
-    return undefined
+    return path
   } catch (error) {
     const above = dirname(path)
-    return errorCode(error) === 'ENOENT' && above !== path ? refusalAbove(above) : error
+    if (errorCode(error) === 'ENOENT' && !isAboveThere && above !== path) {
+      const first = await makeFolders(above)
+      const own = await makeFolders(path, true)
+      return first ?? own
+    }
+    if (await isFolder(path)) return undefined
+    throw error
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 }
 
 /** Brings a folder's names to the disk. On Windows a folder cannot be opened for that, and NTFS keeps its own log. */

@@ -6,11 +6,12 @@
 // never delete the lock of the next one. A lock is stale only when its process is gone, never because it is old.
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { UploadError } from '../../../core/errors.ts'
 import { errorCode } from '../file-problem.ts'
+import { makeFolders } from './durable-file.ts'
 import { explained } from './journal-problem.ts'
 import { ownIdentity, whereIs, type ProcessIdentity } from './process-identity.ts'
 
@@ -46,7 +47,7 @@ async function tryToLock(folder: string): Promise<string | undefined> {
   const nonce = randomUUID()
   const aside = join(folder, `lock-${nonce}`)
   try {
-    await mkdir(aside, { recursive: true, mode: 0o700 })
+    await makeFolders(aside)
     await writeOwner(join(aside, nonce), await ownIdentity())
     await rename(aside, join(folder, 'lock'))
     return join(folder, 'lock', nonce)

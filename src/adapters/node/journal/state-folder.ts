@@ -1,6 +1,6 @@
 // Where a program keeps its journals on this platform, unless it is told another place.
 
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { posix, win32 } from 'node:path'
 
 const NAME = 'mocap-uplink'
@@ -20,7 +20,8 @@ export function stateFolder(
   if (platform === 'win32') {
     return join(env['LOCALAPPDATA'] || join(env['USERPROFILE'] || homedir(), 'AppData', 'Local'), NAME, 'State')
   }
-  const home = env['HOME'] || homedir()
+  // Of an empty HOME, homedir says an empty path, which would be wherever the program happens to be started.
+  const home = env['HOME'] || homedir() || userInfo().homedir
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', NAME)
   const stateHome = env['XDG_STATE_HOME']
   return join(stateHome && isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), NAME)

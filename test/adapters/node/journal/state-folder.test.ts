@@ -1,6 +1,6 @@
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { stateFolder } from '../../../../src/adapters/node/journal/state-folder.ts'
 
@@ -29,6 +29,12 @@ describe('stateFolder', () => {
   it('makes MOCAP_STATE_DIR absolute, and takes an empty one as not set', () => {
     expect(stateFolder({ MOCAP_STATE_DIR: 'here' }, 'linux')).toBe(join(process.cwd(), 'here'))
     expect(stateFolder({ MOCAP_STATE_DIR: '', HOME: '/h' }, 'linux')).toBe('/h/.local/state/mocap-uplink')
+  })
+
+  it('is no relative path where HOME is empty', () => {
+    vi.stubEnv('HOME', '')
+    expect(stateFolder({ HOME: '' }, 'linux')).toBe(join(userInfo().homedir, '.local/state/mocap-uplink'))
+    vi.unstubAllEnvs()
   })
 
   it('asks the system for the home folder when the environment does not say it', () => {
