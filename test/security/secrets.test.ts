@@ -48,6 +48,9 @@ const STORAGE: readonly ((request: TransportRequest) => Answer | Error | undefin
     body: `<Error><Code>AccessDenied</Code><Message>Request has expired ${url}</Message></Error>`,
   }),
   ({ url }) => ({ status: 400, body: `<Error><Code>${url}</Code><Message>${url}</Message></Error>` }),
+  // A code that is well formed, and is what signed the address.
+  () => ({ status: 403, body: `<Error><Code>${SIGNATURE}</Code></Error>` }),
+  () => ({ status: 409, headers: { 'x-ms-error-code': SIGNATURE } }),
   ({ url }) => ({ status: 307, headers: { location: url } }),
   ({ url }) => ({ status: 503, headers: { 'retry-after': url, server: url }, body: url }),
   ({ url }) => ({ status: 500, body: `<html>${url} x-api-key: ${KEY}</html>` }),

@@ -1,6 +1,6 @@
 // What an answer to a part means: whether the storage has it, and whether what it has is what was sent.
 
-import { UploadError } from '../errors.ts'
+import { UploadError, type HttpStatusError } from '../errors.ts'
 import { echoesAddress, md5FromEtag } from './etag.ts'
 import type { Protocol, Receipt, TransportReply, Unit, Verdict } from '../ports.ts'
 
@@ -18,7 +18,13 @@ export function judgeReply(
   sentBytes: number,
 ): Received | Refused {
   const verdict = protocol.judge(withoutEcho(reply, address), unit)
-  if (verdict.kind !== 'received') return { kind: 'refused', verdict }
+  if (verdict.kind !== 'received') {
+    const { serviceCode } = verdict.error as Partial<HttpStatusError>
+    // Nothing of such an answer but its status is used.
+    return serviceCode !== undefined && echoesAddress(serviceCode, address)
+      ? judgeReply({ unit, protocol, address }, { ...reply, headers: {}, body: new Uint8Array() }, sentBytes)
+      : { kind: 'refused', verdict }
+  }
   const { acceptedEnd } = verdict
   if (acceptedEnd > unit.end) {
     return refusedAs(
