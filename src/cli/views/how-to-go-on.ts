@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { formatBytes } from '../../core/plan.ts'
+import { onOneLine } from '../../core/redact.ts'
 import { stateFolder } from '../../node.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
@@ -91,5 +92,14 @@ function absolute(path: string | undefined): string | undefined {
 }
 
 function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  // What no line shows as it is goes as bytes in the form of bash and zsh.
+  if (onOneLine(word) !== word) return `$'${word.replace(/['\\]/g, '\\$&').replace(HIDDEN, asBytes)}'`
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+const HIDDEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+function asBytes(character: string): string {
+  return [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
 }

@@ -112,6 +112,12 @@ describe('the command', () => {
     expect(commandLine('cancel', 'k', {}, { MOCAP_STATE_DIR: '', MOCAP_BASE_URL: '' })).toBe('mocap-uplink cancel k')
   })
 
+  it('can be pasted where the folder has a name that no line shows: its bytes are in the command', () => {
+    expect(commandLine('cancel', 'k', { stateDir: "/a\nb'\\\u202ec é" }, {})).toBe(
+      String.raw`mocap-uplink cancel k --state-dir $'/a\x0ab\'\\\xe2\x80\xaec é'`,
+    )
+  })
+
   it.skipIf(process.platform !== 'linux')('says where the sessions are when XDG_STATE_HOME put them there', () => {
     expect(commandLine('cancel', 'k', {}, { XDG_STATE_HOME: '/x' })).toBe(
       'mocap-uplink cancel k --state-dir /x/mocap-uplink',
