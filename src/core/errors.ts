@@ -66,16 +66,24 @@ export class TransportError extends UploadError {
   readonly ending: AttemptEnding
   /** `connect`: no connection was made, so the host has seen nothing of this request. */
   readonly phase: 'connect' | 'send' | 'answer'
+  /** The host is there: it answered with what cannot be read. Such an attempt counts, and opens no circuit. */
+  readonly isUnreadable: boolean
 
   constructor(
     code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT' | 'ERR_UPLOAD_ANSWER_HIDDEN' | 'ERR_UPLOAD_REDIRECT_REFUSED',
     message: string,
-    options: UploadErrorOptions & { readonly ending: AttemptEnding; readonly phase: 'connect' | 'send' | 'answer' },
+    options: UploadErrorOptions & {
+      readonly ending: AttemptEnding
+      readonly phase: 'connect' | 'send' | 'answer'
+      /** Default: false but for ERR_UPLOAD_ANSWER_HIDDEN. */
+      readonly isUnreadable?: boolean
+    },
   ) {
     super(code, message, { isRetryable: true, ...options })
     this.name = 'TransportError'
     this.ending = options.ending
     this.phase = options.phase
+    this.isUnreadable = options.isUnreadable ?? code === 'ERR_UPLOAD_ANSWER_HIDDEN'
   }
 }
 

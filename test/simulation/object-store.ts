@@ -22,6 +22,8 @@ export type Fault =
   | { readonly kind: 'reset'; readonly share: number }
   /** The whole body is taken and the connection breaks; `isStored` is what nobody can know. */
   | { readonly kind: 'lostAnswer'; readonly isStored: boolean }
+  /** The whole body is taken and answered with what cannot be read. */
+  | { readonly kind: 'unreadable' }
   /** Nothing more happens, until the attempt is ended from our side. */
   | { readonly kind: 'silence'; readonly phase: 'connect' | 'send' | 'answer' }
   /** A 2xx before the body was read. */
@@ -86,10 +88,14 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     signal.throwIfAborted()
     return ms > 0 ? sleep(clock, ms, signal) : Promise.resolve()
   }
-  const broken = (request: TransportRequest, phase: 'connect' | 'send' | 'answer'): TransportError => {
+  const broken = (
+    request: TransportRequest,
+    phase: 'connect' | 'send' | 'answer',
+    isUnreadable = false,
+  ): TransportError => {
     const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
     endings.set(request, ending)
-    return new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending, phase })
+    return new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending, phase, isUnreadable })
   }
   /** Puts the body on the line, up to a number of bytes; a window is looked at when it arrives and when it has gone. */
   const takeBody = async (request: TransportRequest, about: StoreRequest, upTo: number): Promise<Uint8Array> => {
@@ -154,6 +160,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       if (fault.isStored) store(bytes)
       throw broken(request, 'answer')
     }
+    if (fault?.kind === 'unreadable') throw broken(request, 'answer', true)
     if (fault?.kind === 'status') return answer(fault.status, fault.headers ?? {}, fault.code)
     if (fault?.kind === 'partial') {
       const taken = Math.floor(length * fault.share)

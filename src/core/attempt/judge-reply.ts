@@ -22,7 +22,7 @@ export function judgeReply(
     const { serviceCode } = verdict.error as Partial<HttpStatusError>
     // Nothing of such an answer but its status is used.
     return serviceCode !== undefined && echoesAddress(serviceCode, address)
-      ? judgeReply({ unit, protocol, address }, { ...reply, headers: {}, body: new Uint8Array() }, sentBytes)
+      ? judgeReply({ unit, protocol, address }, { ...reply, headers: {}, body: new Uint8Array() }, 0)
       : { kind: 'refused', verdict }
   }
   const { acceptedEnd } = verdict

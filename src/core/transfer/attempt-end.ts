@@ -137,10 +137,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       schedule.putBack({ ...turn, attempt: turn.attempt + 1, isFreshConnection: true }, now())
     } else if (result.kind === 'refused') await settleRefused(file, turn, start, result.verdict)
     else {
-      const isHidden = result.error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
-      if (isHidden) host.answered()
-      const isCounted = isHidden || host.failed(result.error.phase === 'connect')
-      await retry(file, { ...turn, isFreshConnection: true }, { error: result.error, isCounted })
+      const { error } = result
+      if (error.isUnreadable) host.answered()
+      const isCounted = error.isUnreadable || host.failed(error)
+      await retry(file, { ...turn, isFreshConnection: true }, { error, isCounted })
     }
   }
 }

@@ -26,16 +26,11 @@ export type CircuitState =
       readonly giveUpAtMs: number
     }
   | { readonly kind: 'probing'; readonly sinceMs: number; readonly giveUpAtMs: number }
-  | {
-      readonly kind: 'givenUp'
-      readonly sinceMs: number
-      /** True: the last probe found no connection; false: a connection, but no answer. */
-      readonly isConnect: boolean
-    }
+  | { readonly kind: 'givenUp'; readonly sinceMs: number }
 
 export interface Circuit {
-  /** A request got no answer. `isConnect`: not even a connection was made. */
-  onFailure(nowMs: number, how: { readonly isConnect: boolean }): void
+  /** A request got no answer. */
+  onFailure(nowMs: number): void
   /** Any answer at all: the host is there. It does not end a pause that the host asked for. */
   onSuccess(nowMs: number): void
   /** The network may be back: the next probe may start now, unless the host itself asked for the pause. */
@@ -60,7 +55,6 @@ interface Outage {
   isProbing: boolean
   /** True when the host itself asked for the pause; answers to other requests do not end it. */
   isHeld: boolean
-  isConnect: boolean
   isGivenUp: boolean
 }
 
@@ -85,7 +79,6 @@ export function createCircuit(options: CircuitOptions): Circuit {
     probeMs: Math.min(FIRST_PROBE_MS, probeMaxMs),
     isProbing: false,
     isHeld: false,
-    isConnect: false,
     isGivenUp: false,
   })
   /** Turns a pause that is over into a probe. */
@@ -99,20 +92,18 @@ export function createCircuit(options: CircuitOptions): Circuit {
   }
 
   return {
-    onFailure(nowMs, { isConnect }) {
+    onFailure(nowMs) {
       const current = look(nowMs)
       failuresInRow += 1
       if (current === undefined) {
         if (failuresInRow < FAILURES_TO_OPEN) return
         outage = begin(nowMs)
-        outage.isConnect = isConnect
         planProbe(outage, nowMs)
         return
       }
       // What fails while the circuit is open was under way before: it says nothing new.
       if (!current.isProbing || current.isGivenUp) return
       current.isHeld = false
-      current.isConnect = isConnect
       if (nowMs >= current.giveUpAtMs) current.isGivenUp = true
       else planProbe(current, nowMs)
     },
@@ -137,7 +128,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const current = look(nowMs)
       if (current === undefined) return { kind: 'closed' }
       const { sinceMs, untilMs, giveUpAtMs } = current
-      if (current.isGivenUp) return { kind: 'givenUp', sinceMs, isConnect: current.isConnect }
+      if (current.isGivenUp) return { kind: 'givenUp', sinceMs }
       return current.isProbing
         ? { kind: 'probing', sinceMs, giveUpAtMs }
         : { kind: 'open', sinceMs, untilMs, giveUpAtMs }

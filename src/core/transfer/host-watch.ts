@@ -2,7 +2,7 @@
 // of reach, until when it is let alone, and when it is back. An unreachable host uses up no attempts.
 
 import { createCircuit } from './circuit.ts'
-import { UploadError } from '../errors.ts'
+import { UploadError, type TransportError } from '../errors.ts'
 import type { Clock, Random } from '../ports.ts'
 
 export interface HostWatchOptions {
@@ -19,7 +19,7 @@ export interface HostWatch {
   /** An answer came, whatever it was. */
   answered(): void
   /** No answer came. Returns whether the attempt counts: attempts do not while the host is out of reach. */
-  failed(isConnect: boolean): boolean
+  failed(error: TransportError): boolean
   /** The host asked for a pause longer than a part waits by itself. */
   holdFor(delayMs: number): void
   /** The network may be back: probes at once, where the host is out of reach. */
@@ -37,14 +37,16 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   let toldUntilMs: number | undefined
   const now = (): number => clock.monotonicNow()
 
-  const announce = (): void => {
+  const announce = (cause?: TransportError): void => {
     const state = circuit.state(now())
     if (state.kind === 'givenUp') {
       const waited = String(Math.round((now() - state.sinceMs) / 1_000))
       options.onGiveUp(
         new UploadError(
           'ERR_UPLOAD_HOST_UNREACHABLE',
-          `The storage could not be reached for ${waited} s. Check the network, then resume the upload.`,
+          `The storage ${cause?.phase === 'connect' ? 'could not be reached' : 'gave no answer'} for ${waited} s. Check the network, then resume the upload.` +
+            ` The last failure: ${cause?.message}`,
+          { cause },
         ),
       )
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
@@ -62,10 +64,10 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       toldUntilMs = undefined
       options.onReachable()
     },
-    failed(isConnect) {
-      circuit.onFailure(now(), { isConnect })
-      announce()
-      return !isConnect && circuit.state(now()).kind === 'closed'
+    failed(error) {
+      circuit.onFailure(now())
+      announce(error)
+      return error.phase !== 'connect' && circuit.state(now()).kind === 'closed'
     },
     holdFor(delayMs) {
       circuit.holdUntil(now() + delayMs)

@@ -2,20 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCircuit, type Circuit } from '../../../src/core/transfer/circuit.ts'
 
-const connect = { isConnect: true }
 const MINUTE_MS = 60_000
 
 describe('opening', () => {
   it('opens after three failures without an answer between them', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
-    circuit.onFailure(0, connect)
-    circuit.onFailure(10, { isConnect: false })
+    circuit.onFailure(0)
+    circuit.onFailure(10)
     circuit.onSuccess(20)
-    circuit.onFailure(30, connect)
-    circuit.onFailure(40, connect)
+    circuit.onFailure(30)
+    circuit.onFailure(40)
     expect(circuit.state(50)).toEqual({ kind: 'closed' })
 
-    circuit.onFailure(60, { isConnect: false })
+    circuit.onFailure(60)
 
     expect(circuit.state(60)).toEqual({ kind: 'open', sinceMs: 60, untilMs: 1_060, giveUpAtMs: 3_600_060 })
     expect(circuit.state(1_059).kind).toBe('open')
@@ -24,7 +23,7 @@ describe('opening', () => {
 
   it('is not moved by what was under way before it opened', () => {
     const circuit = opened(60 * MINUTE_MS)
-    for (let late = 0; late < 20; late += 1) circuit.onFailure(100 + late, { isConnect: false })
+    for (let late = 0; late < 20; late += 1) circuit.onFailure(100 + late)
 
     expect(circuit.state(999)).toMatchObject({ kind: 'open', untilMs: 1_000 })
   })
@@ -33,8 +32,8 @@ describe('opening', () => {
     const circuit = opened(60 * MINUTE_MS)
     expect(circuit.state(1_000).kind).toBe('probing')
     circuit.onSuccess(1_200)
-    circuit.onFailure(1_300, connect)
-    circuit.onFailure(1_400, connect)
+    circuit.onFailure(1_300)
+    circuit.onFailure(1_400)
 
     expect(circuit.state(1_500)).toEqual({ kind: 'closed' })
   })
@@ -51,7 +50,7 @@ describe('probing', () => {
       waits.push((state.untilMs - now) / 1000)
       now = state.untilMs
       expect(circuit.state(now).kind).toBe('probing')
-      circuit.onFailure(now, connect)
+      circuit.onFailure(now)
     }
 
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
@@ -59,7 +58,7 @@ describe('probing', () => {
 
   it('shortens waits by a fifth at most, so that clients do not knock together', () => {
     const circuit = createCircuit({ giveUpAfterMs: MINUTE_MS, random: () => 0.5 })
-    for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0, connect)
+    for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0)
 
     expect(circuit.state(0)).toMatchObject({ untilMs: 900 })
   })
@@ -68,7 +67,7 @@ describe('probing', () => {
     const circuit = opened(60 * MINUTE_MS)
     expect(circuit.state(1_000).kind).toBe('probing')
     expect(circuit.state(50_000).kind).toBe('probing')
-    circuit.onFailure(50_000, connect)
+    circuit.onFailure(50_000)
 
     expect(circuit.state(50_000)).toMatchObject({ kind: 'open', untilMs: 52_000 })
   })
@@ -80,15 +79,15 @@ describe('giving up', () => {
     const end = probeUntilGivenUp(circuit)
 
     expect(end).toBe(10_000)
-    expect(circuit.state(99_000)).toEqual({ kind: 'givenUp', sinceMs: 0, isConnect: true })
+    expect(circuit.state(99_000)).toEqual({ kind: 'givenUp', sinceMs: 0 })
   })
 
   it('goes on when the probe at the end gets an answer', () => {
     const circuit = opened(3_500)
     circuit.state(1_000)
-    circuit.onFailure(1_000, connect)
+    circuit.onFailure(1_000)
     circuit.state(3_000)
-    circuit.onFailure(3_000, connect)
+    circuit.onFailure(3_000)
     expect(circuit.state(3_500).kind).toBe('probing')
     circuit.onSuccess(4_000)
 
@@ -99,7 +98,7 @@ describe('giving up', () => {
     const circuit = opened(MINUTE_MS)
     const wokenMs = 8 * 60 * MINUTE_MS
     expect(circuit.state(wokenMs)).toEqual({ kind: 'probing', sinceMs: 0, giveUpAtMs: MINUTE_MS + wokenMs - 1_000 })
-    circuit.onFailure(wokenMs, connect)
+    circuit.onFailure(wokenMs)
 
     expect(circuit.state(wokenMs)).toMatchObject({ kind: 'open', untilMs: wokenMs + 2_000 })
   })
@@ -111,7 +110,7 @@ describe('giving up', () => {
         fc.integer({ min: 500, max: 120_000 }),
         (giveUpAfterMs, probeMaxMs) => {
           const circuit = createCircuit({ giveUpAfterMs, probeMaxMs, random: () => 0.3 })
-          for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0, connect)
+          for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0)
 
           expect(probeUntilGivenUp(circuit)).toBe(giveUpAfterMs)
         },
@@ -127,7 +126,7 @@ describe('a hint that the network may be back', () => {
     circuit.probeNow(10)
 
     expect(circuit.state(10).kind).toBe('probing')
-    circuit.onFailure(11, connect)
+    circuit.onFailure(11)
     expect(circuit.state(11)).toMatchObject({ kind: 'open', untilMs: 2_011 })
   })
 
@@ -151,7 +150,7 @@ describe('a pause that the host asked for', () => {
 
     expect(circuit.state(600)).toEqual({ kind: 'open', sinceMs: 500, untilMs: 600_500, giveUpAtMs: 3_600_500 })
     circuit.onSuccess(700)
-    circuit.onFailure(800, connect)
+    circuit.onFailure(800)
     expect(circuit.state(600_499).kind).toBe('open')
     expect(circuit.state(600_500).kind).toBe('probing')
     circuit.onSuccess(600_900)
@@ -181,7 +180,7 @@ describe('a pause that the host asked for', () => {
     circuit.onSuccess(0)
     circuit.holdUntil(400_000)
     expect(circuit.state(400_000).kind).toBe('probing')
-    circuit.onFailure(400_100, connect)
+    circuit.onFailure(400_100)
 
     expect(circuit.state(400_100)).toMatchObject({ kind: 'open', untilMs: 401_100 })
     circuit.onSuccess(400_200)
@@ -191,7 +190,7 @@ describe('a pause that the host asked for', () => {
 
 function opened(giveUpAfterMs: number): Circuit {
   const circuit = createCircuit({ giveUpAfterMs })
-  for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0, connect)
+  for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0)
   return circuit
 }
 
@@ -206,7 +205,7 @@ function probeUntilGivenUp(circuit: Circuit): number {
       continue
     }
     if (state.kind !== 'probing') throw new Error(`It is ${state.kind}.`)
-    circuit.onFailure(now, connect)
+    circuit.onFailure(now)
   }
   throw new Error('It was never given up.')
 }

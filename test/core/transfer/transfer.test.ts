@@ -202,10 +202,38 @@ describe('a host that cannot be reached', () => {
 
     await expect(world.until(run)).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-      message: 'The storage could not be reached for 60 s. Check the network, then resume the upload.',
+      message:
+        'The storage could not be reached for 60 s. Check the network, then resume the upload. ' +
+        'The last failure: The connection broke.',
+      cause: { code: 'ERR_UPLOAD_NETWORK' },
     })
     expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready'])
     expect(world.clock.pending).toBe(0)
+  })
+
+  it('is not said to be out of reach where it takes connections and answers nothing', async () => {
+    const world = createWorld({
+      engine: { giveUpAfterMs: 60_000 },
+      fault: () => ({ kind: 'lostAnswer', isStored: false }),
+    })
+    const job = world.job({ sources: world.sources([100, 100]) })
+
+    await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+      message: expect.stringMatching(/^The storage gave no answer for 60 s\./) as string,
+    })
+  })
+
+  it('is there when its answer cannot be read: that uses up attempts, and no time of waiting for it', async () => {
+    const world = createWorld({ engine: { retries: 3 }, fault: () => ({ kind: 'unreadable' }) })
+    const job = world.job({ sources: world.sources([100, 100, 100, 100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(job.events.filter(({ type }) => type === 'unreachable')).toEqual([])
+    expect(job.ledger.files.map(({ error }) => error)).toMatchObject(
+      Array.from({ length: 4 }, () => ({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', partNumber: 1, attempt: 3 })),
+    )
   })
 
   it('gets the pause that it asks for when that is longer than a part waits, and answers meanwhile do not end it', async () => {

@@ -24,6 +24,7 @@ export function networkFailure(thrown: unknown, { target, phase, ending }: Failu
     details: { host, ...(code === undefined ? {} : { systemCode: code }) },
     ...(isSystemError(error) ? { cause: error } : {}),
     ...(code === 'ERR_TRANSPORT_CLOSED' ? { isRetryable: false } : {}),
+    isUnreadable: unreadable(error, code) !== undefined,
   })
 }
 
@@ -36,6 +37,8 @@ function describe(
 ): string {
   if (error instanceof ProxyRefusedError) return `${error.message} to ${host}`
   const while_ = `while ${doing[phase]}`
+  const why = unreadable(error, code)
+  if (why !== undefined) return `The answer of ${host} was not HTTP/1.1 that can be read (${why})`
   switch (code) {
     case 'ECONNREFUSED':
       return `Connection to ${host} was refused`
@@ -51,11 +54,21 @@ function describe(
       return `Connection to ${host} was given up because the transport was closed`
     default:
   }
-  if (code?.startsWith('HPE_')) return `The answer of ${host} was not HTTP/1.1 (${code})`
   if (code !== undefined && isCertificateCode(code)) {
     return `The certificate of ${host} was not accepted (${code}); a private authority can be added with a CA file`
   }
   return `Connection to ${host} failed ${while_}${code === undefined ? '' : ` (${code})`}`
+}
+
+/** Why an answer that did come cannot be read; undefined where none came. Nothing of the answer is in it. */
+function unreadable(error: unknown, code: string | undefined): string | undefined {
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return code
+  if (!(error instanceof Error)) return undefined
+  // Of these undici 7 has a name or words, and no code of their own.
+  if (error.name === 'HTTPParserError') return /\(([\w ,./-]{1,80})\)$/.exec(error.message)?.[1] ?? error.name
+  return ['bad response', 'bad upgrade'].includes(error.message)
+    ? 'an answer, a 100 or a 101 that nobody asked for'
+    : undefined
 }
 
 /** With several addresses Node 20 collects one error for each. */

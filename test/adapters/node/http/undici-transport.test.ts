@@ -154,6 +154,41 @@ describe('what goes out', () => {
   })
 })
 
+describe('an answer that cannot be read', () => {
+  const heads: [string, string][] = [
+    ['no HTTP', 'hello, this is a printer\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
+    ['a header larger than any', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`],
+    ['a 100 that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['another protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+  ]
+  test.each(heads)('%s is an answer of a host that is there', async (_what, text) => {
+    const server = await serve(answering(() => text))
+
+    const error = await failureOf(make().send(requestTo(server, { body: bodyOf('bytes', pattern(3)) })))
+
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_NETWORK',
+      isUnreadable: true,
+      isRetryable: true,
+      message: expect.stringMatching(
+        /^The answer of 127\.0\.0\.1:\d+ was not HTTP\/1\.1 that can be read \(/,
+      ) as string,
+    })
+  })
+
+  test('a connection that closes without one is no answer', async () => {
+    const server = await serve(async (connection) => {
+      await connection.readHead()
+      connection.destroy()
+    })
+
+    expect(await failureOf(make().send(requestTo(server, { body: bodyOf('bytes', pattern(3)) })))).toMatchObject({
+      isUnreadable: false,
+    })
+  })
+})
+
 describe.each([false, true])('an early answer (TLS: %s)', (isTls) => {
   test('wins over the pipe that breaks right behind it', async () => {
     let isClosed: () => void = () => undefined
