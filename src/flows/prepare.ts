@@ -16,7 +16,7 @@ export interface PrepareOptions {
 }
 
 /** In a page, those that are looked at together are one read. */
-const LOOKS_AT_ONCE = 64
+const LOOKS_AT_ONCE = 128
 
 /** Plans every file, in order. Rejects with the first problem, or with the signal's reason. */
 export function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {

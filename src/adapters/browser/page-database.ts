@@ -23,8 +23,17 @@ export interface PageDatabase {
   use<T>(work: (database: IDBPDatabase<Schema>) => Promise<T>): Promise<T>
 }
 
-/** Opens it with the first piece of work. A tab with newer code may upgrade it: this one then lets go. */
+const databases = /* @__PURE__ */ new Map<string, PageDatabase>()
+
+/** The same for all who name it. */
 export function pageDatabase(name: string): PageDatabase {
+  const database = databases.get(name) ?? createDatabase(name)
+  databases.set(name, database)
+  return database
+}
+
+/** Opens it with the first piece of work. A tab with newer code may upgrade it: this one then lets go. */
+function createDatabase(name: string): PageDatabase {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
   const open = (): Promise<IDBPDatabase<Schema>> =>
     openDB<Schema>(name, DATABASE_VERSION, {

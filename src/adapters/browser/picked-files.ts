@@ -6,6 +6,7 @@ import { UploadError } from '../../core/errors.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
 import type { Journal, PlannedFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
+import { learnFacts } from '../web/file-facts.ts'
 import { isReadable, type KeptHandles } from './kept-handles.ts'
 
 /** A file that a session needs and the page does not have. */
@@ -53,6 +54,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
     const found = new Map<number, File>()
     const missing: MissingFile[] = []
+    await learnFacts(files)
     for (const plan of neededFiles(folded)) {
       const handle = known.get(plan.fileIndex)
       const wanted = { ...plan, location: folded.locations[plan.fileIndex] ?? plan.name }
@@ -66,7 +68,8 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     remember(upload, given) {
       const map = new Map(given.flatMap((handle, index) => (handle === undefined ? [] : [[index, handle] as const])))
       if (kept === undefined) return
-      const keeping = map.size === 0 ? Promise.resolve() : kept.keep(upload.key, map)
+      // Also when there are none: the database is then open by the time the upload needs it.
+      const keeping = kept.keep(upload.key, map)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
       const forget = async (): Promise<void> => {
         const { status } = await upload.done()

@@ -2,6 +2,7 @@
 
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
+import { learnFacts } from './file-facts.ts'
 import { createGathering } from './gathering.ts'
 import { isSeen } from './is-seen.ts'
 import { createReadGate } from './read-gate.ts'
@@ -18,18 +19,19 @@ interface Looked {
  * that one of a disk that hangs holds up no later one. In a page it is the beginning of all files together: browsers compare
  * size and time of every file of a Blob before they give its first byte, and a slice of each would hold the page up, see below.
  */
-const look = /* @__PURE__ */ createGathering((looked: readonly Looked[]) => {
+const look = /* @__PURE__ */ createGathering(async (looked: readonly Looked[]) => {
   const files = new Map(looked.map((one) => [one.blob, one]))
+  await learnFacts(files.keys())
   const reading =
     files.size > 1 && isSeen()
       ? beginningOf(new Blob([...files.keys()]))
       : together([...files.values()].map(({ byte }) => byte())).arrayBuffer()
-  return Promise.resolve({
+  return {
     reading: reading.then(
       () => true,
       () => false,
     ),
-  })
+  }
 })
 
 function together(bytes: readonly Blob[]): Blob {

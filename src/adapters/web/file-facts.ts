@@ -1,0 +1,27 @@
+// Learns size and time of many files without holding the page up. A File that was picked has them from another process of the
+// browser, which is asked when they are first needed while the page stands still: 0.2 ms each, ten times that on a busy machine.
+
+/** After so long the page gets its turn, ms. */
+const TURN_MS = 10
+
+/** What a Blob answers from then on at once. */
+export async function learnFacts(files: Iterable<Blob>): Promise<void> {
+  let beganAtMs = performance.now()
+  for (const { size } of files) {
+    if (size < 0 || performance.now() - beganAtMs < TURN_MS) continue
+    await nextTask()
+    beganAtMs = performance.now()
+  }
+}
+
+/** By a message: timers are held back, in a hidden page for up to a minute. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      port1.close()
+      resolve()
+    }
+    port2.postMessage(undefined)
+  })
+}
