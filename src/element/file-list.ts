@@ -31,6 +31,15 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
   const rows = new Map<Item, FileRow>()
   const awaited = new Set<Item>()
   const changed = new Set<Item>()
+  let revealed = element as HTMLElement
+  /** None: it does not scroll. */
+  let framesLeft = -1
+  /** Once a frame, however quickly files follow each other: each time the browser lays out the rows that came near. */
+  const scroll = (): void => {
+    element.scrollTop = revealed.offsetTop - element.offsetTop
+    framesLeft -= 1
+    if (framesLeft >= 0) requestAnimationFrame(scroll)
+  }
 
   return {
     element,
@@ -61,11 +70,10 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     reveal(item) {
       const row = rows.get(item)?.element
       if (row === undefined) return
-      const scroll = (frames: number): void => {
-        element.scrollTop = row.offsetTop - element.offsetTop
-        if (frames > 0) requestAnimationFrame(() => scroll(frames - 1))
-      }
-      scroll(HEIGHTS_SETTLE_IN)
+      const isScrolling = framesLeft >= 0
+      revealed = row
+      framesLeft = HEIGHTS_SETTLE_IN
+      if (!isScrolling) scroll()
     },
     draw(look) {
       setAttribute(element, 'aria-label', look.texts.files)

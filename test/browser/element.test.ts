@@ -450,6 +450,40 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await distance(200)).toBeLessThanOrEqual(2)
   })
 
+  test('scrolls once a frame at most, however quickly files follow each other', async () => {
+    const page = await openPage()
+    await page.mouse.move(1, 1)
+    const scrolls = await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      const list = element.shadowRoot!.querySelector('ul')!
+      element.addFiles(Array.from({ length: 40 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      await element.start()
+      while (list.querySelector('[data-state=waiting]') === null) await new Promise(requestAnimationFrame)
+      const { get, set } = Object.getOwnPropertyDescriptor(Element.prototype, 'scrollTop')!
+      let count = 0
+      Object.defineProperty(list, 'scrollTop', {
+        get: () => get!.call(list) as unknown,
+        set(top: number) {
+          count += 1
+          set!.call(list, top)
+        },
+      })
+      const scrolls: number[] = []
+      for (let index = 0; index < 40; index += 1) {
+        globalThis.scripted.change(index - 1, { state: 'confirmed', confirmedBytes: 1 })
+        globalThis.scripted.change(index, { state: 'uploading', sentBytes: 1 })
+        await new Promise(requestAnimationFrame)
+        scrolls.push(count)
+        count = 0
+      }
+      return scrolls
+    })
+    expect(Math.max(...scrolls)).toBe(1)
+  })
+
   test('speaks the language of the page, in words that were replaced and numbers as they are written there', async () => {
     const page = await openPage()
     await addElement(page, { lang: 'de' })
