@@ -1,5 +1,6 @@
 // Where files come in: by drop on the whole element, by the picker, and by the folder picker where the browser has one.
 
+import { learnFacts } from '../adapters/web/file-facts.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
 import type { Formats } from './formats.ts'
@@ -23,7 +24,8 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
   for (const input of [files, folder]) {
     input.hidden = true
     input.addEventListener('change', () => {
-      onFiles(filesOfInput(input))
+      const chosen = filesOfInput(input)
+      void learnFacts(chosen.map(({ file }) => file)).then(() => onFiles(chosen))
       // So that the same file can be chosen again.
       input.value = ''
     })
