@@ -1,6 +1,6 @@
 // The base address of the service: checked once, joined with paths that cannot leave it.
 
-import { hostOf, parseUrl } from '../core/address/address.ts'
+import { hostOf, isLoopback, parseUrl } from '../core/address/address.ts'
 import { UploadError, invalid } from '../core/errors.ts'
 
 /** What a query may hold; undefined is left out, an array repeats its name. */
@@ -57,10 +57,6 @@ function checkPath(path: string): void {
     invalid('The path has a query, a fragment, a backslash or a blank in it: give queries apart, and encode the rest.')
   if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
     invalid('The path has a segment of dots, which would leave the base URL: give the path without it.')
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 }
 
 function withoutTrailingSlashes(path: string): string {

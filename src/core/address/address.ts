@@ -126,7 +126,8 @@ function parseHttp(url: string): URL {
   return invalid('An address is no https: or http: URL.')
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether a URL's host name stands for this machine. */
+export function isLoopback(hostname: string): boolean {
   // URL has already written 127.1, 0x7f000001 and the like as four numbers.
   return /^(?:localhost|.+\.localhost)\.?$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]'
 }
