@@ -9,14 +9,14 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createFixedEngine, blobSource, fetchTransport, systemClock }',
     barKb: 12,
-    reachedKb: 19.5,
+    reachedKb: 19,
   },
   {
     name: 'createUplink in a browser',
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 73,
+    reachedKb: 72.5,
   },
   { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 73.5 },
   // The face's 36 and 12 on top.

@@ -50,11 +50,11 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
   const look = async (key: string, files: readonly File[], isAsking: boolean) => {
+    await learnFacts(files)
     const folded = foldJournal(await journal.read(key))
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
     const found = new Map<number, File>()
     const missing: MissingFile[] = []
-    await learnFacts(files)
     for (const plan of neededFiles(folded)) {
       const handle = known.get(plan.fileIndex)
       const wanted = { ...plan, location: folded.locations[plan.fileIndex] ?? plan.name }
