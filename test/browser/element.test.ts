@@ -450,6 +450,45 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await distance(200)).toBeLessThanOrEqual(2)
   })
 
+  test('learns the size of each picked file in a task of its own, where that takes the browser long', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const learned = await page.evaluateHandle(() => {
+      const learned = { mostInTask: 0 }
+      let [aheadMs, inTask] = [0, 0]
+      const clock = performance.now.bind(performance)
+      performance.now = () => clock() + aheadMs
+      const known = new WeakSet<Blob>()
+      const { get } = Object.getOwnPropertyDescriptor(Blob.prototype, 'size')!
+      Object.defineProperty(Blob.prototype, 'size', {
+        get(this: Blob) {
+          if (!known.has(this)) {
+            known.add(this)
+            aheadMs += 20
+            inTask += 1
+            learned.mostInTask = Math.max(learned.mostInTask, inTask)
+          }
+          return get!.call(this) as number
+        },
+      })
+      const { set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage')!
+      Object.defineProperty(MessagePort.prototype, 'onmessage', {
+        set(this: MessagePort, listener: (event: MessageEvent) => void) {
+          set!.call(this, (event: MessageEvent) => {
+            inTask = 0
+            listener(event)
+          })
+        },
+      })
+      return learned
+    })
+
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+
+    await button(page, 'Upload 2 files').waitFor()
+    expect(await learned.evaluate(({ mostInTask }) => mostInTask)).toBe(1)
+  })
+
   test('scrolls once a frame at most, however quickly files follow each other', async () => {
     const page = await openPage()
     await page.mouse.move(1, 1)
