@@ -11,8 +11,8 @@ export interface Offer {
   readonly session: SessionSummary
   /** What the person has to choose again or allow. */
   readonly missing: readonly MissingFile[]
-  /** What was chosen again already. */
-  readonly found: readonly ChosenFile[]
+  /** What was chosen again already, by file index. */
+  readonly found: ReadonlyMap<number, ChosenFile>
 }
 
 export interface ResumedUpload {
@@ -31,7 +31,7 @@ export async function findOffers(
       of === flow && !keysInUse.has(key) && (status === 'open' || status === 'partial' || status === 'failed'),
   )
   return Promise.all(
-    open.map(async (session) => ({ session, missing: await uplink.missingFiles(session.key), found: [] })),
+    open.map(async (session) => ({ session, missing: await uplink.missingFiles(session.key), found: new Map() })),
   )
 }
 
@@ -42,11 +42,15 @@ export function feedOffers(
 ): { readonly offers: readonly Offer[]; readonly rest: readonly ChosenFile[] } {
   let rest = files
   const fed = offers.map((offer) => {
-    const found = rest.filter((chosen) => offer.missing.some((missing) => isSame(missing, chosen.file)))
-    if (found.length === 0) return offer
-    rest = rest.filter((chosen) => !found.includes(chosen))
-    const missing = offer.missing.filter((each) => !found.some(({ file }) => isSame(each, file)))
-    return { ...offer, missing, found: [...offer.found, ...found] }
+    const found = new Map(offer.found)
+    rest = rest.filter((chosen) => {
+      // One file for one that is missing, though two may look the same.
+      const wanted = offer.missing.find((each) => !found.has(each.fileIndex) && isSame(each, chosen.file))
+      if (wanted !== undefined) found.set(wanted.fileIndex, chosen)
+      return wanted === undefined
+    })
+    if (found.size === offer.found.size) return offer
+    return { ...offer, found, missing: offer.missing.filter(({ fileIndex }) => !found.has(fileIndex)) }
   })
   return { offers: fed, rest }
 }
@@ -54,17 +58,17 @@ export function feedOffers(
 /** Takes an upload up; when files turn out to be missing, the offer that says which. */
 export async function resumeOffer(uplink: BrowserUplink, offer: Offer): Promise<ResumedUpload | Offer> {
   const { key } = offer.session
-  const files = offer.found.map(({ file }) => file)
+  const files = [...offer.found.values()].map(({ file }) => file)
   try {
     const upload = await uplink.resume(key, { files })
-    const fileOf = ({ name, bytes }: UploadFileStatus): ChosenFile | undefined =>
-      offer.found.find(({ file }) => file.name === name && file.size === bytes)
-    return { upload, fileOf }
+    return { upload, fileOf: ({ fileIndex }) => offer.found.get(fileIndex) }
   } catch (error) {
     if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     const missing = await uplink.missingFiles(key, files)
     if (missing.length === 0) throw error
-    return { ...offer, missing }
+    // Those no more as they were when they were chosen can be chosen once more.
+    const found = new Map([...offer.found].filter(([index]) => missing.every(({ fileIndex }) => fileIndex !== index)))
+    return { ...offer, missing, found }
   }
 }
 
@@ -73,6 +77,8 @@ export function isOneClick({ missing }: Offer): boolean {
   return missing.every((file) => file.how === 'allow')
 }
 
-function isSame({ name, bytes, modifiedAtMs }: MissingFile, file: File): boolean {
-  return file.name === name && file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
+function isSame({ fileName, bytes, modifiedAtMs }: MissingFile, file: File): boolean {
+  return (
+    file.name === fileName && file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
+  )
 }

@@ -13,6 +13,8 @@ import { isReadable, type KeptHandles } from './kept-handles.ts'
 export interface MissingFile {
   readonly fileIndex: number
   readonly name: string
+  /** Its name with the person: `name` is another one where `rename` gave it. */
+  readonly fileName: string
   readonly bytes: number
   readonly modifiedAtMs?: number
   /** `allow`: the browser remembers it and needs a click (`allowFiles`); `pick`: the person has to choose it again. */
@@ -55,12 +57,18 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
     const found = new Map<number, File>()
     const missing: MissingFile[] = []
-    for (const plan of neededFiles(folded)) {
-      const handle = known.get(plan.fileIndex)
-      const wanted = { ...plan, location: folded.locations[plan.fileIndex] ?? plan.name }
-      const picked = among(files, wanted) ?? (await fileOf(handle, wanted, isAsking))
-      if (picked === undefined) missing.push(missingFile(plan, await isWaiting(handle)))
-      else found.set(plan.fileIndex, picked)
+    const needed = neededFiles(folded)
+    const places = new Set(needed.map(({ location }) => location))
+    const free = new Set(files)
+    for (const wanted of needed) {
+      const handle = known.get(wanted.fileIndex)
+      const picked = among([...free], wanted, places) ?? (await fileOf(handle, wanted, isAsking))
+      if (picked === undefined) missing.push(missingFile(wanted, await isWaiting(handle)))
+      else {
+        // Of two that look the same, one was picked: the other is missing still.
+        free.delete(picked)
+        found.set(wanted.fileIndex, picked)
+      }
     }
     return { found, missing }
   }
@@ -91,8 +99,10 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
 }
 
 /** Files that are confirmed are not opened again. */
-function neededFiles({ ledger }: ReturnType<typeof foldJournal>): PlannedFile[] {
-  return ledger.files.filter((file) => file.state !== 'confirmed').map((file) => file.plan)
+function neededFiles({ ledger, locations }: ReturnType<typeof foldJournal>): WantedFile[] {
+  return ledger.files
+    .filter((file) => file.state !== 'confirmed')
+    .map(({ plan }) => ({ ...plan, location: locations[plan.fileIndex] ?? plan.name }))
 }
 
 function emptySource(): Source {
@@ -104,16 +114,24 @@ interface WantedFile extends PlannedFile {
   readonly location: string
 }
 
-/** Of two that look the same, the one in the same folder. */
-function among(files: readonly File[], wanted: WantedFile): File | undefined {
+/** Of two that look the same, the one in the same folder; none that lies in the place of another that is needed. */
+function among(files: readonly File[], wanted: WantedFile, places: ReadonlySet<string>): File | undefined {
   const same = files.filter((file) => isSame(wanted, file))
-  return same.find((file) => file.webkitRelativePath === wanted.location) ?? same[0]
+  return (
+    same.find((file) => file.webkitRelativePath === wanted.location) ??
+    same.find((file) => !places.has(file.webkitRelativePath))
+  )
 }
 
-function isSame({ name, location, sizeBytes, modifiedAtMs }: WantedFile, file: File): boolean {
+function isSame(wanted: WantedFile, file: File): boolean {
+  const { name, sizeBytes, modifiedAtMs } = wanted
   const isSameTime = modifiedAtMs === undefined || modifiedAtMs === file.lastModified
-  const isSameName = file.name === name || file.name === location.slice(location.lastIndexOf('/') + 1)
+  const isSameName = file.name === name || file.name === fileNameOf(wanted)
   return isSameName && file.size === sizeBytes && isSameTime
+}
+
+function fileNameOf({ location }: WantedFile): string {
+  return location.slice(location.lastIndexOf('/') + 1)
 }
 
 /** A file that has changed behind its handle is not the one that was meant. */
@@ -131,12 +149,10 @@ async function isWaiting(handle: FileSystemFileHandle | undefined): Promise<bool
   return handle !== undefined && !(await isReadable(handle, false))
 }
 
-function missingFile(
-  { fileIndex, name, sizeBytes, modifiedAtMs }: PlannedFile,
-  isWaitingForClick: boolean,
-): MissingFile {
+function missingFile(wanted: WantedFile, isWaitingForClick: boolean): MissingFile {
+  const { fileIndex, name, sizeBytes, modifiedAtMs } = wanted
   return {
-    ...{ fileIndex, name, bytes: sizeBytes, how: isWaitingForClick ? 'allow' : 'pick' },
+    ...{ fileIndex, name, fileName: fileNameOf(wanted), bytes: sizeBytes, how: isWaitingForClick ? 'allow' : 'pick' },
     ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
   }
 }

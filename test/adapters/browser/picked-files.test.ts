@@ -51,6 +51,27 @@ describe('files that are picked again', () => {
   })
 })
 
+describe('a missing file', () => {
+  it('is told by the name that the service has and the one that it has with the person', async () => {
+    const picked = createPickedFiles(await journalOf(['cam1_a.c3d', 'b.c3d'], ['game/cam1/a.c3d', 'b.c3d']), undefined)
+
+    expect(await picked.missing('k', [])).toMatchObject([
+      { name: 'cam1_a.c3d', fileName: 'a.c3d' },
+      { name: 'b.c3d', fileName: 'b.c3d' },
+    ])
+  })
+
+  it('stays missing when another that looks the same was picked once', async () => {
+    const picked = createPickedFiles(
+      await journalOf(['cam1_a.c3d', 'cam2_a.c3d'], ['cam1/a.c3d', 'cam2/a.c3d']),
+      undefined,
+    )
+
+    expect(await picked.missing('k', [file('a.c3d', 'one')])).toMatchObject([{ name: 'cam2_a.c3d' }])
+    expect(await picked.missing('k', [file('a.c3d', 'one', 'cam2')])).toMatchObject([{ name: 'cam1_a.c3d' }])
+  })
+})
+
 describe('kept handles', () => {
   it.each([
     ['confirmed', ['k']],

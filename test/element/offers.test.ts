@@ -1,0 +1,34 @@
+// Files that are chosen again, given to the unfinished uploads that miss them.
+
+import { expect, it } from 'vitest'
+
+import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import { feedOffers, type Offer } from '../../src/element/offers.ts'
+
+function chosen(path: string): ChosenFile {
+  return { file: new File(['one'], path.slice(path.lastIndexOf('/') + 1), { lastModified: 7 }), path }
+}
+
+/** Two cameras' files, which the service has under names of their own. */
+function offerOfTwo(): Offer {
+  const missing = ['cam1_take.c3d', 'cam2_take.c3d'].map((name, fileIndex) => ({
+    ...{ fileIndex, name, fileName: 'take.c3d', bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
+  }))
+  return { session: {} as Offer['session'], missing, found: new Map() }
+}
+
+it('know a file by the name that it has with the person, whatever the service calls it', () => {
+  const files = [chosen('cam1/take.c3d'), chosen('cam2/take.c3d')]
+
+  const { offers, rest } = feedOffers([offerOfTwo()], files)
+
+  expect(rest).toEqual([])
+  expect(offers).toMatchObject([{ missing: [] }])
+  expect([...(offers[0]?.found.values() ?? [])]).toEqual(files)
+})
+
+it('take one file for one of two that look the same, and go on missing the other', () => {
+  const { offers } = feedOffers([offerOfTwo()], [chosen('cam1/take.c3d')])
+
+  expect(offers[0]?.missing).toHaveLength(1)
+})
