@@ -51,10 +51,12 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       setAttribute(element, 'data-state', item.state)
       if (line !== null) setAttribute(line, 'd', ICONS[item.state])
       setText(size, formats.bytes(item.bytes))
-      setText(status, statusText(item, look))
+      const words = statusText(item, look)
+      setText(status, words)
       const isBarShown = item.state === 'uploading' || item.state === 'confirming'
       bar.hidden = !isBarShown
-      if (isBarShown) drawBar(bar, fill, share, item.name, `${formats.percent(share)}, ${statusText(item, look)}`)
+      const percent = formats.percent(share)
+      if (isBarShown) drawBar(bar, fill, share, item.name, words.startsWith(percent) ? words : `${percent}, ${words}`)
       problem.hidden = item.error === undefined
       setText(problem, item.error === undefined ? '' : texts.problems[problemOf(item.error)])
       action = rowActionOf(item)
