@@ -14,13 +14,20 @@ export interface OfferControl {
   look(uplinkOf: () => BrowserUplink | undefined, flow: string, keysInUse: ReadonlySet<string>): Promise<void>
 }
 
+/** What a cancel may give up. */
+export interface AtStake {
+  readonly filesConfirmed: number
+  /** Parts of a file may be confirmed before any file is. */
+  readonly confirmedBytes: number
+}
+
 export interface OfferControlOptions {
   /** Does what needs an Uplink; shows what goes wrong. */
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
   /** Opens the picker. */
   readonly choose: () => void
-  /** Asks before so many confirmed files are given up; true when they may be. */
-  readonly mayGiveUp: (filesConfirmed: number) => Promise<boolean>
+  /** Asks before what is confirmed is given up; true when it may be. */
+  readonly mayGiveUp: (atStake: AtStake) => Promise<boolean>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: () => void
   readonly onChange: () => void
@@ -65,7 +72,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     },
     async discard(key) {
       const offer = find(key)
-      if (offer === undefined || !(await options.mayGiveUp(offer.session.filesConfirmed))) return
+      if (offer === undefined || !(await options.mayGiveUp(offer.session))) return
       await attempt(async (uplink) => {
         await uplink.cancelSession(key)
         offers = offers.filter((other) => other !== offer)

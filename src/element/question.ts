@@ -1,13 +1,12 @@
 // The question before something confirmed is given up: a modal dialog, where the safe answer has the focus and Escape means it.
 
 import { build, buildButton, setText } from './build-element.ts'
-import type { Amount } from './formats.ts'
 import type { UploaderTexts } from './texts.ts'
 
 export interface Question {
   readonly element: HTMLDialogElement
   /** True when the person said to cancel. One at a time: a second asking is answered with no. */
-  ask(texts: UploaderTexts, confirmed: Amount): Promise<boolean>
+  ask(texts: UploaderTexts, words: string): Promise<boolean>
 }
 
 export function createQuestion(): Question {
@@ -26,10 +25,10 @@ export function createQuestion(): Question {
   keep.autofocus = true
   return {
     element,
-    ask(texts, confirmed) {
+    ask(texts, words) {
       if (element.open) return Promise.resolve(false)
       setText(title, texts.questionTitle)
-      setText(body, texts.questionBody(confirmed))
+      setText(body, words)
       setText(keep, texts.questionKeep)
       setText(cancel, texts.questionCancel)
       element.returnValue = ''

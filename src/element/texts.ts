@@ -70,7 +70,10 @@ export interface UploaderTexts {
   readonly offerDiscard: string
 
   readonly questionTitle: string
+  /** `done` may be 0: then parts of a file are. */
   readonly questionBody: (done: Amount) => string
+  /** The same of a capture session, where what is confirmed stays. */
+  readonly questionKept: (done: Amount) => string
   readonly questionKeep: string
   readonly questionCancel: string
 
@@ -159,10 +162,14 @@ export const englishTexts: UploaderTexts = {
   offerDiscard: 'Discard',
 
   questionTitle: 'Cancel the upload?',
-  questionBody: (amount) =>
-    amount.value === 1
+  questionBody: ({ value, text }) => {
+    if (value === 0) return 'Part of it is uploaded already. Cancelling gives it up.'
+    return value === 1
       ? '1 file is confirmed already. Cancelling gives up the whole upload, this file included.'
-      : `${amount.text} files are confirmed already. Cancelling gives up the whole upload, these files included.`,
+      : `${text} files are confirmed already. Cancelling gives up the whole upload, these files included.`
+  },
+  questionKept: (amount) =>
+    `${files(amount)} confirmed already; what is confirmed stays. Cancelling gives up the rest.`,
   questionKeep: 'Keep uploading',
   questionCancel: 'Cancel the upload',
 

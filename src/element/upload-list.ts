@@ -30,8 +30,10 @@ export interface UploadList {
   retryable(): readonly Item[]
   add(files: readonly ChosenFile[]): void
   remove(item: Item): void
-  /** Takes everything that is ready. Throws what the flow says about its input. */
-  start(begin: (sources: readonly Source[]) => Upload): Promise<void>
+  /** Of the uploads that a cancel ends. */
+  atStake(): Totals
+  /** Takes everything that is ready, and gives how many files that were. Throws what the flow says about its input. */
+  start(begin: (sources: readonly Source[]) => Upload): Promise<number>
   /** An upload of an earlier life. */
   adopt(upload: Upload, fileOf: (status: UploadFileStatus) => ChosenFile | undefined): void
   pause(): void
@@ -110,19 +112,6 @@ export function createUploadList(listener: ListListener): UploadList {
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error ?? UNKNOWN })
   }
 
-  const startItems = async (chosen: readonly Item[], begin: (sources: readonly Source[]) => Upload): Promise<void> => {
-    for (const item of chosen) touch(item, { state: 'waiting', error: undefined })
-    try {
-      const upload = begin(await Promise.all(chosen.map(sourceOf)))
-      const job: Job = { upload, items: chosen, report: undefined }
-      jobs = [...jobs, job]
-      follow(job)
-    } catch (error) {
-      for (const item of chosen) touch(item, { state: 'ready' })
-      throw error
-    }
-  }
-
   const list: UploadList = {
     get items() {
       return items
@@ -132,6 +121,7 @@ export function createUploadList(listener: ListListener): UploadList {
     },
     phase: () => phaseOf(items, active()),
     totals: () => totalsOf(jobs, active()),
+    atStake: () => totalsOf(active(), active()),
     retryable: () =>
       jobs
         .filter((job) => !isActive(job))
@@ -146,11 +136,21 @@ export function createUploadList(listener: ListListener): UploadList {
       drop(new Set([item]))
       listener.change()
     },
-    start: (begin) =>
-      startItems(
-        items.filter((item) => item.state === 'ready'),
-        begin,
-      ),
+    async start(begin) {
+      const isReady = (item: Item): boolean => item.state === 'ready'
+      const found = new Map(
+        await Promise.all(items.filter(isReady).map(async (item) => [item, await sourceOf(item)] as const)),
+      )
+      // Meanwhile a second click may have taken them, or the person removed one.
+      const taken = items.filter((item) => isReady(item) && found.has(item))
+      if (taken.length === 0) return 0
+      const upload = begin(taken.flatMap((item) => found.get(item) ?? []))
+      for (const item of taken) touch(item, { state: 'waiting', error: undefined })
+      const job: Job = { upload, items: taken, report: undefined }
+      jobs = [...jobs, job]
+      follow(job)
+      return taken.length
+    },
     adopt(upload, fileOf) {
       const adopted = upload.files().map((status) => newItem(status.name, status.bytes, fileOf(status), 'waiting'))
       put(adopted)

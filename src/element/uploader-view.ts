@@ -19,7 +19,7 @@ import type { Phase, Totals } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
-import { createOfferControl } from './offer-control.ts'
+import { createOfferControl, type AtStake } from './offer-control.ts'
 import { createQuestion } from './question.ts'
 import { createSummaryBar } from './summary-bar.ts'
 import type { UploaderTexts } from './texts.ts'
@@ -189,9 +189,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (action === 'choose') void zone.choose()
   }
 
-  async function mayGiveUp(filesConfirmed: number): Promise<boolean> {
-    const { texts, formats } = setting()
-    return filesConfirmed === 0 || question.ask(texts, formats.count(filesConfirmed))
+  async function mayGiveUp({ filesConfirmed, confirmedBytes }: AtStake): Promise<boolean> {
+    const { texts, formats, flow } = setting()
+    const words = flow === 'capture' ? texts.questionKept : texts.questionBody
+    return confirmedBytes === 0 || question.ask(texts, words(formats.count(filesConfirmed)))
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
@@ -240,14 +241,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async start() {
       const { begin, texts, formats } = setting()
-      const ready = list.items.filter(({ state }) => state === 'ready').length
-      if (ready === 0) return
+      if (list.items.every(({ state }) => state !== 'ready')) return
       if (list.phase() === 'ready') narration.restart()
       wasCancelled = false
       notices.clear()
       await attempt(async (uplink) => {
-        await list.start((sources) => begin(uplink, sources))
-        announcer.say(texts.saidStarted(formats.count(ready)))
+        const taken = await list.start((sources) => begin(uplink, sources))
+        if (taken > 0) announcer.say(texts.saidStarted(formats.count(taken)))
       })
     },
     pause: () => list.pause(),
@@ -260,7 +260,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       })
     },
     async cancel() {
-      if (!(await mayGiveUp(list.totals().filesConfirmed))) return false
+      if (!(await mayGiveUp(list.atStake()))) return false
       await list.cancel()
       return true
     },

@@ -154,6 +154,21 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Upload 1 file').waitFor()
   })
 
+  test('asks before it cancels a file of which a part is confirmed, and says so', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await holdLarge(page)
+    await pick(page, 'swing-02.mp4')
+    await button(page, 'Upload 1 file').click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
+
+    await button(page, 'Cancel').click()
+    const question = page.getByRole('dialog', { name: 'Cancel the upload?' })
+    await question.getByText('Part of it is uploaded already. Cancelling gives it up.').waitFor()
+    await button(page, 'Cancel the upload').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+  })
+
   test('says that there is no network, and goes on by itself when it is back', async () => {
     const page = await openPage()
     await addElement(page)
@@ -351,7 +366,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       .filter((node) => node.role?.value === 'progressbar' && !node.ignored)
       .map((node) => ({ name: node.name?.value as string, value: node.value?.value as unknown }))
     expect(bars[0]?.name).toBe('All files together')
-    expect(String(bars[0]?.value)).toMatch(/^\d+%, 1 of 2 files confirmed$|^\d+$/)
+  })
+
+  test('says the share of a file once, beside what else is known of it', async () => {
+    const page = await openPage()
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
+      await element.start()
+      globalThis.scripted.change(0, { state: 'uploading', sentBytes: 0.5 })
+      globalThis.scripted.change(1, { state: 'confirming', sentBytes: 1 })
+    })
+
+    const said = (name: string) => page.getByRole('progressbar', { name }).getAttribute('aria-valuetext')
+    expect(await said('swing-01.mp4')).toMatch(/^50%[^%]*$/)
+    expect((await said('swing-02.mp4'))?.replaceAll('\u00a0', ' ')).toBe('100%, Being confirmed')
   })
 
   test('says milestones only, and several at once as one', async () => {

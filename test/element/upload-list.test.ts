@@ -1,0 +1,76 @@
+// The files of one element from the click on: what they are while they are looked at, and who takes them.
+
+import { expect, it } from 'vitest'
+
+import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import { createUploadList } from '../../src/element/upload-list.ts'
+import type { Upload } from '../../src/flows/upload.ts'
+
+const ignore = (): void => undefined
+
+/** A list with one file, whose handle answers when the test says so, and the uploads that were begun. */
+function listed() {
+  const file = new File(['swing'], 'swing-01.mp4')
+  let answer = ignore
+  const looked = new Promise<File>((resolve) => (answer = () => resolve(file)))
+  const handle = { getFile: () => looked } as FileSystemFileHandle
+  const list = createUploadList({
+    ...{ added: ignore, removed: ignore, item: ignore, change: ignore, told: ignore, settled: ignore },
+  })
+  list.add([{ file, path: file.name, handle } satisfies ChosenFile])
+  const begun: number[] = []
+  const begin = (sources: readonly unknown[]): Upload => {
+    begun.push(sources.length)
+    const pending = new Promise<never>(ignore)
+    return { on: ignore, done: () => pending, state: 'creating', files: () => [] } as unknown as Upload
+  }
+  return { list, begin, begun, answer: () => answer() }
+}
+
+it('stays ready until an upload carries the files: nothing is over before it began', async () => {
+  const { list, begin, answer } = listed()
+
+  const started = list.start(begin)
+  expect(list.phase()).toBe('ready')
+  answer()
+  await started
+
+  expect(list.phase()).toBe('uploading')
+})
+
+it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
+  const { list, answer } = listed()
+  const progress = { filesTotal: 1, filesConfirmed: 1, filesFailed: 0, sentBytes: 5, confirmedBytes: 5, totalBytes: 5 }
+  const upload = { on: ignore, state: 'confirmed', files: () => [], progress: () => progress }
+  answer()
+  let end = ignore
+  const done = new Promise((resolve) => (end = () => resolve({ status: 'confirmed', files: [] })))
+  await list.start(() => ({ ...upload, done: () => done }) as unknown as Upload)
+  expect(list.atStake()).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 })
+  end()
+  await done
+
+  expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
+})
+
+it('begins one upload, however quickly one clicks', async () => {
+  const { list, begin, begun, answer } = listed()
+
+  const started = [list.start(begin), list.start(begin)]
+  answer()
+  await Promise.all(started)
+
+  expect(begun).toEqual([1])
+})
+
+it('leaves out a file that was removed while it was looked at', async () => {
+  const { list, begin, begun, answer } = listed()
+
+  const started = list.start(begin)
+  list.remove(list.items[0]!)
+  answer()
+  await started
+
+  expect(begun).toEqual([])
+  expect(list.phase()).toBe('empty')
+})
