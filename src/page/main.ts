@@ -9,6 +9,8 @@ import { forgetKey, keepKey, takeKey } from './service-key.ts'
 
 /** Between two looks at what the service holds, ms; a hidden page looks at nothing. */
 const LOOK_EVERY_MS = 2_000
+/** The client tries again for a while before it says that nobody answers, ms; until then the page would look live. */
+const SILENT_AFTER_MS = 4_000
 
 defineMocapUploader()
 const lists = createLists()
@@ -57,6 +59,7 @@ function open(apiKey: string): void {
 async function watch(uplink: BrowserUplink): Promise<void> {
   for (;;) {
     if (!document.hidden) {
+      const silent = setTimeout(() => tell('The service does not answer.'), SILENT_AFTER_MS)
       try {
         lists.draw(await readHoldings(uplink.client))
         tell('live')
@@ -67,6 +70,8 @@ async function watch(uplink: BrowserUplink): Promise<void> {
           return
         }
         tell(messageOf(error))
+      } finally {
+        clearTimeout(silent)
       }
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))

@@ -106,6 +106,17 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     expect(await violations(dark)).toEqual([])
   })
 
+  test('says that the service does not answer, instead of live, and live when it does again', async () => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.waitForSelector('#news:has-text("live")')
+    await page.route('**/stored*', () => undefined)
+    await page.waitForSelector('#news:has-text("does not answer")')
+
+    await page.unroute('**/stored*')
+    await page.reload()
+    await page.waitForSelector('#news:has-text("live")')
+  })
+
   test('is a page only where the host gives one', async () => {
     const bare = await startUnderTest()
     onTestFinished(() => bare.close())
