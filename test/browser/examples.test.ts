@@ -137,8 +137,9 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       const page = await open(example)
       await page.waitForSelector('[role=status]:has-text("Nothing uploaded yet")')
       const notes = { name: 'notes.pdf', mimeType: 'application/pdf', buffer: Buffer.from('notes') }
-      await page.setInputFiles('input[type=file]', notes)
-      await page.waitForSelector('[role=alert]:has-text("notes.pdf")')
+      const empty = { name: 'swing-00.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(0) }
+      await page.setInputFiles('input[type=file]', [notes, empty])
+      await page.waitForSelector('[role=alert]:has-text("notes.pdf, swing-00.mp4")')
       expect(await page.locator('li').count()).toBe(0)
 
       await page.setInputFiles('input[type=file]', paths())

@@ -48,7 +48,9 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
           pick them <input type="file" multiple accept=".mp4,.mov" onChange={(event) => add(event.target.files)} />
         </label>
       </p>
-      {refused.length > 0 && <p role="alert">Not added, because only MP4 and MOV are taken: {refused.join(', ')}</p>}
+      {refused.length > 0 && (
+        <p role="alert">Not added, because only MP4 and MOV that are not empty are taken: {refused.join(', ')}</p>
+      )}
       <p>
         <button disabled={isActive || clips.length === 0 || report?.status === 'confirmed'} onClick={deliver}>
           Upload {clips.length > 0 && clips.length} {clips.length === 1 ? 'clip' : 'clips'}
@@ -60,13 +62,13 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
           Cancel
         </button>
       </p>
-      <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.confirmedBytes} />
+      <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.sentBytes} />
       <p role="status">
         {state === 'idle'
           ? 'Nothing uploaded yet'
           : `${state}: ${String(progress.filesConfirmed)} of ${String(progress.filesTotal)} confirmed`}
         {isVerified && ', verified'}
-        {isActive && minutes !== undefined && `, ${minutes} min left`}
+        {state === 'uploading' && minutes !== undefined && `, ${minutes} min left`}
         {waiting && `, no network since ${new Date(waiting.sinceMs).toLocaleTimeString()}`}
       </p>
       {error && <p role="alert">{error.message}</p>}
@@ -79,6 +81,6 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   )
 }
 
-function isClip({ name }: File): boolean {
-  return /\.(?:mp4|mov)$/i.test(name)
+function isClip({ name, size }: File): boolean {
+  return size > 0 && /\.(?:mp4|mov)$/i.test(name)
 }
