@@ -73,7 +73,7 @@ export interface UploaderTexts {
   /** `done` may be 0: then parts of a file are. */
   readonly questionBody: (done: Amount) => string
   /** The same of a capture session, where what is confirmed stays. */
-  readonly questionKept: (done: Amount) => string
+  readonly questionKept: string
   readonly questionKeep: string
   readonly questionCancel: string
 
@@ -168,8 +168,7 @@ export const englishTexts: UploaderTexts = {
       ? '1 file is confirmed already. Cancelling gives up the whole upload, this file included.'
       : `${text} files are confirmed already. Cancelling gives up the whole upload, these files included.`
   },
-  questionKept: (amount) =>
-    `${files(amount)} confirmed already; what is confirmed stays. Cancelling gives up the rest.`,
+  questionKept: 'What is confirmed stays. Cancelling gives up the rest.',
   questionKeep: 'Keep uploading',
   questionCancel: 'Cancel the upload',
 

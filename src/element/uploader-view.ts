@@ -191,8 +191,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
 
   async function mayGiveUp({ filesConfirmed, confirmedBytes }: AtStake): Promise<boolean> {
     const { texts, formats, flow } = setting()
-    const words = flow === 'capture' ? texts.questionKept : texts.questionBody
-    return confirmedBytes === 0 || question.ask(texts, words(formats.count(filesConfirmed)))
+    const words = flow === 'capture' ? texts.questionKept : texts.questionBody(formats.count(filesConfirmed))
+    return confirmedBytes === 0 || question.ask(texts, words)
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
@@ -203,7 +203,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         await work(uplink)
         return
       }
-      const message = 'Give the element an Uplink (uplink), or a base URL (base-url) and credentials (credentials).'
+      const message = 'Give the element an uplink, or a base-url and credentials.'
       showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, undefined, setting().texts.notSetUp)
     } catch (error) {
       showProblem(summarize(error))
