@@ -3,6 +3,7 @@
 // compared when the session goes on, where there is a hasher.
 
 import { UploadError } from '../../core/errors.ts'
+import { given } from '../../core/given.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
 import type { Journal, PlannedFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
@@ -58,13 +59,14 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const found = new Map<number, File>()
     const missing: MissingFile[] = []
     const needed = neededFiles(folded)
-    const places = new Set(needed.map(({ location }) => location))
     const free = new Set(files)
     for (const wanted of needed) {
       const handle = known.get(wanted.fileIndex)
-      const picked = among([...free], wanted, places) ?? (await fileOf(handle, wanted, isAsking))
-      if (picked === undefined) missing.push(missingFile(wanted, await isWaiting(handle)))
-      else {
+      const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
+      if (picked === undefined) {
+        const { fileIndex, name, fileName, sizeBytes: bytes, modifiedAtMs } = wanted
+        missing.push({ fileIndex, name, fileName, bytes, ...given({ modifiedAtMs }), how: await howToFind(handle) })
+      } else {
         // Of two that look the same, one was picked: the other is missing still.
         free.delete(picked)
         found.set(wanted.fileIndex, picked)
@@ -102,7 +104,10 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
 function neededFiles({ ledger, locations }: ReturnType<typeof foldJournal>): WantedFile[] {
   return ledger.files
     .filter((file) => file.state !== 'confirmed')
-    .map(({ plan }) => ({ ...plan, location: locations[plan.fileIndex] ?? plan.name }))
+    .map(({ plan }) => {
+      const location = locations[plan.fileIndex] ?? plan.name
+      return { ...plan, location, fileName: location.slice(location.lastIndexOf('/') + 1) }
+    })
 }
 
 function emptySource(): Source {
@@ -112,26 +117,22 @@ function emptySource(): Source {
 /** A file as it was planned, and where the person had it: `rename` gives it another name than it has there. */
 interface WantedFile extends PlannedFile {
   readonly location: string
+  readonly fileName: string
 }
 
 /** Of two that look the same, the one in the same folder; none that lies in the place of another that is needed. */
-function among(files: readonly File[], wanted: WantedFile, places: ReadonlySet<string>): File | undefined {
+function among(files: readonly File[], wanted: WantedFile, needed: readonly WantedFile[]): File | undefined {
   const same = files.filter((file) => isSame(wanted, file))
   return (
     same.find((file) => file.webkitRelativePath === wanted.location) ??
-    same.find((file) => !places.has(file.webkitRelativePath))
+    same.find((file) => needed.every((other) => other.location !== file.webkitRelativePath))
   )
 }
 
-function isSame(wanted: WantedFile, file: File): boolean {
-  const { name, sizeBytes, modifiedAtMs } = wanted
+function isSame({ name, fileName, sizeBytes, modifiedAtMs }: WantedFile, file: File): boolean {
   const isSameTime = modifiedAtMs === undefined || modifiedAtMs === file.lastModified
-  const isSameName = file.name === name || file.name === fileNameOf(wanted)
+  const isSameName = file.name === name || file.name === fileName
   return isSameName && file.size === sizeBytes && isSameTime
-}
-
-function fileNameOf({ location }: WantedFile): string {
-  return location.slice(location.lastIndexOf('/') + 1)
 }
 
 /** A file that has changed behind its handle is not the one that was meant. */
@@ -145,26 +146,18 @@ async function fileOf(
   return file !== undefined && isSame(wanted, file) ? file : undefined
 }
 
-async function isWaiting(handle: FileSystemFileHandle | undefined): Promise<boolean> {
-  return handle !== undefined && !(await isReadable(handle, false))
-}
-
-function missingFile(wanted: WantedFile, isWaitingForClick: boolean): MissingFile {
-  const { fileIndex, name, sizeBytes, modifiedAtMs } = wanted
-  return {
-    ...{ fileIndex, name, fileName: fileNameOf(wanted), bytes: sizeBytes, how: isWaitingForClick ? 'allow' : 'pick' },
-    ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }),
-  }
+async function howToFind(handle: FileSystemFileHandle | undefined): Promise<MissingFile['how']> {
+  return handle === undefined || (await isReadable(handle, false)) ? 'pick' : 'allow'
 }
 
 function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {
   const names = missing.slice(0, 3).map((file) => file.name)
   const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : ''
-  const isAllowing = missing.every((file) => file.how === 'allow')
-  const advice = isAllowing
-    ? 'Allow the page to read them (allowFiles, in a click).'
-    : 'Pick or drop them again, unchanged.'
-  return new UploadError('ERR_UPLOAD_SOURCE_READ', `To go on, ${key} needs ${names.join(', ')}${more}. ${advice}`, {
-    details: { missing: missing.map((file) => file.name) },
-  })
+  return new UploadError(
+    'ERR_UPLOAD_SOURCE_READ',
+    `To go on, ${key} needs ${names.join(', ')}${more}. Pick them again, unchanged, or allow them (allowFiles).`,
+    {
+      details: { missing: missing.map((file) => file.name) },
+    },
+  )
 }
