@@ -8,6 +8,7 @@ import { readRejection, type TransferResult } from './rejection.ts'
 import type {
   DrainReason,
   MachineInput,
+  UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
   UploadSessionInput,
@@ -22,7 +23,8 @@ type SessionId = string | number
  * again in a later life.
  *
  * - `creatingSession` appends the intent, calls, appends the result. With `isRepeat` an earlier create may have left a
- *   session behind. It is never aborted by pause or cancel: the session it makes would be an orphan.
+ *   session behind. Pause and cancel abort it only while the service cannot be reached: the session it makes would be an
+ *   orphan else.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
  *   cancel it first appends the intent, so that a death in between does not forget what was asked.
@@ -89,7 +91,8 @@ export const setUpSession = () =>
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== null,
       hasSession: ({ context }) => context.sessionId !== null,
-      isRunIntended: ({ context }) => context.intent === 'run',
+      isIdle: ({ context }, params: { intent: UploadIntent }) =>
+        context.waiting !== null && context.intent === params.intent,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
       isStatus: ({ context }, params: { status: FinalStatus }) => context.status === params.status,

@@ -28,7 +28,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       ],
     },
     creating: {
-      // The service is asked for a session. The call is let finish, whatever the host wants meanwhile.
+      // The service is asked for a session. The call is let finish, whatever the host wants meanwhile, as long as it is on its
+      // way; while it waits for a service that cannot be reached it ends at once.
       tags: 'busy',
       invoke: {
         id: 'creatingSession',
@@ -47,18 +48,26 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
       },
+      always: [
+        { guard: { type: 'isIdle', params: { intent: 'cancel' } }, target: 'cancelling' },
+        { guard: { type: 'isIdle', params: { intent: 'pause' } }, target: 'pausing' },
+      ],
+      exit: 'endWaiting',
       on: {
         'upload.pause': [{ guard: 'isCancelIntended', actions: 'noteIgnoredRequest' }, { actions: 'intendPause' }],
         'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
         'upload.cancel': { actions: 'intendCancel' },
+        'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
+        'host.reachable': { actions: 'endWaiting' },
       },
     },
     created: {
-      // Passed through at once: the session is known, and what the host wants decides.
+      // Passed through at once: what is known and what the host wants decide.
       always: [
         { guard: 'isCancelIntended', target: 'cancelling' },
         { guard: 'isPauseIntended', target: 'paused' },
-        { target: 'uploading' },
+        { guard: 'hasSession', target: 'uploading' },
+        { target: 'creating' },
       ],
     },
     uploading: {
@@ -75,32 +84,19 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       on: {
         'upload.pause': { target: 'pausing', actions: 'intendPause' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
-      },
-      initial: 'sending',
-      states: {
-        sending: {
-          // The host answers, as far as is known.
-          on: {
-            'host.unreachable': { target: 'waiting', actions: { type: 'keepWaiting', params: ({ event }) => event } },
-          },
-        },
-        waiting: {
-          // The host cannot be reached. The transfer goes on by itself as soon as it can be.
-          on: {
-            'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
-            'host.reachable': { target: 'sending', actions: 'endWaiting' },
-          },
-        },
+        // The transfer goes on by itself as soon as the host can be reached.
+        'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
+        'host.reachable': { actions: 'endWaiting' },
       },
     },
     pausing: {
-      // The transfer was aborted and its attempts come to their end. A resume goes on after that.
+      // The transfer, or the create, was aborted and its attempts come to their end. A resume goes on after that.
       tags: ['busy', 'resumable'],
       invoke: {
         id: 'drainingToPause',
         src: 'draining',
         input: ({ context }) => ({ key: context.key, reason: 'pause' }),
-        onDone: [{ guard: 'isRunIntended', target: 'uploading' }, { target: 'paused' }],
+        onDone: 'created',
         // Attempts may still run, so a second transfer must not begin in this life.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
@@ -111,11 +107,11 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     paused: {
-      // Nothing runs: no socket and no slot is held. The session stays open at the service.
+      // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
       tags: 'resumable',
       on: {
         'upload.pause': { actions: 'intendPause' },
-        'upload.resume': { target: 'uploading', actions: 'intendRun' },
+        'upload.resume': { target: 'created', actions: 'intendRun' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
       },
     },
