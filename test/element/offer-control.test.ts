@@ -27,6 +27,7 @@ async function offered() {
     mayGiveUp: () => Promise.resolve(true),
     onTaken: (upload) => void taken.push(upload),
     onDiscarded: () => undefined,
+    onFreed: () => undefined,
     onChange: () => undefined,
   })
   await control.look(() => uplink, 'capture', new Set())
