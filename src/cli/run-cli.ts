@@ -43,7 +43,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   }
   await output.flushed()
   // Connections that are kept open for the next request would hold the process for a while.
-  process.exit(exitCode)
+  interruption.end(exitCode)
 }
 
 interface Ending {

@@ -1,7 +1,9 @@
 // Signals and a reader that goes away: what ends an upload, what does not, and what is said of it.
 
+import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
@@ -85,6 +87,19 @@ describe('a signal', () => {
     expect(stdout).not.toContain('interrupted:')
   })
 
+  it('of a hang-up may come twice, from the system and from the shell', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
+    await expect.poll(() => service.requestsOf('create').length, { timeout: 10_000 }).toBe(1)
+
+    upload.process.kill('SIGHUP')
+    await upload.seen(/Stopping/)
+    upload.process.kill('SIGHUP')
+    upload.process.kill('SIGINT')
+
+    expect(await upload.ended).toMatchObject({ code: 130 })
+  })
+
   it('tells how to finish a capture session, and how the service was reached', async () => {
     service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
     const { MOCAP_BASE_URL = '', ...env } = environment()
@@ -114,6 +129,28 @@ describe('a signal', () => {
     expect(code).toBe(130)
     expect(lastLine(stdout)).toMatchObject({ flow: 'analysis', status: 'interrupted', serviceStatus: 'requested' })
     expect(stderr).toMatch(/mocap-uplink analysis watch \S+/)
+  })
+})
+
+describe.skipIf(!existsSync('/usr/bin/script'))('a terminal that is closed', () => {
+  it('ends as by its signal, although there is no terminal to be set back any more', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    const end = join(cli.folder, 'end')
+    await writeFile(
+      join(cli.folder, 'in-terminal.sh'),
+      // The first wait ends with the signal, the second with the program.
+      `trap 'kill -HUP $program' HUP; "$@" & program=$!; wait $program; wait $program; echo $? > '${end}'`,
+    )
+    const args = ['sh', 'in-terminal.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
+    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
+      cwd: cli.folder,
+      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
+    })
+    await expect.poll(() => service.requestsOf('put').length, { timeout: 20_000 }).toBe(1)
+
+    terminal.kill('SIGKILL')
+
+    await expect.poll(() => readFile(end, 'utf8').catch(() => ''), { timeout: 20_000 }).toBe('129\n')
   })
 })
 
