@@ -1,7 +1,5 @@
 // What a person does with the offers: takes one up, feeds it with files that are chosen again, or gives it up.
 
-import { platformLocks } from '../adapters/browser/host-slots.ts'
-import { drivenAmong } from '../adapters/browser/session-lease.ts'
 import type { BrowserUplink } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { feedOffers, findOffers, isOneClick, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
@@ -32,8 +30,6 @@ export interface OfferControlOptions {
   readonly mayGiveUp: (atStake: AtStake) => Promise<boolean>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: () => void
-  /** An upload of another tab has ended, or that tab has: time to look again. */
-  readonly onFreed: () => void
   readonly onChange: () => void
 }
 
@@ -96,13 +92,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
         if (uplink === undefined || !('missingFiles' in uplink)) return
-        const found = await findOffers(uplink, flow, keysInUse)
-        const keys = found.map(({ session }) => session.key)
-        const driven = await drivenAmong(platformLocks(), keys, options.onFreed)
-        // What was chosen again for an offer stays chosen.
-        offers = found
-          .filter(({ session }) => !driven.has(session.key))
-          .map((offer) => find(offer.session.key) ?? offer)
+        offers = await findOffers(uplink, flow, keysInUse)
       } catch {
         // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
         offers = []

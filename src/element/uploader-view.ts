@@ -107,7 +107,6 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       announcer.say(setting().texts.saidStarted(setting().formats.count(filesTotal)))
     },
     onDiscarded: () => announcer.say(setting().texts.wasCancelled),
-    onFreed: () => void view.lookForOffers(),
     onChange: askFrame,
   })
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))

@@ -80,31 +80,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(puts).toEqual(['2'])
   })
 
-  test('offers nothing that another tab still uploads, and offers it when that tab is gone', async () => {
-    const page = await openPage()
-    await page.route(isLatePart, () => undefined)
-    await addElement(page, VIDEO)
-    await dropOnto(page, [pathOf('swing-01.mp4')])
-    await page.getByRole('button', { name: 'Upload 1 file', exact: true }).click()
-    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
-    const tab = await page.context().newPage()
-    await tab.goto(page.url())
-    await addElement(tab, VIDEO)
-
-    // It has found the session, and waits for its end.
-    const waiting = () =>
-      tab.evaluate(async () => {
-        const { pending = [] } = await navigator.locks.query()
-        return pending.filter(({ name }) => name?.startsWith('mocap-uplink session')).length
-      })
-    await expect.poll(waiting).toBe(1)
-    const offer = tab.getByRole('group', { name: 'An earlier upload is not finished' })
-    expect(await offer.count()).toBe(0)
-
-    await page.close()
-    await offer.waitFor()
-  })
-
   test('shows whole names and whole bytes on a phone, and nothing is wider than it', async () => {
     const page = await openPage({ viewport: { width: 360, height: 740 } })
     await addElement(page, { ...VIDEO, lang: 'en' })

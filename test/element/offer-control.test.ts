@@ -27,7 +27,6 @@ async function offered() {
     mayGiveUp: () => Promise.resolve(true),
     onTaken: (upload) => void taken.push(upload),
     onDiscarded: () => undefined,
-    onFreed: () => undefined,
     onChange: () => undefined,
   })
   await control.look(() => uplink, 'capture', new Set())

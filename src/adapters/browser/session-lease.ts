@@ -6,8 +6,6 @@ import { UploadError } from '../../core/errors.ts'
 const GRACE_MS = 2_000
 const YOUNG_MS = 10_000
 
-const PREFIX = 'mocap-uplink session '
-
 /**
  * Takes the lease at once or rejects with ERR_UPLOAD_JOURNAL; gives the function that gives it back, which settles when
  * the next one can have it.
@@ -15,12 +13,12 @@ const PREFIX = 'mocap-uplink session '
 export function leaseSession(locks: LockManager | undefined, place: string, key: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     if (locks === undefined) {
-      const message = 'No session can be kept in a page that is not secure: serve it by https.'
+      const message = 'Sessions cannot be kept in this page, because it is not secure: serve it by https.'
       reject(new UploadError('ERR_UPLOAD_JOURNAL', message, { details: { key } }))
       return
     }
     // The key as JSON: not every string is a name of a lock.
-    const name = `${PREFIX}${place} ${JSON.stringify(key)}`
+    const name = `mocap-uplink session ${place} ${JSON.stringify(key)}`
     const isYoung = performance.now() < YOUNG_MS
     const how = isYoung ? { signal: AbortSignal.timeout(GRACE_MS) } : { ifAvailable: true }
     const held = locks.request(name, how, (lock) => {
@@ -34,26 +32,6 @@ export function leaseSession(locks: LockManager | undefined, place: string, key:
     })
     held.catch((error: unknown) => reject(isYoung ? heldElsewhere(key) : (error as Error)))
   })
-}
-
-/**
- * Which of these sessions this page or another tab drives now. `onFreed` hears of each when nobody does any more, because the
- * upload has ended or its tab is gone.
- */
-export async function drivenAmong(
-  locks: LockManager | undefined,
-  keys: readonly string[],
-  onFreed: () => void,
-): Promise<ReadonlySet<string>> {
-  const driven = new Set<string>()
-  for (const { name = '' } of (await locks?.query())?.held ?? []) {
-    for (const key of keys) {
-      if (!name.startsWith(PREFIX) || !name.endsWith(` ${JSON.stringify(key)}`)) continue
-      driven.add(key)
-      void locks?.request(name, () => undefined).then(onFreed)
-    }
-  }
-  return driven
 }
 
 function heldElsewhere(key: string): UploadError {
