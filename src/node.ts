@@ -8,7 +8,6 @@ import { lineHearing } from './core/line/hearing.ts'
 import { wholeBodies } from './core/attempt/whole-body.ts'
 import { sha256Hasher } from './adapters/node/hash/md5-hasher.ts'
 import { fileSource } from './adapters/node/files/file-source.ts'
-import { explainFailure } from './adapters/node/http/explain-failure.ts'
 import { proxyFromEnvironment } from './adapters/node/http/proxy.ts'
 import { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
 import { sharedWindow, workerHasher } from './adapters/node/hash/worker-hasher.ts'
@@ -66,7 +65,6 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     wholeBodies: bodies,
     hearing,
     tuning,
-    explain,
     isPublicHost: isPublic,
     ...uplinkOptions
   } = own
@@ -96,7 +94,6 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hearing: hearing ?? lineHearing(),
     tuning: tuning ?? adaptiveTuning,
     isPublicHost: isPublic ?? isPublicHost,
-    explain: explain ?? explainFailure,
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
       ? { allocate: sharedWindow }
       : {}),

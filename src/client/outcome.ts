@@ -3,7 +3,7 @@
 
 import { HttpStatusError, UploadError } from '../core/errors.ts'
 import type { TransportError, UploadErrorCode } from '../core/errors.ts'
-import type { Explain, TransportReply } from '../core/ports.ts'
+import type { TransportReply } from '../core/ports.ts'
 import type { ServiceCall } from './attempt.ts'
 import { serviceCodeOf, serviceWords } from './reply.ts'
 
@@ -84,27 +84,22 @@ export function exhausted(call: ServiceCall, facts: CallFacts, cause: UploadErro
   })
 }
 
-/** The error of a host that cannot be reached; `forMs` is how long it was waited for, if it was. */
+/** The error of a host that cannot be reached; `forMs` is how long it was tried, for a host that was there before. */
 export function unreachable(
   call: ServiceCall,
   facts: CallFacts,
-  options: {
-    readonly host: string
-    readonly forMs?: number
-    readonly error: TransportError
-    readonly hasHostAnswered?: boolean
-    readonly explain?: Explain | undefined
-  },
+  options: { readonly host: string; readonly forMs?: number; readonly cause: TransportError },
 ): UploadError {
-  const { host, forMs, error, hasHostAnswered, explain } = options
+  const { host, forMs, cause } = options
   const time = forMs === undefined ? '' : ` for ${Math.round(forMs / 1000)} s`
+  const advice = forMs === undefined ? 'Check the base URL and the network.' : 'Check the network.'
   return new UploadError(
     'ERR_UPLOAD_HOST_UNREACHABLE',
-    `Could not reach ${host}${time} (${reasonOf(error, explain)}). Gave up ${call.operation} after ${facts.attempts} attempts. Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`,
+    `Could not reach ${host}${time} (${reasonOf(cause)}). ${advice}`,
     {
-      cause: error,
+      cause,
       isRetryable: true,
-      details: { host, forMs, ...detailsOf(call, facts) },
+      details: { host, ...detailsOf(call, facts) },
     },
   )
 }
@@ -126,10 +121,23 @@ export function detailsOf(call: ServiceCall, facts: CallFacts): Readonly<Record<
   return { operation: call.operation, attempts, ...(isDoubtful ? { isDoubtful: true } : {}) }
 }
 
-/** Why no answer came, in a few words: the platform's, which knows its system, or what every transport tells. */
-export function reasonOf(error: TransportError, explain?: Explain): string {
-  const reason = explain?.(error).reason
-  if (reason !== undefined) return reason
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'its name was not found'],
+  [/^(?:EHOSTUNREACH|ENETUNREACH)$/, 'no route to it'],
+  [/^(?:ECONNRESET|EPIPE)$/, 'connection reset'],
+  [/^ETIMEDOUT$/, 'no answer'],
+  [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
+]
+
+function reasonOf(error: TransportError): string {
+  let cause: unknown = error.cause
+  for (let depth = 0; depth < 3 && cause instanceof Error; depth += 1) {
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    const known = REASONS.find(([pattern]) => pattern.test(code))
+    if (known !== undefined) return known[1]
+    cause = cause.cause
+  }
   if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
   return error.phase === 'connect' ? 'no connection' : 'connection lost'
 }

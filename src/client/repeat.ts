@@ -8,9 +8,8 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall } from './attempt.ts'
 import type { ServiceCall } from './attempt.ts'
 import { afterAnswer, afterMissing } from './next-step.ts'
-import type { CallLife, CallerOptions, Step } from './next-step.ts'
-import { classOfStatus, reasonOf } from './outcome.ts'
-import type { CallOptions } from './service-client.ts'
+import type { CallLife, CallerOptions, ServiceClientEvent, Step } from './next-step.ts'
+import { classOfStatus } from './outcome.ts'
 
 export interface CallResult {
   /** A 2xx. */
@@ -21,16 +20,12 @@ export interface CallResult {
   readonly secret: string
 }
 
-export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallResult>
-
-/** A person does not notice a shorter wait, ms. */
-const TOLD_FROM_MS = 2_000
+export type Caller = (call: ServiceCall, signal: AbortSignal) => Promise<CallResult>
 
 /** Makes the function that makes calls. It remembers one thing: whether the host has ever answered. */
 export function createCaller(options: CallerOptions): Caller {
-  const { clock } = options
   let hasHostAnswered = false
-  return async (call, { signal = new AbortController().signal, onWaiting }) => {
+  return async (call, signal) => {
     const life: CallLife = {
       attempts: 0,
       attemptsAnswered: 0,
@@ -45,7 +40,6 @@ export function createCaller(options: CallerOptions): Caller {
     signal.throwIfAborted()
     let credential = await unlessAborted(options.credentials.current(), signal)
     let isFreshConnection = false
-    const beganMs = clock.monotonicNow()
     for (;;) {
       life.attempts += 1
       const outcome = await attemptCall(options, call, { credential, isFreshConnection, signal })
@@ -63,31 +57,21 @@ export function createCaller(options: CallerOptions): Caller {
       if (step.kind === 'fail') throw step.error
       isFreshConnection = outcome.kind === 'missing'
       if (step.kind === 'wait') {
-        const { waitMs, giveUpAtMs } = step
-        const now = clock.monotonicNow()
-        const wallOffset = clock.wallNow() - now
-        if (now + waitMs - beganMs >= TOLD_FROM_MS) {
-          const reason =
-            outcome.kind === 'missing' ? reasonOf(outcome.error, options.explain) : `it answers ${outcome.reply.status}`
-          const wait = {
-            host: options.host,
-            operation: call.operation,
-            reason,
-            isDoubtful: life.isDoubtful,
-            sinceMs: beganMs + wallOffset,
-            untilMs: now + waitMs + wallOffset,
-            giveUpAtMs: giveUpAtMs && giveUpAtMs + wallOffset,
-          }
-          try {
-            onWaiting?.(wait)
-          } catch {
-            // A listener's mistake is not the call's.
-          }
-        }
-        await sleep(clock, waitMs, signal)
+        tell(options, step.event)
+        await sleep(options.clock, step.waitMs, signal)
       } else {
+        tell(options, { type: 'credentials.refreshing', operation: call.operation })
         credential = await unlessAborted(options.credentials.refresh(credential), signal)
       }
     }
+  }
+}
+
+/** A listener's mistake is not the call's. */
+function tell(options: CallerOptions, event: ServiceClientEvent): void {
+  try {
+    options.onEvent(event)
+  } catch {
+    // There is nobody to tell: the listener is the one who failed.
   }
 }

@@ -2,7 +2,7 @@
 // before it calls, repeats what is safe to repeat, and never shows a credential.
 
 import { invalid } from '../core/errors.ts'
-import type { Clock, Explain, OnWaiting, Random, Transport } from '../core/ports.ts'
+import type { Clock, Random, Transport } from '../core/ports.ts'
 import { parseBaseUrl } from './base-url.ts'
 import type { Query } from './base-url.ts'
 import { checkInteger } from './checks.ts'
@@ -23,6 +23,7 @@ import type {
   WireObject,
 } from './contract.ts'
 import { createOperations } from './operation-calls.ts'
+import type { ServiceClientEvent } from './next-step.ts'
 import { createCaller } from './repeat.ts'
 
 export interface ServiceClientOptions {
@@ -40,21 +41,17 @@ export interface ServiceClientOptions {
   readonly retries?: number
   /** How long a host that has answered before may be away, or answer 429 with Retry-After. Default 3,600,000. */
   readonly giveUpAfterMs?: number
-  /** Waits so long also for a host that has never answered. Default false: three tries, since it is more likely misspelt. */
-  readonly isFirstContactAwaited?: boolean
-  /** Says why there was no answer, and whether for want of a network: then such a host is waited for too. Default: not known. */
-  readonly explain?: Explain
   /** The longest reply that is read. Default 64 MiB. */
   readonly maxReplyBytes?: number
   /** Whether plain HTTP may go to another machine, credentials included. Default false. */
   readonly isHttpAllowed?: boolean
+  /** Told of repetitions and waiting; its failures are ignored. */
+  readonly onEvent?: (event: ServiceClientEvent) => void
 }
 
 export interface CallOptions {
   /** Ends the call at once, with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Told at every try, once the answer has been missing for two seconds; its failures are ignored. */
-  readonly onWaiting?: OnWaiting | undefined
 }
 
 /** For an operation whose path is not shown. */
@@ -124,7 +121,7 @@ export interface ServiceClient {
  * credentials that cannot work.
  */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  const { clock, bearerHeader = 'Authorization', isHttpAllowed = false } = options
+  const { transport, clock, random, bearerHeader = 'Authorization', isHttpAllowed = false } = options
   const { timeoutMs = 30_000, retries = 5, giveUpAfterMs = 3_600_000, maxReplyBytes = 64 * 1024 * 1024 } = options
   checkInteger(timeoutMs, 'timeoutMs', 1)
   checkInteger(retries, 'retries')
@@ -134,7 +131,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     invalid('bearerHeader is unknown: give Authorization or Authentication.')
   const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
-  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs }
-  const caller = createCaller({ ...options, ...settings, credentials, host: baseUrl.host })
+  const onEvent = options.onEvent ?? (() => undefined)
+  const host = baseUrl.host
+  const caller = createCaller({
+    transport,
+    ...{ clock, random, timeoutMs, maxReplyBytes, retries, giveUpAfterMs },
+    ...{ credentials, host, onEvent },
+  })
   return createOperations(baseUrl, caller)
 }

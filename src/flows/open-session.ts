@@ -3,11 +3,9 @@
 
 import { checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { isUploadError, UploadError, type UploadErrorCode } from '../core/errors.ts'
-import type { Clock, CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
-import type { TransferEvent } from '../core/transfer/transfer-job.ts'
+import { isUploadError, type UploadErrorCode } from '../core/errors.ts'
+import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
-import { toldWaits } from './told-waits.ts'
 
 /** After these the service said no, or was never reached. */
 const CLEAR_CODES: readonly UploadErrorCode[] = [
@@ -19,35 +17,17 @@ const CLEAR_CODES: readonly UploadErrorCode[] = [
 
 /** Rejects as `create` does, and as `checkAddresses` for addresses that may not be used. */
 export async function openSession(
-  options: AddressRules & {
-    readonly record: SessionRecord
-    readonly protocol: Protocol
-    readonly clock: Clock
-    readonly report: (event: TransferEvent) => void
-  },
+  options: AddressRules & { readonly record: SessionRecord; readonly protocol: Protocol },
   plans: readonly PlannedFile[],
   signal: AbortSignal,
 ): Promise<CreatedSession> {
-  const { record, protocol, clock, report } = options
-  /** Until when nothing is on its way, as long as no try was doubtful. */
-  let restUntilMs = 0
+  const { record, protocol } = options
   try {
-    const created = await toldWaits(report, (onWaiting) =>
-      protocol.create(plans, signal, (wait) => {
-        restUntilMs = wait.isDoubtful ? 0 : wait.untilMs
-        onWaiting(wait)
-      }),
-    )
-    whereUsable(created, () => {
-      // Whoever asked turned away in the moment of the answer, and begins anew or not at all.
-      if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.')
-      checkAddresses(created.files ?? [], options)
-    })
+    const created = await protocol.create(plans, signal)
+    whereUsable(created, () => checkAddresses(created.files ?? [], options))
     return created
   } catch (error) {
-    // Given up between two tries, none of which the service can have acted on.
-    if (signal.aborted && clock.wallNow() < restUntilMs) await record.write({ type: 'session.refused' })
-    else if (isUploadError(error)) {
+    if (isUploadError(error)) {
       const { sessionId, isDoubtful } = error.details
       if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
       // No try can have made a session that is not known.

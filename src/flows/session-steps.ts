@@ -40,7 +40,7 @@ export function createSessionSteps(
   /** A source that comes from an earlier life is proven once, before the first transfer of this one. */
   let isProven = record.folded() === undefined
   let failure: unknown
-  let running: Promise<unknown> = Promise.resolve()
+  let transferring: Promise<unknown> = Promise.resolve()
   const looking = new AbortController()
 
   const kept = async <T>(task: () => Promise<T>): Promise<T> => {
@@ -52,13 +52,6 @@ export function createSessionSteps(
       throw error
     }
   }
-  /** A drain waits for its end. */
-  const step = <T>(task: () => Promise<T>): Promise<T> => {
-    const ended = kept(task)
-    running = ended.catch(() => undefined)
-    return ended
-  }
-  const options = { ...definition, record, clock, report: onTransferEvent }
   const transfer = async (signal: AbortSignal) => {
     if (!isProven) await proveSources(ports, definition, record, telling, signal)
     isProven = true
@@ -89,11 +82,15 @@ export function createSessionSteps(
 
   return {
     failure: () => failure,
-    create: (signal) => step(() => createSession(options, telling, { signal, looking: looking.signal })),
+    create: (signal) => kept(() => createSession(definition, record, telling, { signal, looking: looking.signal })),
     stopLooking: () => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.')),
-    transfer: (signal) => step(() => transfer(signal)),
+    transfer(signal) {
+      const running = kept(() => transfer(signal))
+      transferring = running.catch(() => undefined)
+      return running
+    },
     async drain(reason) {
-      await running
+      await transferring
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
     },
     async cancel() {
@@ -128,11 +125,12 @@ function wholeDigestOf({ contentHasher, hasher }: FlowPorts, definition: UploadD
 }
 
 async function createSession(
-  options: UploadDefinition & Parameters<typeof openSession>[0],
+  definition: UploadDefinition,
+  record: SessionRecord,
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<{ sessionId: string | number }> {
-  const { flow, params, files, protocol, partSizeBytes, record } = options
+  const { flow, params, files, protocol, partSizeBytes } = definition
   if (record.folded() === undefined) {
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
@@ -145,7 +143,7 @@ async function createSession(
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await openSession(options, plans, signal)
+  const created = await openSession({ ...definition, record }, plans, signal)
   await record.write({ type: 'session.created', ...created })
   if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
   return { sessionId: created.sessionId }

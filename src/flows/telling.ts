@@ -24,8 +24,6 @@ export interface Telling {
   /** `sessionId`: one that was left, and the service could not be told so; absent where a create had no clear answer. */
   warnOfOrphan(sessionId?: string | number): void
   tellReplaced(event: SessionReplaced): void
-  /** Bytes went to the network a moment ago. */
-  isMoving(): boolean
   /** Sends the last progress. */
   finish(): void
   progress(): UploadProgress
@@ -137,12 +135,9 @@ export function createTelling(options: {
           })
           break
         }
-        case 'unreachable': {
-          // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
-          const { type, ...outage } = event
-          emitter.emit('waiting', outage)
+        case 'unreachable':
+          emitter.emit('waiting', { sinceMs: event.sinceMs, untilMs: event.untilMs })
           break
-        }
         // Sent once more only to be sure: what was confirmed falls with the session alone.
         case 'voided':
         case 'reachable':
@@ -164,7 +159,6 @@ export function createTelling(options: {
       emitter.emit('session.replaced', event)
       tellProgress(true)
     },
-    isMoving: () => now() - movedAtMs < STEADY_MS,
     finish: () => tellProgress(true),
     progress: snapshot,
     files: () => files().map(statusOf),

@@ -1,7 +1,7 @@
 // One upload from start to end: joins the machine, which holds its life, the journal and ledger, which hold its bytes,
 // the protocol, and the engine. The flows call it with what differs between them.
 
-import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
+import { createActor, fromPromise } from 'xstate'
 import type { AddressRules } from '../core/address/address-policy.ts'
 import type { Engine } from '../core/engine.ts'
 import { invariant, isUploadError, summarize } from '../core/errors.ts'
@@ -68,10 +68,8 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   if (folded !== undefined) telling.begin()
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
     const { type } = event
-    // While bytes move, the upload is no less on its way because the service keeps one of its calls waiting.
-    const isHeldUp = type === 'unreachable' && (event.host === undefined || !telling.isMoving())
-    if (isHeldUp) send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
-    else if (type === 'reachable' || type === 'unreachable') send({ type: 'host.reachable' })
+    if (type === 'unreachable') send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
+    if (type === 'reachable') send({ type: 'host.reachable' })
     telling.take(event)
   })
   const actor = createActor(drivenMachine, {
@@ -87,7 +85,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
-        const state = stateName(snapshot)
+        const state = stateName(snapshot.value)
         if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state
         if (snapshot.status === 'done') telling.finish()
@@ -173,12 +171,10 @@ function withSteps() {
 }
 
 /** The state that a host sees: the innermost word, where it says more. */
-function stateName({
-  value,
-  context,
-}: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' | 'settled' {
-  if (context.waiting !== null) return 'waiting'
-  return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
+function stateName(value: string | object): UploadState | 'starting' | 'settled' {
+  if (typeof value === 'string') return value as UploadState
+  const [[outer, inner] = ['settling', '']] = Object.entries(value as Record<string, string>)
+  return inner === 'waiting' ? 'waiting' : (outer as UploadState)
 }
 
 function failureOf(report: UploadReport, cause: unknown): UploadFailedError {

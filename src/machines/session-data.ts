@@ -42,13 +42,13 @@ export interface UploadSessionContext {
   readonly journalError: ErrorSummary | null
   /** After a cancel: whether the service has answered it. Null when there was none. */
   readonly isServiceTold: boolean | null
-  /** While storage or service cannot be reached: since when and until the next try, ms since 1970. Shown as a state. */
+  /** While the host cannot be reached: since when and until the next try, ms since 1970. */
   readonly waiting: { readonly sinceMs: number; readonly untilMs: number } | null
   /** True when a request came that could no longer change anything. */
   readonly hasIgnoredRequest: boolean
 }
 
-/** The first three come from the host, the last two from the engine's circuit and from calls that wait for the service. */
+/** The first three come from the host, the last two from the engine's circuit. */
 export type UploadSessionEvent =
   | { readonly type: 'upload.pause' }
   | { readonly type: 'upload.resume' }

@@ -8,7 +8,6 @@ import { readRejection, type TransferResult } from './rejection.ts'
 import type {
   DrainReason,
   MachineInput,
-  UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
   UploadSessionInput,
@@ -23,8 +22,7 @@ type SessionId = string | number
  * again in a later life.
  *
  * - `creatingSession` appends the intent, calls, appends the result. With `isRepeat` an earlier create may have left a
- *   session behind. Pause and cancel abort it only while the service cannot be reached: the session it makes would be an
- *   orphan else.
+ *   session behind. It is never aborted by pause or cancel: the session it makes would be an orphan.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
  *   cancel it first appends the intent, so that a death in between does not forget what was asked.
@@ -91,8 +89,7 @@ export const setUpSession = () =>
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== null,
       hasSession: ({ context }) => context.sessionId !== null,
-      isIdle: ({ context }, params: { intent: UploadIntent }) =>
-        context.waiting !== null && context.intent === params.intent,
+      isRunIntended: ({ context }) => context.intent === 'run',
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
       isStatus: ({ context }, params: { status: FinalStatus }) => context.status === params.status,

@@ -28,8 +28,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       ],
     },
     creating: {
-      // The service is asked for a session. The call is let finish, whatever the host wants meanwhile, as long as it is on its
-      // way; while it waits for a service that cannot be reached it ends at once.
+      // The service is asked for a session. The call is let finish, whatever the host wants meanwhile.
       tags: 'busy',
       invoke: {
         id: 'creatingSession',
@@ -48,26 +47,18 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
       },
-      always: [
-        { guard: { type: 'isIdle', params: { intent: 'cancel' } }, target: 'cancelling' },
-        { guard: { type: 'isIdle', params: { intent: 'pause' } }, target: 'pausing' },
-      ],
-      exit: 'endWaiting',
       on: {
         'upload.pause': [{ guard: 'isCancelIntended', actions: 'noteIgnoredRequest' }, { actions: 'intendPause' }],
         'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
         'upload.cancel': { actions: 'intendCancel' },
-        'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
-        'host.reachable': { actions: 'endWaiting' },
       },
     },
     created: {
-      // Passed through at once: what is known and what the host wants decide.
+      // Passed through at once: the session is known, and what the host wants decides.
       always: [
         { guard: 'isCancelIntended', target: 'cancelling' },
         { guard: 'isPauseIntended', target: 'paused' },
-        { guard: 'hasSession', target: 'uploading' },
-        { target: 'creating' },
+        { target: 'uploading' },
       ],
     },
     uploading: {
@@ -84,19 +75,32 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       on: {
         'upload.pause': { target: 'pausing', actions: 'intendPause' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
-        // The transfer goes on by itself as soon as the host can be reached.
-        'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
-        'host.reachable': { actions: 'endWaiting' },
+      },
+      initial: 'sending',
+      states: {
+        sending: {
+          // The host answers, as far as is known.
+          on: {
+            'host.unreachable': { target: 'waiting', actions: { type: 'keepWaiting', params: ({ event }) => event } },
+          },
+        },
+        waiting: {
+          // The host cannot be reached. The transfer goes on by itself as soon as it can be.
+          on: {
+            'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
+            'host.reachable': { target: 'sending', actions: 'endWaiting' },
+          },
+        },
       },
     },
     pausing: {
-      // The transfer, or the create, was aborted and its attempts come to their end. A resume goes on after that.
+      // The transfer was aborted and its attempts come to their end. A resume goes on after that.
       tags: ['busy', 'resumable'],
       invoke: {
         id: 'drainingToPause',
         src: 'draining',
         input: ({ context }) => ({ key: context.key, reason: 'pause' }),
-        onDone: 'created',
+        onDone: [{ guard: 'isRunIntended', target: 'uploading' }, { target: 'paused' }],
         // Attempts may still run, so a second transfer must not begin in this life.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
@@ -107,11 +111,11 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     paused: {
-      // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
+      // Nothing runs: no socket and no slot is held. The session stays open at the service.
       tags: 'resumable',
       on: {
         'upload.pause': { actions: 'intendPause' },
-        'upload.resume': { target: 'created', actions: 'intendRun' },
+        'upload.resume': { target: 'uploading', actions: 'intendRun' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
       },
     },

@@ -2,9 +2,8 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import { adviceOn } from '../../src/core/advice.ts'
 import { freePort } from '../helpers/free-port.ts'
@@ -277,31 +276,6 @@ describe('an upload that does not succeed', () => {
       /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\nMissing: 1 of 1 file, [^\n]+ To finish: mocap-uplink resume video-\S+ --state-dir \S+ --base-url \S+\n$/,
     )
     expect(stdout + stderr).not.toContain('secret-key-77')
-  })
-
-  it('waits for a service that is not there yet where --give-up-after is given, says so, and goes on when it comes', async () => {
-    const port = await freePort()
-    const env = { MOCAP_BASE_URL: `http://127.0.0.1:${port}`, MOCAP_API_KEY: 'k' }
-    const args = ['video', 'small.mov', ...VIDEO, '--json', '--give-up-after', '12h', '--state-dir', 'waiting-state']
-    const first = cli.start(args, env)
-    await first.seen(/"event":"waiting"/)
-    first.process.kill('SIGINT')
-
-    const { code, stdout, stderr } = await first.ended
-    expect(code).toBe(130)
-    expect(stdout).toMatch(
-      new RegExp(
-        `"since":"[^"]+","until":"[^"]+","giveUpAt":"[^"]+","host":"127.0.0.1:${port}","reason":"connection refused"`,
-      ),
-    )
-    expect(lastLine(stdout)).toMatchObject({ status: 'interrupted' })
-    expect(stdout).not.toContain('hasPossibleOrphan')
-    const command = / To finish: mocap-uplink (resume video-\S+ [^\n]+ --give-up-after 12h)\n/.exec(stderr)![1]!
-    const second = cli.start([...command.split(' '), '--json'], env)
-    await second.seen(/"event":"waiting"/)
-    const late = createServer((_, response) => response.writeHead(401).end()).listen(port, '127.0.0.1')
-    onTestFinished(() => void late.close())
-    expect(await second.ended).toMatchObject({ code: 4 })
   })
 
   it('shows no signed query, key or header in anything it prints', async () => {

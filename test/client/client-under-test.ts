@@ -3,23 +3,24 @@
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import type { ScriptedReply } from '../helpers/scripted-transport.ts'
-import { explainFailure } from '../../src/adapters/node/http/explain-failure.ts'
 import { createServiceClient } from '../../src/client/service-client.ts'
 import type { ServiceClient, ServiceClientOptions } from '../../src/client/service-client.ts'
+import type { ServiceClientEvent } from '../../src/client/next-step.ts'
 
 export function clientUnderTest(options: Partial<ServiceClientOptions> = {}) {
   const transport = createScriptedTransport()
   const clock = createSimulatedClock()
+  const events: ServiceClientEvent[] = []
   const client = createServiceClient({
     baseUrl: 'https://service.example',
     credentials: { apiKey: 'key-0123456789abcdef' },
     transport,
     clock,
     random: () => 0.5,
-    explain: explainFailure,
+    onEvent: (event) => events.push(event),
     ...options,
   })
-  return { client, transport, clock }
+  return { client, transport, clock, events }
 }
 
 export type ClientUnderTest = ReturnType<typeof clientUnderTest>

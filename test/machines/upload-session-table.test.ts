@@ -44,31 +44,35 @@ const transferEnds = {
 /** State → event → every state it leads to, over all contexts. What is absent is not accepted. */
 const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   creating: {
-    'upload.pause': 'creating | pausing',
+    'upload.pause': 'creating',
     'upload.resume': 'creating',
-    'upload.cancel': 'cancelling.draining | creating',
-    'host.unreachable': 'cancelling.draining | creating | pausing',
-    'host.reachable': 'creating',
-    'created s-1': 'cancelling.draining | paused | uploading',
+    'upload.cancel': 'creating',
+    'created s-1': 'cancelling.draining | paused | uploading.sending',
     'create refused': 'settling',
   },
-  uploading: {
+  'uploading.sending': {
     'upload.pause': 'pausing',
     'upload.cancel': 'cancelling.draining',
-    'host.unreachable': 'uploading',
-    'host.reachable': 'uploading',
+    'host.unreachable': 'uploading.waiting',
+    ...transferEnds,
+  },
+  'uploading.waiting': {
+    'upload.pause': 'pausing',
+    'upload.cancel': 'cancelling.draining',
+    'host.unreachable': 'uploading.waiting',
+    'host.reachable': 'uploading.sending',
     ...transferEnds,
   },
   pausing: {
     'upload.pause': 'pausing',
     'upload.resume': 'pausing',
     'upload.cancel': 'cancelling.draining',
-    'drained to pause': 'creating | paused | uploading',
+    'drained to pause': 'paused | uploading.sending',
     'pause drain broke': 'settling',
   },
   paused: {
     'upload.pause': 'paused',
-    'upload.resume': 'creating | uploading',
+    'upload.resume': 'uploading.sending',
     'upload.cancel': 'cancelling.draining',
   },
   'cancelling.draining': {

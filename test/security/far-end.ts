@@ -2,7 +2,6 @@
 // or a log can see of an upload against them.
 
 import { inspect } from 'node:util'
-import { explainFailure } from '../../src/adapters/node/http/explain-failure.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
 import type { Journal, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
@@ -61,7 +60,7 @@ export function createFarEnd({ service, storage, journal, ...options }: FarEndOp
   const clock = createSimulatedClock()
   const uplink = createUplink(
     { baseUrl: BASE_URL, credentials: { apiKey: 'key-of-the-tests' }, concurrency: 2, ...options },
-    { transport, clock, journal: journal ?? memoryJournal(), random: () => 0.5, explain: explainFailure },
+    { transport, clock, journal: journal ?? memoryJournal(), random: () => 0.5 },
   )
   return { uplink, clock, requests, settled: (task) => settled(clock, task) }
 }

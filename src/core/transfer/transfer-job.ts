@@ -4,7 +4,7 @@
 import type { UploadError } from '../errors.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import type { Ledger, LedgerFile } from '../journal/ledger.ts'
-import type { HostWait, Protocol, Source, Unit } from '../ports.ts'
+import type { Protocol, Source, Unit } from '../ports.ts'
 
 /** A record without its time, which the job stamps. */
 export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'at'> : never) : never
@@ -26,8 +26,8 @@ export type TransferEvent =
   /** Receipts that the far end did not honour: these parts go again. */
   | { readonly type: 'voided'; readonly units: readonly Unit[] }
   | { readonly type: 'fileState'; readonly file: LedgerFile }
-  /** Wall times, ms since 1970. The rest: who is waited for and why; absent for the storage. */
-  | ({ readonly type: 'unreachable'; readonly sinceMs: number; readonly untilMs: number } & Partial<HostWait>)
+  /** Wall times, ms since 1970. */
+  | { readonly type: 'unreachable'; readonly sinceMs: number; readonly untilMs: number }
   | { readonly type: 'reachable' }
 
 export interface RenewalReason {
