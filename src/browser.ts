@@ -24,6 +24,7 @@ export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/brows
 export { pageClock } from './adapters/browser/page-clock.ts'
 export { fileFromHandle, type MissingFile } from './adapters/browser/picked-files.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
+export { learnFacts } from './adapters/web/file-facts.ts'
 
 /** Half of what it is elsewhere: five connections need no more, and a browser asks first for the address of each part. */
 const PARTS_PER_FILE = 64

@@ -1,6 +1,6 @@
 // Where files come in: by drop on the whole element, by the picker, and by the folder picker where the browser has one.
 
-import { learnFacts } from '../adapters/web/file-facts.ts'
+import { learnFacts } from '../browser.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
 import type { Formats } from './formats.ts'

@@ -4,7 +4,7 @@
 /** After so long the page gets its turn, ms. */
 const TURN_MS = 10
 
-/** What a Blob answers from then on at once. */
+/** For pages that look at many files that were picked: their `size` and `lastModified` are there at once from then on. */
 export async function learnFacts(files: Iterable<Blob>): Promise<void> {
   let beganAtMs = performance.now()
   for (const { size } of files) {
