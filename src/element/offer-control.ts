@@ -2,7 +2,7 @@
 
 import type { BrowserUplink } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { feedOffers, findOffers, isOneClick, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
+import { feedOffers, findOffers, isOneClick, keepFound, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
 
 export interface OfferControl {
   readonly offers: readonly Offer[]
@@ -30,23 +30,39 @@ export interface OfferControlOptions {
   readonly mayGiveUp: (atStake: AtStake) => Promise<boolean>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: () => void
+  /** What a look that is under way finds may not be so any more: time for another. */
+  readonly lookAgain: () => void
   readonly onChange: () => void
 }
 
 export function createOfferControl(options: OfferControlOptions): OfferControl {
   const { attempt, onChange } = options
   let offers: readonly Offer[] = []
-  /** Whose first click is still looked into. */
+  /** Whose first click, or last file, is still looked into. */
   const accepting = new Set<string>()
+  /** Of looks that overlap, the newest counts. */
+  let looks = 0
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
+
+  const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
+    if (accepting.has(key)) return
+    accepting.add(key)
+    await attempt(work)
+    accepting.delete(key)
+  }
+  const drop = (key: string): void => {
+    offers = offers.filter(({ session }) => session.key !== key)
+    looks += 1
+    options.lookAgain()
+  }
 
   /** Takes an offer up when nothing is missing, else shows what is. */
   const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
     const { key, filesTotal } = offer.session
     const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer)
     if ('upload' in outcome) {
-      offers = offers.filter(({ session }) => session.key !== key)
       options.onTaken(outcome, filesTotal)
+      drop(key)
     } else offers = offers.map((other) => (other.session.key === key ? outcome : other))
     onChange()
   }
@@ -62,21 +78,20 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         options.choose()
         return
       }
-      if (accepting.has(key)) return
-      accepting.add(key)
-      await attempt(async (uplink) => {
-        const missing = offer.missing.length === 0 ? [] : await uplink.allowFiles(key)
-        await goOn(uplink, { ...offer, missing })
+      await once(key, async (uplink) => {
+        if (offer.missing.length === 0) return goOn(uplink, offer)
+        const missing = await uplink.allowFiles(key)
+        // Files may have been chosen meanwhile.
+        await goOn(uplink, keepFound({ ...offer, missing }, find(key)))
       })
-      accepting.delete(key)
     },
     async discard(key) {
       const offer = find(key)
       if (offer === undefined || !(await options.mayGiveUp(offer.session))) return
       await attempt(async (uplink) => {
         await uplink.cancelSession(key)
-        offers = offers.filter((other) => other !== offer)
         options.onDiscarded()
+        drop(key)
         onChange()
       })
     },
@@ -84,19 +99,25 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       const fed = feedOffers(offers, files)
       const complete = fed.offers.filter((offer, index) => offer !== offers[index] && offer.missing.length === 0)
       offers = fed.offers
-      for (const offer of complete) void attempt((uplink) => goOn(uplink, offer))
+      for (const offer of complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
     async look(uplinkOf, flow, keysInUse) {
+      looks += 1
+      const own = looks
+      let fresh: readonly Offer[]
       try {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
         if (uplink === undefined || !('missingFiles' in uplink)) return
-        offers = await findOffers(uplink, flow, keysInUse)
+        fresh = await findOffers(uplink, flow, keysInUse)
       } catch {
         // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
-        offers = []
+        fresh = []
       }
+      if (own !== looks) return
+      // What was chosen again stays chosen.
+      offers = fresh.map((offer) => keepFound(offer, find(offer.session.key)))
       onChange()
     },
   }

@@ -55,6 +55,14 @@ export function feedOffers(
   return { offers: fed, rest }
 }
 
+/** The offer with those files chosen that were chosen for it before, of those that it misses. */
+export function keepFound(offer: Offer, before: Offer | undefined): Offer {
+  const found = new Map(
+    [...(before?.found ?? [])].filter(([index]) => offer.missing.some((file) => file.fileIndex === index)),
+  )
+  return { ...offer, found, missing: offer.missing.filter(({ fileIndex }) => !found.has(fileIndex)) }
+}
+
 /** Takes an upload up; when files turn out to be missing, the offer that says which. */
 export async function resumeOffer(uplink: BrowserUplink, offer: Offer): Promise<ResumedUpload | Offer> {
   const { key } = offer.session

@@ -107,6 +107,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       announcer.say(setting().texts.saidStarted(setting().formats.count(filesTotal)))
     },
     onDiscarded: () => announcer.say(setting().texts.wasCancelled),
+    lookAgain() {
+      if (target.isConnected) void view.lookForOffers()
+    },
     onChange: askFrame,
   })
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
