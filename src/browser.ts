@@ -23,6 +23,7 @@ export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
 export { pageClock } from './adapters/browser/page-clock.ts'
 export { fileFromHandle, type MissingFile } from './adapters/browser/picked-files.ts'
+export { drivenSessions } from './adapters/browser/session-lease.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
 export { learnFacts } from './adapters/web/file-facts.ts'
 

@@ -60,7 +60,7 @@ export function refuseEcho(reply: TransportReply, json: unknown, operation: stri
   if (secret.length < SHORTEST_SECRET || !holds(json)) return
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REPLY',
-    `The service repeats the credential in its answer to ${operation}, so this answer is not used. Check the base URL, and tell the service.`,
+    `The service repeats the credential in its answer to ${operation}, so it is not used. Tell the service.`,
     { details: { operation } },
   )
 }

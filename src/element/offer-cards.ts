@@ -61,8 +61,9 @@ function createCard(accept: () => void, discard: () => void): Card {
   const element = build('div', 'offer', { role: 'group' }, words, build('div', 'actions', {}, go, drop))
   return {
     element,
-    draw({ session, missing, ...offer }, texts, formats) {
-      const isAllowing = isOneClick({ session, missing, ...offer })
+    draw(offer, texts, formats) {
+      const { session, missing } = offer
+      const isAllowing = isOneClick(offer)
       setAttribute(element, 'aria-label', texts.offerTitle)
       setText(title, texts.offerTitle)
       const [done, all] = [formats.count(session.filesConfirmed), formats.count(session.filesTotal)]

@@ -1,8 +1,11 @@
 // What a person does with the offers: takes one up, feeds it with files that are chosen again, or gives it up.
 
-import type { BrowserUplink } from '../browser.ts'
+import { drivenSessions, type BrowserUplink } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { feedOffers, findOffers, isOneClick, keepFound, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
+
+/** How often it is asked whether another tab is still at an upload that is not finished, ms. */
+const DRIVEN_EVERY_MS = 1_000
 
 export interface OfferControl {
   readonly offers: readonly Offer[]
@@ -10,7 +13,10 @@ export interface OfferControl {
   discard(key: string): Promise<void>
   /** Gives each file to the offer that misses it, and takes up what is complete; the files that nobody misses. */
   feed(files: readonly ChosenFile[]): readonly ChosenFile[]
-  /** Looks for unfinished uploads of an earlier life, without those in `keysInUse`. `uplinkOf` may throw. */
+  /**
+   * Looks for unfinished uploads of an earlier life, without those in `keysInUse`; those that another tab drives are offered
+   * when it does no more. `uplinkOf` may throw.
+   */
   look(uplinkOf: () => BrowserUplink | undefined, flow: string, keysInUse: ReadonlySet<string>): Promise<void>
 }
 
@@ -22,6 +28,8 @@ export interface AtStake {
 }
 
 export interface OfferControlOptions {
+  /** Nothing is looked for by itself while it is not in the page. */
+  readonly target: { readonly isConnected: boolean }
   /** Does what needs an Uplink; shows what goes wrong. */
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
   /** Opens the picker. */
@@ -30,13 +38,13 @@ export interface OfferControlOptions {
   readonly mayGiveUp: (atStake: AtStake) => Promise<boolean>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: () => void
-  /** What a look that is under way finds may not be so any more: time for another. */
+  /** An offer was taken up or given up, or another tab drives an upload no more: time to look. */
   readonly lookAgain: () => void
   readonly onChange: () => void
 }
 
 export function createOfferControl(options: OfferControlOptions): OfferControl {
-  const { attempt, onChange } = options
+  const { attempt, target, onChange } = options
   let offers: readonly Offer[] = []
   /** Whose first click, or last file, is still looked into. */
   const accepting = new Set<string>()
@@ -50,10 +58,20 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     await attempt(work)
     accepting.delete(key)
   }
-  const drop = (key: string): void => {
-    offers = offers.filter(({ session }) => session.key !== key)
+  /** Also a look that is under way counts no more: what it finds may not be so. */
+  const lookAgain = (without?: string): void => {
     looks += 1
+    offers = offers.filter(({ session }) => session.key !== without)
     options.lookAgain()
+  }
+  const watch = (driven: readonly Offer[], own: number): void => {
+    const check = async (): Promise<void> => {
+      if (own !== looks || !target.isConnected) return
+      const isDriven = await drivenSessions()
+      if (driven.every(({ session }) => isDriven(session.key))) watch(driven, own)
+      else lookAgain()
+    }
+    setTimeout(() => void check(), DRIVEN_EVERY_MS)
   }
 
   /** Takes an offer up when nothing is missing, else shows what is. */
@@ -62,7 +80,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer)
     if ('upload' in outcome) {
       options.onTaken(outcome, filesTotal)
-      drop(key)
+      lookAgain(key)
     } else offers = offers.map((other) => (other.session.key === key ? outcome : other))
     onChange()
   }
@@ -79,7 +97,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         return
       }
       await once(key, async (uplink) => {
-        if (offer.missing.length === 0) return goOn(uplink, offer)
         const missing = await uplink.allowFiles(key)
         // Files may have been chosen meanwhile.
         await goOn(uplink, keepFound({ ...offer, missing }, find(key)))
@@ -91,7 +108,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       await attempt(async (uplink) => {
         await uplink.cancelSession(key)
         options.onDiscarded()
-        drop(key)
+        lookAgain(key)
         onChange()
       })
     },
@@ -103,17 +120,20 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       return fed.rest
     },
     async look(uplinkOf, flow, keysInUse) {
-      looks += 1
-      const own = looks
-      let fresh: readonly Offer[]
+      const own = (looks += 1)
+      let fresh: readonly Offer[] = []
       try {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
         if (uplink === undefined || !('missingFiles' in uplink)) return
-        fresh = await findOffers(uplink, flow, keysInUse)
+        // Before the journal is read: what ends meanwhile is looked at again.
+        const isDriven = await drivenSessions()
+        const all = await findOffers(uplink, flow, keysInUse)
+        const driven = all.filter(({ session }) => isDriven(session.key) && !accepting.has(session.key))
+        if (driven.length > 0) watch(driven, own)
+        fresh = all.filter((offer) => !driven.includes(offer))
       } catch {
         // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
-        fresh = []
       }
       if (own !== looks) return
       // What was chosen again stays chosen.

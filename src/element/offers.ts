@@ -27,8 +27,7 @@ export async function findOffers(
   keysInUse: ReadonlySet<string>,
 ): Promise<Offer[]> {
   const open = (await uplink.sessions()).filter(
-    ({ key, flow: of, status }) =>
-      of === flow && !keysInUse.has(key) && (status === 'open' || status === 'partial' || status === 'failed'),
+    ({ key, flow: of, status }) => of === flow && !keysInUse.has(key) && ['open', 'partial', 'failed'].includes(status),
   )
   return Promise.all(
     open.map(async (session) => ({ session, missing: await uplink.missingFiles(session.key), found: new Map() })),

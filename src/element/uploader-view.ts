@@ -98,6 +98,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   })
   const question = createQuestion()
   const offers = createOfferControl({
+    target,
     attempt,
     choose: () => void zone.choose(),
     mayGiveUp,
@@ -107,9 +108,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       announcer.say(setting().texts.saidStarted(setting().formats.count(filesTotal)))
     },
     onDiscarded: () => announcer.say(setting().texts.wasCancelled),
-    lookAgain() {
-      if (target.isConnected) void view.lookForOffers()
-    },
+    lookAgain: () => void view.lookForOffers(),
     onChange: askFrame,
   })
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))

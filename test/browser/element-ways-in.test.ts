@@ -80,6 +80,33 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(puts).toEqual(['2'])
   })
 
+  test('offers nothing that another tab still uploads, and offers it when that tab is gone', async () => {
+    const page = await openPage()
+    await page.route(isLatePart, () => undefined)
+    await addElement(page, VIDEO)
+    await dropOnto(page, [pathOf('swing-01.mp4')])
+    await page.getByRole('button', { name: 'Upload 1 file', exact: true }).click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
+    const tab = await page.context().newPage()
+    await tab.goto(page.url())
+    // How often it asked who is at what: it has looked, and watches.
+    await tab.evaluate(() => {
+      const { query } = LockManager.prototype
+      Object.assign(window, { queries: 0 })
+      LockManager.prototype.query = function () {
+        Object.assign(window, { queries: (window as unknown as { queries: number }).queries + 1 })
+        return query.call(this)
+      }
+    })
+    await addElement(tab, VIDEO)
+    await tab.waitForFunction(() => (window as unknown as { queries: number }).queries > 2)
+    const offer = tab.getByRole('group', { name: 'An earlier upload is not finished' })
+    expect(await offer.count()).toBe(0)
+
+    await page.close()
+    await offer.waitFor()
+  })
+
   test('shows whole names and whole bytes on a phone, and nothing is wider than it', async () => {
     const page = await openPage({ viewport: { width: 360, height: 740 } })
     await addElement(page, { ...VIDEO, lang: 'en' })

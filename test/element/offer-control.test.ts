@@ -1,18 +1,25 @@
 // Uploads of an earlier life that are offered: one is taken up once, however often one clicks, and what a person did
 // with its card outlives the looks at the journal that come between.
 
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 
 import type { BrowserUplink, MissingFile } from '../../src/browser.ts'
 import { createOfferControl } from '../../src/element/offer-control.ts'
 import type { Upload } from '../../src/flows/upload.ts'
 
 const KEY = 'capture-1'
+const SECOND_MS = 1_000
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
 
 /** One unfinished session that misses these files; resumes, and looks from `hold` on, are answered when the test says so. */
 async function offered(...missing: readonly MissingFile[]) {
   const resumed: string[] = []
-  const answers: (() => void)[] = []
+  let answer = (): void => undefined
+  const answered = new Promise<void>((resolve) => (answer = resolve))
   const held: (() => void)[] = []
   const taken: Upload[] = []
   const journal = { missing, allowed: missing, isOpen: true, isHeld: false }
@@ -28,13 +35,15 @@ async function offered(...missing: readonly MissingFile[]) {
       journal.isOpen = false
       return Promise.resolve()
     },
-    resume(key: string) {
+    async resume(key: string) {
       resumed.push(key)
-      return new Promise<Upload>((resolve) => answers.push(() => resolve({ key } as Upload)))
+      await answered
+      return { key } as Upload
     },
   } as unknown as BrowserUplink
   const look = () => control.look(() => uplink, 'capture', new Set(taken.map(({ key }) => key)))
   const control = createOfferControl({
+    target: { isConnected: true },
     attempt: (work) => work(uplink),
     choose: () => undefined,
     mayGiveUp: () => Promise.resolve(true),
@@ -44,15 +53,15 @@ async function offered(...missing: readonly MissingFile[]) {
     onChange: () => undefined,
   })
   await look()
-  const answerAll = (waiting: (() => void)[]) => waiting.splice(0).forEach((answer) => answer())
+  const answerLooks = () => held.splice(0).forEach((answerLook) => answerLook())
   return {
     control,
     journal,
     look,
     resumed,
     taken,
-    answer: () => answerAll(answers),
-    answerLooks: () => answerAll(held),
+    answer,
+    answerLooks,
   }
 }
 
@@ -132,4 +141,107 @@ it('gives up an offer that was looked at anew while the person was asked', async
   await Promise.all([look(), click])
 
   expect(control.offers).toEqual([])
+})
+
+/** Unfinished sessions that other tabs drive, which `free` ends; a journal that tells how often it was read. */
+async function driven(keys: readonly string[]) {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const held = new Set(keys)
+  const done = new Set<string>()
+  const target = { isConnected: true }
+  const seen = { looks: 0, queries: 0 }
+  const query = () => {
+    seen.queries += 1
+    const names = [...held].map((key) => `mocap-uplink session mocap-uplink ${JSON.stringify(key)}`)
+    return Promise.resolve({ held: [...names, `of the page "${KEY}"`].map((name) => ({ name })) })
+  }
+  // There is nothing but the question: whoever asks for a lock of these stands in the way of an upload.
+  vi.stubGlobal('navigator', { locks: { query } })
+  const uplink = {
+    sessions() {
+      seen.looks += 1
+      const open = keys.filter((key) => !done.has(key))
+      return Promise.resolve(open.map((key) => ({ key, flow: 'capture', status: 'open', filesTotal: 1 })))
+    },
+    missingFiles: () => Promise.resolve([]),
+  } as unknown as BrowserUplink
+  const look = () => control.look(() => uplink, 'capture', new Set())
+  const control = createOfferControl({
+    target,
+    attempt: (work) => work(uplink),
+    choose: () => undefined,
+    mayGiveUp: () => Promise.resolve(true),
+    onTaken: () => undefined,
+    onDiscarded: () => undefined,
+    lookAgain: () => void look(),
+    onChange: () => undefined,
+  })
+  const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * SECOND_MS)
+  await look()
+  const offeredKeys = () => control.offers.map(({ session }) => session.key)
+  return { held, done, target, seen, look, seconds, offeredKeys }
+}
+
+it('offers no upload that another tab drives, and offers it when that tab is gone', async () => {
+  const { held, seconds, offeredKeys, seen } = await driven(['a "b"', 'c'])
+
+  await seconds(60)
+  expect(offeredKeys()).toEqual([])
+  expect(seen.looks).toBe(1)
+
+  held.delete('a "b"')
+  await seconds(1)
+  expect(offeredKeys()).toEqual(['a "b"'])
+})
+
+it('looks once for each of many uploads that end in turn, and asks nothing when all have', async () => {
+  const keys = Array.from({ length: 10 }, (_, index) => `k${index}`)
+  const { held, done, seconds, offeredKeys, seen } = await driven(keys)
+
+  for (const key of keys) {
+    done.add(key)
+    held.delete(key)
+    await seconds(3)
+  }
+
+  expect(seen.looks).toBe(1 + keys.length)
+  expect(offeredKeys()).toEqual([])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+it('watches once, however often it looked before the tab was gone', async () => {
+  const { held, look, seconds, offeredKeys, seen } = await driven([KEY])
+  await Promise.all([look(), look()])
+  await look()
+  await seconds(1)
+  expect(vi.getTimerCount()).toBe(1)
+  const { looks } = seen
+
+  held.clear()
+  await seconds(10)
+
+  expect(seen.looks).toBe(looks + 1)
+  expect(offeredKeys()).toEqual([KEY])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+it('neither asks nor looks by itself for an element that is not in the page', async () => {
+  const { held, target, seconds, seen } = await driven([KEY])
+  const before = { ...seen }
+
+  target.isConnected = false
+  held.clear()
+  await seconds(10)
+
+  expect(seen).toEqual(before)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+it('offers what there is where the browser does not tell what is held', async () => {
+  const { look, offeredKeys } = await driven([KEY])
+  vi.stubGlobal('navigator', { locks: { query: () => Promise.reject(new Error('of no origin')) } })
+
+  await look()
+
+  expect(offeredKeys()).toEqual([KEY])
 })

@@ -1,10 +1,13 @@
 // The lease on a session: a Web Lock, so that two tabs never drive one session, and that of a tab that dies is free.
 
 import { UploadError } from '../../core/errors.ts'
+import { platformLocks } from './host-slots.ts'
 
 /** After a reload the page before may still be going: its lease is waited for this long, while this page is young. */
 const GRACE_MS = 2_000
 const YOUNG_MS = 10_000
+
+const PREFIX = 'mocap-uplink session '
 
 /**
  * Takes the lease at once or rejects with ERR_UPLOAD_JOURNAL; gives the function that gives it back, which settles when
@@ -13,12 +16,12 @@ const YOUNG_MS = 10_000
 export function leaseSession(locks: LockManager | undefined, place: string, key: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     if (locks === undefined) {
-      const message = 'Sessions cannot be kept in this page, because it is not secure: serve it by https.'
+      const message = 'No session can be kept in a page that is not secure: serve it by https.'
       reject(new UploadError('ERR_UPLOAD_JOURNAL', message, { details: { key } }))
       return
     }
     // The key as JSON: not every string is a name of a lock.
-    const name = `mocap-uplink session ${place} ${JSON.stringify(key)}`
+    const name = `${PREFIX}${place} ${JSON.stringify(key)}`
     const isYoung = performance.now() < YOUNG_MS
     const how = isYoung ? { signal: AbortSignal.timeout(GRACE_MS) } : { ifAvailable: true }
     const held = locks.request(name, how, (lock) => {
@@ -32,6 +35,18 @@ export function leaseSession(locks: LockManager | undefined, place: string, key:
     })
     held.catch((error: unknown) => reject(isYoung ? heldElsewhere(key) : (error as Error)))
   })
+}
+
+/**
+ * For pages that offer to take sessions up: tells of a key whether this page or another tab drove its session in the browser's
+ * journal just now. It asks for no lease, since one that is asked for stands in the way of those that go on.
+ */
+export async function drivenSessions(): Promise<(key: string) => boolean> {
+  const now = await platformLocks()
+    ?.query()
+    .catch(() => undefined)
+  return (key) =>
+    now?.held?.some(({ name }) => name?.startsWith(PREFIX) && name.endsWith(` ${JSON.stringify(key)}`)) === true
 }
 
 function heldElsewhere(key: string): UploadError {

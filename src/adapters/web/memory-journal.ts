@@ -17,7 +17,7 @@ export function memoryJournal(): Journal {
   return {
     open(key) {
       return attempt(() => {
-        if (leases.has(key)) throw refused(`The session "${key}" is open already: close it before opening it again.`)
+        if (leases.has(key)) throw refused(`The session "${key}" is open already: close it first.`)
         leases.add(key)
         return openSession(key, sessions, () => leases.delete(key))
       })

@@ -7,7 +7,7 @@ import type { SourceIdentity } from '../../core/ports.ts'
 export function sourceChanged(location: string, how: string, cause?: unknown): UploadError {
   return new UploadError(
     'ERR_UPLOAD_SOURCE_CHANGED',
-    `"${location}" has changed since its upload began: ${how}. Let nothing write to it while it uploads, then start a new upload of it.`,
+    `"${location}" has changed since its upload began: ${how}. Let nothing write to it, then start a new upload of it.`,
     { cause, details: { location } },
   )
 }
