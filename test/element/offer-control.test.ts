@@ -15,7 +15,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** One unfinished session that misses these files; resumes, and looks from `hold` on, are answered when the test says so. */
+/** One unfinished session that misses these files; resumes, and looks that are held, are answered when the test says so. */
 async function offered(...missing: readonly MissingFile[]) {
   const resumed: string[] = []
   let answer = (): void => undefined
