@@ -56,7 +56,7 @@ function checkPath(path: string): void {
   if (/[\\?#\s\p{Cc}\p{Surrogate}]/u.test(path))
     invalid('The path has a query, a fragment, a backslash or a blank: give queries apart, encode the rest.')
   if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
-    invalid('The path has a segment of dots: give it without.')
+    invalid('The path has dots that leave the base URL: give it without.')
 }
 
 function withoutTrailingSlashes(path: string): string {
