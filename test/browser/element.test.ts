@@ -43,6 +43,18 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     return () => page.unroute(isLatePart)
   }
 
+  /** Begins an upload of two files whose course the test scripts. */
+  async function startTwo(page: Page): Promise<void> {
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
+      await element.start()
+    })
+  }
+
   test('uploads what is dropped, in natural order, and tells the page', async () => {
     const page = await openPage()
     await addElement(page)
@@ -250,13 +262,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
   test('offers no retry while the rest of its upload runs, because it could not begin', async () => {
     const page = await openPage()
-    await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
-      await element.start()
+    await startTwo(page)
+    await page.evaluate(() => {
       globalThis.scripted.change(0, { state: 'failed', error: { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'no' } })
     })
     const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
@@ -370,13 +377,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
   test('says the share of a file once, beside what else is known of it', async () => {
     const page = await openPage()
-    await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
-      await element.start()
+    await startTwo(page)
+    await page.evaluate(() => {
       globalThis.scripted.change(0, { state: 'uploading', sentBytes: 0.5 })
       globalThis.scripted.change(1, { state: 'confirming', sentBytes: 1 })
     })
