@@ -1,6 +1,7 @@
 // Constructs: one engine, one client and the flows become one Uplink. Nothing else happens here.
 
-import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './client/service-client.ts'
+import type { ServiceClient } from './client/operations.ts'
+import { createServiceClient, type ServiceClientOptions } from './client/service-client.ts'
 import { readAddressPolicy, type AddressPolicy, type HostPolicy } from './core/address/address-policy.ts'
 import { createTunedEngine, type EngineOptions } from './core/engine.ts'
 import type { Hearing } from './core/line/hearing.ts'

@@ -95,6 +95,52 @@ describe('the walls', () => {
   })
 })
 
+/** The files that a file of `src` imports, types included, from `src` on. */
+function roomsBehind(name: string, text: string): string[] {
+  return importsOf(text)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => join(dirname(name), target).split(sep).join('/'))
+}
+
+/** The first way from a file back to itself; undefined where every way ends. */
+function circleIn(imports: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+  const isDone = new Set<string>()
+  const walk = (name: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name]
+    if (isDone.has(name)) return undefined
+    for (const next of imports.get(name) ?? []) {
+      const circle = walk(next, [...way, name])
+      if (circle !== undefined) return circle
+    }
+    isDone.add(name)
+    return undefined
+  }
+  for (const name of imports.keys()) {
+    const circle = walk(name, [])
+    if (circle !== undefined) return circle
+  }
+  return undefined
+}
+
+describe('imports', () => {
+  it('never lead back to where they began, so that each file can be read after those below it', () => {
+    const imports = new Map(sources.map(({ name, text }) => [name, roomsBehind(name, text)]))
+
+    expect([...imports.values()].flat().filter((name) => name.endsWith('.ts')).length).toBeGreaterThan(1_000)
+    expect(circleIn(imports)).toBeUndefined()
+    expect(
+      circleIn(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c', 'd']],
+          ['c', []],
+          ['d', ['b']],
+        ]),
+      ),
+    ).toEqual(['b', 'd', 'b'])
+  })
+})
+
 describe('every file', () => {
   it.each(sources)('$name says what it is, in at most 400 lines, and leaves nothing for later', ({ name, text }) => {
     const body = text.replace(/^#![^\n]*\n/, '')

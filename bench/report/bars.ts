@@ -1,21 +1,8 @@
 // Bars: what the product has to reach, judged on numbers of one interleaved run. A bar is met, missed, or was not
 // measured; it is never left out.
 
-import { valuesOf, type Run } from './result.ts'
-import { readable, summarize, type Summary } from './statistics.ts'
-
-export interface Bar {
-  /** What is compared with what, such as `throughput, mocap-uplink ÷ curl -T`. */
-  readonly name: string
-  readonly rule: 'atLeast' | 'atMost'
-  readonly limit: number
-  /** `×` for a ratio, else the unit of the limit. */
-  readonly unit: string
-  readonly status: 'met' | 'missed' | 'not measured'
-  /** The number that was judged: the median, or the worst run where every run has to keep the limit. */
-  readonly value?: number
-  readonly spread?: Summary
-}
+import { valuesOf, type Bar, type Run } from './result.ts'
+import { readable, summarize } from './statistics.ts'
 
 export interface BarDemand {
   readonly name: string

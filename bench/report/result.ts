@@ -1,6 +1,6 @@
 // What a part of the benchmark hands over: every single run, the bars that it was to reach, and how to show them.
 
-import type { Bar } from './bars.ts'
+import type { Summary } from './statistics.ts'
 
 /** One run of one contestant. Units are in the names of the measures: `wallMs`, `gigabytesPerSecond`, `peakMib`. */
 export interface Run {
@@ -10,6 +10,20 @@ export interface Run {
   readonly measures: Readonly<Record<string, number>>
   /** What was set in this run beside the contestant's defaults, such as a part size. */
   readonly setting?: Readonly<Record<string, number | string>>
+}
+
+/** What the product has to reach, and whether it does. */
+export interface Bar {
+  /** What is compared with what, such as `throughput, mocap-uplink ÷ curl -T`. */
+  readonly name: string
+  readonly rule: 'atLeast' | 'atMost'
+  readonly limit: number
+  /** `×` for a ratio, else the unit of the limit. */
+  readonly unit: string
+  readonly status: 'met' | 'missed' | 'not measured'
+  /** The number that was judged: the median, or the worst run where every run has to keep the limit. */
+  readonly value?: number
+  readonly spread?: Summary
 }
 
 /** A column of the printed table: the median of a measure, with its spread. */

@@ -5,7 +5,7 @@ import type { BaseUrl } from './base-url.ts'
 import type { OperationKind } from './contract.ts'
 import { readJson } from './reply.ts'
 import type { Caller } from './repeat.ts'
-import type { FreeCallOptions } from './service-client.ts'
+import type { FreeCallOptions } from './operations.ts'
 
 const METHODS: Readonly<Record<string, OperationKind>> = {
   GET: 'read',

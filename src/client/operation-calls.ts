@@ -29,7 +29,7 @@ import { confirmFileToWire, videoUploadFromWire, videoUploadToWire } from './con
 import { bytesOf, callFreely } from './free-call.ts'
 import { readJson, refuseEcho, serviceWords, showNames } from './reply.ts'
 import type { CallResult, Caller } from './repeat.ts'
-import type { CallOptions, ServiceClient } from './service-client.ts'
+import type { CallOptions, ServiceClient } from './operations.ts'
 
 interface Sent {
   readonly id?: ServiceId

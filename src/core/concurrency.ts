@@ -1,8 +1,9 @@
 // How many parts may be in flight. Pure: it learns from samples and answers with a number. No fixed number is right: a long
 // lossy line wants sixty-four connections, a short clean one two, and each more would only delay everyone else's traffic.
 
-import { createAdaptiveConcurrency } from './line/adaptive-concurrency.ts'
 import { invalid } from './errors.ts'
+import { createAdaptiveConcurrency } from './line/adaptive-concurrency.ts'
+import type { Concurrency } from './line/concurrency-sample.ts'
 import type { Hearing } from './line/hearing.ts'
 
 export type ConcurrencyOptions =
@@ -15,33 +16,6 @@ export type ConcurrencyOptions =
       readonly max?: number
     }
   | { readonly fixed: number }
-
-/** What happened since the last sample; ten a second show more than one. */
-export interface ConcurrencySample {
-  /** On a clock that does not jump back, ms. */
-  readonly atMs: number
-  /** Parts in flight now. */
-  readonly inFlight: number
-  /** Bytes handed to the network, as they go; counted only at the end of parts, it takes longer to see anything. */
-  readonly bytesSince: number
-  readonly partsDone: number
-  /** Answers that said "too much": 429, 503, SlowDown. */
-  readonly throttles: number
-  /** Attempts that got no answer. */
-  readonly failures: number
-  /** How late the sample came, ms: a round trip waited for the processor as long. Default 0. */
-  readonly lateMs?: number
-  /** A bare round trip measured since the last sample, ms; undefined when none was. */
-  readonly roundTripMs?: number | undefined
-}
-
-export interface Concurrency {
-  /** Parts that may be in flight now. */
-  limit(): number
-  onSample(sample: ConcurrencySample): void
-  /** Whether a round trip measured now would be of use: a trial is near or under way. */
-  isCurious(): boolean
-}
 
 /**
  * Makes a controller: `fixed` keeps one number, the other form finds its own between `min` and `max`. Without `hearing` it

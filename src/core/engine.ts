@@ -5,14 +5,13 @@
 import PQueue from 'p-queue'
 import { createAlarm } from './time/alarm.ts'
 import { invalid } from './errors.ts'
-import type { Hearing } from './line/hearing.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createRetryAccount } from './transfer/retry-budget.ts'
 import { createSettling } from './transfer/settling.ts'
 import type { LimitRate } from './line/timetable.ts'
 import { createTransfer, type Transfer, type TransferPorts, type TransferResult } from './transfer/transfer.ts'
 import type { TransferJob } from './transfer/transfer-job.ts'
-import { fixedTuning, MAX_CONCURRENCY, type Tuning, type TuningMaker } from './tuning.ts'
+import { fixedTuning, MAX_CONCURRENCY, type Tuning, type TuningMaker, type TuningOptions } from './tuning.ts'
 import { DEFAULT_TIMEOUTS, type AttemptTimeouts } from './attempt/watchdog.ts'
 import { windowBodies, type WindowBodies, type WindowBodiesOptions } from './attempt/window-bodies.ts'
 
@@ -37,19 +36,8 @@ export interface FixedEngineOptions {
 export interface EngineOptions
   extends
     Omit<FixedEngineOptions, 'concurrency' | 'bodies'>,
-    Pick<WindowBodiesOptions, 'memoryBytes' | 'allocate' | 'wholeBodies'> {
-  /** Parts in flight across all sessions: `auto` (default) starts at 4 and finds its own number up to 64. */
-  readonly concurrency?: number | 'auto'
-  /**
-   * Yields to everything else on the line: as fast as makes nobody wait, in at most four parts at once unless `concurrency`
-   * is a number. Default false.
-   */
-  readonly isBackground?: boolean
-  /** Bytes a second over all parts, retries included; absent: no limit. */
-  readonly limitRate?: LimitRate
-  /** Listens to the line where the transport has round trips; absent: `auto` goes by rates alone, which takes it longer. */
-  readonly hearing?: Hearing
-}
+    TuningOptions,
+    Pick<WindowBodiesOptions, 'memoryBytes' | 'allocate' | 'wholeBodies'> {}
 
 /** An engine without a limit of its rate. */
 export interface FixedEngine {

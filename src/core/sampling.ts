@@ -1,7 +1,7 @@
 // Samples of the line at steady times while parts are under way, for a tuning that learns from them.
 
 import { createAlarm } from './time/alarm.ts'
-import type { ConcurrencySample } from './concurrency.ts'
+import type { ConcurrencySample } from './line/concurrency-sample.ts'
 import type { Clock } from './ports.ts'
 import type { AttemptTally } from './transfer/transfer.ts'
 

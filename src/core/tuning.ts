@@ -1,11 +1,11 @@
 // How an engine uses the line: how many parts at once, how fast, and what it hears meanwhile. The fixed form here takes the
 // whole line with one number of parts; adaptive-tuning has all that learns.
 
-import type { EngineOptions } from './engine.ts'
 import { invalid } from './errors.ts'
 import type { Clock, Transport } from './ports.ts'
 import type { Sampling, Slots } from './sampling.ts'
-import type { SendPartPorts } from './attempt/send-part.ts'
+import type { Hearing } from './line/hearing.ts'
+import type { PartPace } from './line/pace.ts'
 import type { Moving, StragglerWatch } from './line/straggler.ts'
 import type { LimitRate } from './line/timetable.ts'
 
@@ -13,7 +13,7 @@ export interface Tuning {
   /** Parts that may be in flight now. */
   limit(): number
   /** Leave to send. */
-  readonly pace: SendPartPorts['pace']
+  readonly pace: PartPace
   /** The transport to send with, so that the line can be listened to. */
   readonly transport: Transport
   /** Another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
@@ -24,16 +24,27 @@ export interface Tuning {
   watchStragglers?<T extends Moving>(): StragglerWatch<T>
 }
 
-export interface TuningOptions extends Pick<EngineOptions, 'concurrency' | 'isBackground' | 'limitRate' | 'hearing'> {
+export interface TuningOptions {
   readonly transport: Transport
   readonly clock: Clock
+  /** Parts in flight across all sessions: `auto` (default) starts at 4 and finds its own number up to 64. */
+  readonly concurrency?: number | 'auto'
+  /**
+   * Yields to everything else on the line: as fast as makes nobody wait, in at most four parts at once unless `concurrency`
+   * is a number. Default false.
+   */
+  readonly isBackground?: boolean
+  /** Bytes a second over all parts, retries included; absent: no limit. */
+  readonly limitRate?: LimitRate
+  /** Listens to the line where the transport has round trips; absent: `auto` goes by rates alone, which takes it longer. */
+  readonly hearing?: Hearing
 }
 
 /** Makes a tuning. Throws ERR_UPLOAD_INVALID_ARGUMENT for a number of parts or a limit that is none, or that it cannot keep. */
 export type TuningMaker = (options: TuningOptions) => Tuning
 
 export const MAX_CONCURRENCY = 64
-const UNLIMITED: SendPartPorts['pace'] = {
+const UNLIMITED: PartPace = {
   isLimited: () => false,
   pieceBytes: () => Infinity,
   take: () => undefined,

@@ -2,7 +2,7 @@
 
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../client/operations.ts'
 import { UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'

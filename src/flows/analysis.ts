@@ -3,7 +3,7 @@
 import { createActor, fromPromise } from 'xstate'
 import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../client/operations.ts'
 import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type {

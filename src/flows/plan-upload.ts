@@ -2,7 +2,7 @@
 
 import type { PlannedFile } from '../core/ports.ts'
 import { prepareFiles } from './prepare.ts'
-import type { UploadDefinition } from './upload-session.ts'
+import type { UploadDefinition } from './upload-definition.ts'
 
 export interface UploadPlan {
   readonly files: readonly PlannedFile[]

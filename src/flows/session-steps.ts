@@ -12,7 +12,7 @@ import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
-import type { FlowPorts, UploadDefinition } from './upload-session.ts'
+import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
 
 export interface SessionSteps {

@@ -2,50 +2,19 @@
 // the protocol, and the engine. The flows call it with what differs between them.
 
 import { createActor, fromPromise } from 'xstate'
-import type { AddressRules } from '../core/address/address-policy.ts'
-import type { Engine } from '../core/engine.ts'
 import { invariant, isUploadError, summarize } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
-import type { PartSize } from '../core/plan.ts'
-import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
 import type { DrainReason, UploadSessionEvent } from '../machines/session-data.ts'
 import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter, type Emitter } from './emitter.ts'
-import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
-import { UploadFailedError, type Upload, type UploadEvents, type UploadFile, type UploadReport } from './upload.ts'
-import type { UploadState } from './upload.ts'
+import { UploadFailedError, type Upload, type UploadEvents, type UploadReport, type UploadState } from './upload.ts'
+import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
-
-/** What every flow of an Uplink shares. */
-export interface FlowPorts {
-  readonly engine: Engine
-  readonly journal: Journal
-  readonly clock: Clock
-  readonly random: Random
-  /** Absent: sources of an earlier life are compared by size and time of change only. */
-  readonly hasher: Hasher | undefined
-  /** SHA-256 of whole files, computed before each confirmation; absent: not computed. */
-  readonly contentHasher: Hasher | undefined
-}
-
-export interface UploadDefinition extends AddressRules {
-  readonly flow: FlowName
-  /** Plain data from which the protocol can be made again; journalled, so never a credential. */
-  readonly params: Readonly<Record<string, unknown>>
-  readonly files: readonly UploadFile[]
-  readonly protocol: Protocol
-  readonly partSizeBytes?: PartSize | undefined
-  readonly renewAddresses?: RenewAddresses | undefined
-  /** How much of what was sent in an earlier life is read again. Default `sample`. */
-  readonly verifyDepth?: 'sample' | 'full' | undefined
-  /** An earlier life began to cancel, and may have told the service without hearing its answer. Default false. */
-  readonly wasCancelAsked?: boolean
-}
 
 /** Starts a new session under a new key. */
 export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upload {

@@ -1,7 +1,7 @@
 // Single-camera video: checks what was asked, makes the protocol, starts the upload.
 
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../client/operations.ts'
 import type { HostPolicy } from '../core/address/address-policy.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
@@ -11,7 +11,8 @@ import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
 import { videoSession } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
-import { startUpload, type FlowPorts, type UploadDefinition } from './upload-session.ts'
+import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import { startUpload } from './upload-session.ts'
 import type { Upload, UploadFile } from './upload.ts'
 
 export interface VideosInput {

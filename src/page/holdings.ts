@@ -1,7 +1,7 @@
 // What this service holds, read with its own client: stored files, the sessions that they belong to, analyses.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../client/operations.ts'
 
 export interface StoredFile {
   readonly name: string

@@ -15,7 +15,7 @@ import type {
 } from '../core/ports.ts'
 import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../client/operations.ts'
 
 export interface CaptureSessionOptions {
   readonly client: ServiceClient

@@ -7,7 +7,7 @@ import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/
 import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../client/operations.ts'
 import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { fileIdOf, matchAddresses } from './match-addresses.ts'
 

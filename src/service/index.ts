@@ -4,24 +4,9 @@
 import type { KeyRing, KeyRingOptions } from './access/key-ring.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import { checkPeers, SERVICE_PEERS } from './peers.ts'
+import type { RunningService } from './run.ts'
 import { resolveS3, type S3Options } from './s3/s3-settings.ts'
 import { resolveOptions } from './settings.ts'
-
-/** A service that listens. */
-export interface RunningService {
-  /** Where it listens, without a slash at the end. */
-  readonly url: string
-  readonly port: number
-  /** Where metrics are scraped, when they have a port of their own. */
-  readonly metricsUrl: string | undefined
-  /** What callers must show; the random ones when none were given. Secret. */
-  readonly credentials: ServiceCredentials
-  /**
-   * Says that it is not ready, stops taking calls, finishes what is in flight (for `stopWithinMs` at most), then closes the
-   * database. Idempotent.
-   */
-  close(): Promise<void>
-}
 
 /**
  * Starts the service. Needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with
@@ -83,4 +68,4 @@ export type { ApiKeyRecord } from './access/api-keys.ts'
 export type { JwtOptions } from './access/jwt-settings.ts'
 export type { KeyRing, KeyRingOptions }
 export type { FaultPlan } from './faults/fault-plan.ts'
-export type { ServiceCredentials, ServiceOptions }
+export type { RunningService, ServiceCredentials, ServiceOptions }

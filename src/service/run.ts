@@ -17,9 +17,9 @@ import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import { createMetrics, listenForScrapes, type Metrics } from './http/metrics.ts'
 import { createServer } from './http/server.ts'
 import { stopServer } from './http/stopping.ts'
-import type { RunningService } from './index.ts'
 import { createObjectStore } from './objects/object-store.ts'
 import { createSigner, type Signer } from './objects/signing.ts'
+import type { ServiceCredentials } from './options.ts'
 import type { ServiceSettings } from './settings.ts'
 import { createAddressSigner } from './s3/s3-addresses.ts'
 import type { S3Settings } from './s3/s3-settings.ts'
@@ -29,6 +29,22 @@ import { sweepSessions } from './videos/session-sweeper.ts'
 const SWEEP_EVERY_MS = 3_600_000
 /** Other copies may be writing to a shared folder: far longer than a body may pause. */
 const SHARED_GRACE_MS = 24 * 3_600_000
+
+/** A service that listens. */
+export interface RunningService {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** Where metrics are scraped, when they have a port of their own. */
+  readonly metricsUrl: string | undefined
+  /** What callers must show; the random ones when none were given. Secret. */
+  readonly credentials: ServiceCredentials
+  /**
+   * Says that it is not ready, stops taking calls, finishes what is in flight (for `stopWithinMs` at most), then closes the
+   * database. Idempotent.
+   */
+  close(): Promise<void>
+}
 
 /** Starts everything, under the faults of a plan if there is one. What was opened is closed again when a later step fails. */
 export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {

@@ -4,7 +4,8 @@ import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import type { ScriptedReply } from '../helpers/scripted-transport.ts'
 import { createServiceClient } from '../../src/client/service-client.ts'
-import type { ServiceClient, ServiceClientOptions } from '../../src/client/service-client.ts'
+import type { ServiceClient } from '../../src/client/operations.ts'
+import type { ServiceClientOptions } from '../../src/client/service-client.ts'
 import type { ServiceClientEvent } from '../../src/client/next-step.ts'
 
 export function clientUnderTest(options: Partial<ServiceClientOptions> = {}) {

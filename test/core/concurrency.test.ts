@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createConcurrency, type Concurrency, type ConcurrencyOptions } from '../../src/core/concurrency.ts'
+import { createConcurrency, type ConcurrencyOptions } from '../../src/core/concurrency.ts'
+import type { Concurrency } from '../../src/core/line/concurrency-sample.ts'
 import { lineHearing } from '../../src/core/line/hearing.ts'
 
 interface Line {

@@ -1,9 +1,6 @@
 // What the test believes of an upload: which parts are confirmed, whether it is paused, whether it is done. No more: a
 // model as clever as the program would share its mistakes.
 
-import type fc from 'fast-check'
-import type { RealUpload } from './real-upload.ts'
-
 export interface Model {
   /** Parts of each file that was added. */
   readonly fileParts: number[]
@@ -13,8 +10,6 @@ export interface Model {
   /** `file/part`; emptied when a new session took the files. */
   confirmed: ReadonlySet<string>
 }
-
-export type Command = fc.AsyncCommand<Model, RealUpload>
 
 export function newModel(): Model {
   return { fileParts: [], isStarted: false, isPaused: false, isDone: false, confirmed: new Set() }

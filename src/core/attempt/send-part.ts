@@ -5,7 +5,7 @@
 import { timeoutsFor } from './attempt-timeouts.ts'
 import { isUploadError, UploadError, type AttemptEnding, type TransportError } from '../errors.ts'
 import { judgeReply, receiptOf } from './judge-reply.ts'
-import type { Pace } from '../line/pace.ts'
+import type { PartPace } from '../line/pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Receipt, Transport } from '../ports.ts'
 import type { TransportRequest, Unit, Verdict } from '../ports.ts'
 import { asSourceError, changeOf, verifyReader } from './source-failure.ts'
@@ -23,7 +23,7 @@ export interface SendPartPorts {
   /** Absent: nothing is hashed and no receipt is verified. */
   readonly hasher: Hasher | undefined
   readonly timeouts: AttemptTimeouts
-  readonly pace: Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
+  readonly pace: PartPace
 }
 
 export interface SendPartOptions {

@@ -1,11 +1,16 @@
 // The body of one attempt that goes to the network without being read by us: a Blob, hashed elsewhere or not at all.
 
+import type { Pace } from '../line/pace.ts'
 import type { Hasher, Reader, Unit } from '../ports.ts'
-import type { SendPartPorts } from './send-part.ts'
 import type { Content } from './whole-body.ts'
 
+export interface UnreadPorts {
+  readonly hasher: Hasher | undefined
+  readonly pace: Pick<Pace, 'isLimited'>
+}
+
 /** A Blob goes out without passing through us when it need not be paced, and is hashed elsewhere or not at all. */
-export function goesUnread({ hasher, pace }: Pick<SendPartPorts, 'hasher' | 'pace'>, reader: Reader): boolean {
+export function goesUnread({ hasher, pace }: UnreadPorts, reader: Reader): boolean {
   const isHashable = hasher === undefined || hasher.digestBlob !== undefined
   return reader.blob !== undefined && isHashable && !pace.isLimited()
 }

@@ -3,8 +3,8 @@
 
 import { createBody } from './body.ts'
 import { invalid } from '../errors.ts'
+import type { PartPace } from '../line/pace.ts'
 import type { Clock } from '../ports.ts'
-import type { SendPartPorts } from './send-part.ts'
 import { createSlicer } from './slices.ts'
 import type { Watchdog } from './watchdog.ts'
 import type { Content, WholeBodies, WholeBodyOptions } from './whole-body.ts'
@@ -16,7 +16,7 @@ export interface WindowBodies extends WindowPool {
 }
 
 export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'reader' | 'startHash' | 'windows'> {
-  readonly pace: SendPartPorts['pace']
+  readonly pace: PartPace
   readonly signal: AbortSignal
   readonly watchdog: Watchdog
 }

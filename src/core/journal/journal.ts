@@ -3,7 +3,7 @@
 // is for its owner's eyes only.
 
 import type { ErrorSummary } from '../errors.ts'
-import type { AddressedFile, PlannedFile, Receipt } from '../ports.ts'
+import type { AddressedFile, PlannedFile, Receipt } from '../ports/protocol.ts'
 
 /** Version of the record types. A journal with another one is refused, never guessed. */
 export const JOURNAL_VERSION = 1

@@ -7,7 +7,7 @@
 // have lost packets, so a rate that falls is the sign to try more at once, and more is not taken back for having brought
 // nothing yet: nobody waits for it, and going back would cost what the older ones are about to lose.
 
-import type { Concurrency, ConcurrencySample } from '../concurrency.ts'
+import type { Concurrency, ConcurrencySample } from './concurrency-sample.ts'
 import type { EarlyGrowth } from './early-growth.ts'
 import { createGoodput } from './goodput.ts'
 import type { Hearing } from './hearing.ts'

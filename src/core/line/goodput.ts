@@ -1,7 +1,7 @@
 // Bytes a second over enough time to be compared. It leaves out the moments after a change: young connections fill the
 // buffers of the system before they fill the line, and those bytes say nothing about it.
 
-import type { ConcurrencySample } from '../concurrency.ts'
+import type { ConcurrencySample } from './concurrency-sample.ts'
 
 export interface Goodput {
   /** A limit has changed: measure anew, once as many new connections as that have filled their buffers. */

@@ -19,6 +19,9 @@ export interface Pace {
   setCeiling(bytesPerSecond: number | undefined): void
 }
 
+/** What an attempt asks of it. */
+export type PartPace = Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
+
 interface Waiter {
   readonly bytes: number
   go(): void

@@ -1,6 +1,6 @@
 // Where in object storage a file lies: keys are made of ids alone, so that no name from outside becomes a path.
 
-import type { ServiceContext } from '../context.ts'
+import type { Signer } from './signing.ts'
 
 /** What a key stands for. */
 export interface ObjectKey {
@@ -22,7 +22,7 @@ export function keyOfPath(path: string): ObjectKey | undefined {
 
 /** An address for one PUT target or one read. `partNumber` only where a file has parts. */
 export function addressOf(
-  { signer, publicUrl }: Pick<ServiceContext, 'signer' | 'publicUrl'>,
+  { signer, publicUrl }: { readonly signer: Signer; readonly publicUrl: () => string },
   method: 'PUT' | 'GET',
   key: ObjectKey,
   partNumber?: number,

@@ -2,9 +2,7 @@
 
 import type { Transaction } from 'kysely'
 
-import type { ServiceContext } from '../context.ts'
 import type { Tables } from '../database/tables.ts'
-import { diskStorage } from './disk-storage.ts'
 import type { ObjectKey } from './object-keys.ts'
 
 /** One file of a video session, as storage sees it. */
@@ -43,9 +41,4 @@ export interface ObjectStorage {
   checkReachable(): Promise<void>
   /** Removes the files and all parts of theirs; what is gone already is no error. */
   release(files: readonly VideoObject[]): Promise<void>
-}
-
-/** The storage of a running service: its bucket if it has one, else its disk. */
-export function storageOf(context: ServiceContext): ObjectStorage {
-  return context.bucket ?? diskStorage(context)
 }

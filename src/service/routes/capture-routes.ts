@@ -10,7 +10,7 @@ import type { Tables } from '../database/tables.ts'
 import { malformed, refuse } from '../http/replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from '../http/wire.ts'
 import type { ObjectKey } from '../objects/object-keys.ts'
-import { storageOf } from '../objects/object-storage.ts'
+import { storageOf } from '../objects/storage-of.ts'
 
 /** Rows per statement: a statement takes at most 65,535 parameters. */
 const ROWS = 5_000

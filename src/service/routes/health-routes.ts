@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
 import type { ServiceContext } from '../context.ts'
-import { storageOf } from '../objects/object-storage.ts'
+import { storageOf } from '../objects/storage-of.ts'
 
 /** A database or store that has not answered by then does not answer, ms. */
 const CHECK_WITHIN_MS = 5_000

@@ -6,7 +6,8 @@ import { callerOf } from '../access/callers.ts'
 import type { ServiceContext } from '../context.ts'
 import { malformed } from '../http/replies.ts'
 import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
-import { storageOf, type ObjectStorage } from '../objects/object-storage.ts'
+import type { ObjectStorage } from '../objects/object-storage.ts'
+import { storageOf } from '../objects/storage-of.ts'
 
 const MAX_PAGE = 1_000
 /** Names that are looked for at once, and for one page in all, unless it holds more: a bucket is asked for each of them. */

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 
 import type { ServiceContext } from '../context.ts'
 import type { Database } from '../database/tables.ts'
-import { storageOf } from '../objects/object-storage.ts'
+import { storageOf } from '../objects/storage-of.ts'
 import { videoObject } from './video-objects.ts'
 
 const BATCH = 100

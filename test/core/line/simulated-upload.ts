@@ -1,6 +1,6 @@
 // An upload on the modelled line: as many parts in flight as the controller says, sampled as the engine does it.
 
-import type { Concurrency } from '../../../src/core/concurrency.ts'
+import type { Concurrency } from '../../../src/core/line/concurrency-sample.ts'
 import { STEP_MS, type Connection, type LineSetting, type SimulatedLine } from './simulated-line.ts'
 
 export interface UploadSetting {

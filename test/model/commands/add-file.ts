@@ -1,6 +1,6 @@
 // Adds a file of so many parts to what will be uploaded.
 
-import type { Command } from '../model.ts'
+import type { Command } from '../command.ts'
 
 export function addFile(parts: number): Command {
   return {

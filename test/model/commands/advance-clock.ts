@@ -1,7 +1,8 @@
 // Lets time pass. While paused nothing is confirmed and nothing ends; else what ends is confirmed, all of it.
 
 import { expect } from 'vitest'
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function advanceClock(ms: number): Command {
   return {

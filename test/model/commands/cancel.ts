@@ -1,7 +1,8 @@
 // Gives the upload up, and the service is told; one that was over already stays what it was.
 
 import { expect } from 'vitest'
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function cancel(): Command {
   return {

@@ -1,6 +1,7 @@
 // The storage takes none of the addresses any more: a new session takes the unfinished files.
 
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function expireAddresses(): Command {
   return {

@@ -1,7 +1,8 @@
 // The next part that is sent meets this fault.
 
 import type { StorageFault } from '../../simulation/whole/night.ts'
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function failNextPut(fault: StorageFault): Command {
   return {

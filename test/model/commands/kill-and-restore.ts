@@ -1,7 +1,8 @@
 // The process is killed, and another one takes the session up from the journal: what was confirmed still is.
 
 import { expect } from 'vitest'
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function killAndRestore(): Command {
   return {

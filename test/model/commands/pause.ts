@@ -1,6 +1,7 @@
 // Pauses: from then on no part is confirmed, until the resume.
 
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function pause(): Command {
   return {

@@ -1,6 +1,7 @@
 // Goes on after a pause, or is told to although it never stopped.
 
-import { isUnderWay, type Command } from '../model.ts'
+import type { Command } from '../command.ts'
+import { isUnderWay } from '../model.ts'
 
 export function resume(): Command {
   return {

@@ -1,6 +1,6 @@
 // Starts the upload of the files that were added.
 
-import type { Command } from '../model.ts'
+import type { Command } from '../command.ts'
 
 export function start(): Command {
   return {

@@ -1,0 +1,84 @@
+// What the service can be asked: every operation of the interface as one typed method, and `call` for the others.
+
+import type { Query } from './base-url.ts'
+import type {
+  AnalysisInput,
+  ConfirmFileInput,
+  MocapSession,
+  MocapSessionInput,
+  RegisterFilesInput,
+  RequestedAnalysis,
+  Segment,
+  SegmentInput,
+  ServiceId,
+  VideoUpload,
+  VideoUploadInput,
+  WireObject,
+} from './contract.ts'
+
+export interface CallOptions {
+  /** Ends the call at once, with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** For an operation whose path is not shown. */
+export interface FreeCallOptions extends CallOptions {
+  /** Sent as JSON. Default: no body. */
+  readonly data?: unknown
+  readonly query?: Query
+}
+
+/** A list as far as it is understood; `raw` is the whole reply, with whatever it says of further pages. */
+export interface ListReply<TItem> {
+  readonly items: readonly TItem[]
+  readonly raw: unknown
+}
+
+/**
+ * Every method rejects with ERR_UPLOAD_INVALID_ARGUMENT before any call is made, ERR_UPLOAD_CREDENTIALS_REFUSED,
+ * ERR_UPLOAD_SERVICE_REFUSED, ERR_UPLOAD_SERVICE_REPLY, ERR_UPLOAD_REDIRECT_REFUSED, ERR_UPLOAD_RETRIES_EXHAUSTED or
+ * ERR_UPLOAD_HOST_UNREACHABLE, or with the signal's reason. `details.isDoubtful` is true when the service may have
+ * acted on a try all the same.
+ */
+export interface ServiceClient {
+  readonly mocapSessions: {
+    create(input: MocapSessionInput, options?: CallOptions): Promise<MocapSession>
+  }
+  readonly mocapSessionFiles: {
+    /** The address of each name, in the order asked. Addresses are secrets. */
+    register(input: RegisterFilesInput, options?: CallOptions): Promise<Map<string, string>>
+  }
+  readonly playerGroupSegments: {
+    create(input: SegmentInput, options?: CallOptions): Promise<Segment>
+    /** `data` goes out as it is: its fields are not shown. */
+    update(input: { readonly id: ServiceId; readonly data: WireObject }, options?: CallOptions): Promise<WireObject>
+  }
+  readonly requestedAnalyses: {
+    /** `query` goes out as it is: its names are not shown. */
+    list(input?: { readonly query?: Query }, options?: CallOptions): Promise<ListReply<RequestedAnalysis>>
+    /** Never repeated when it may have been done: a doubtful end rejects at once, for the caller to look it up. */
+    create(input: AnalysisInput, options?: CallOptions): Promise<RequestedAnalysis>
+    get(id: ServiceId, options?: CallOptions): Promise<RequestedAnalysis>
+    /** `data` goes out as it is: its fields are not shown. */
+    update(
+      input: { readonly id: ServiceId; readonly data: WireObject },
+      options?: CallOptions,
+    ): Promise<RequestedAnalysis>
+    submit(id: ServiceId, options?: CallOptions): Promise<RequestedAnalysis>
+  }
+  readonly videoUploads: {
+    create(input: VideoUploadInput, options?: CallOptions): Promise<VideoUpload>
+    confirm(input: ConfirmFileInput, options?: CallOptions): Promise<void>
+    /** A session that is gone after a doubtful try counts as cancelled. */
+    cancel(uploadSessionId: ServiceId, options?: CallOptions): Promise<void>
+  }
+  /**
+   * Any other operation. The path begins with `/` and stays below the base URL. A POST is never repeated when it may
+   * have been done; `data` is undefined for an empty reply.
+   */
+  call(
+    method: string,
+    path: string,
+    options?: FreeCallOptions,
+  ): Promise<{ readonly status: number; readonly data: unknown }>
+}

@@ -1,0 +1,28 @@
+// What a controller of the parts in flight is shown, and what it answers.
+
+/** What happened since the last sample; ten a second show more than one. */
+export interface ConcurrencySample {
+  /** On a clock that does not jump back, ms. */
+  readonly atMs: number
+  /** Parts in flight now. */
+  readonly inFlight: number
+  /** Bytes handed to the network, as they go; counted only at the end of parts, it takes longer to see anything. */
+  readonly bytesSince: number
+  readonly partsDone: number
+  /** Answers that said "too much": 429, 503, SlowDown. */
+  readonly throttles: number
+  /** Attempts that got no answer. */
+  readonly failures: number
+  /** How late the sample came, ms: a round trip waited for the processor as long. Default 0. */
+  readonly lateMs?: number
+  /** A bare round trip measured since the last sample, ms; undefined when none was. */
+  readonly roundTripMs?: number | undefined
+}
+
+export interface Concurrency {
+  /** Parts that may be in flight now. */
+  limit(): number
+  onSample(sample: ConcurrencySample): void
+  /** Whether a round trip measured now would be of use: a trial is near or under way. */
+  isCurious(): boolean
+}
