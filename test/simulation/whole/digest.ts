@@ -15,8 +15,15 @@ export function createDigest(): { update(bytes: Uint8Array): void; read(): strin
         d = Math.imul(d + c, 0x27d4eb2f) ^ (c >>> 13)
       }
     },
-    read: () => [a, b, c, d].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join(''),
+    read: () => hexOf(a) + hexOf(b) + hexOf(c) + hexOf(d),
   }
+}
+
+/** Every byte's two digits: `toString(16)` of numbers as large as a word is what V8 is slow at. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function hexOf(word: number): string {
+  return HEX[word >>> 24]! + HEX[(word >>> 16) & 255]! + HEX[(word >>> 8) & 255]! + HEX[word & 255]!
 }
 
 export function digestOf(bytes: Uint8Array): string {

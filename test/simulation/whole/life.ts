@@ -89,10 +89,12 @@ export function createLife(number: number, world: SimulatedClock, diesAtCall: nu
           if (!isDead) resolve()
         }, ms)
         if (end === undefined) return
-        end.leave = (reason) => {
+        // By its name: V8 takes a function that is written into a property for long-lived, and with it all that it sees.
+        const leave = (reason: Error): void => {
           world.clearTimeout(timer)
           if (!isDead) reject(reason)
         }
+        end.leave = leave
       })
     },
     onDeath: (act) => void deathActs.push(act),

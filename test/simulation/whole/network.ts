@@ -39,6 +39,7 @@ interface Attempt extends Sent {
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
+const NO_BODY = new Uint8Array()
 
 export function createNetwork(options: NetworkOptions): Transport {
   const { night, life, farEnd, watch, trouble, log } = options
@@ -219,7 +220,7 @@ function damaged(bytes: Uint8Array): Uint8Array {
 function replyOf({ status, headers = {}, body = '' }: Answer, dateMs: number | undefined): TransportReply {
   const date = dateMs === undefined ? {} : { date: new Date(dateMs).toUTCString() }
   const all = Object.assign(Object.create(null) as Record<string, string>, headers, date)
-  return { status, headers: all, body: encoder.encode(body), isBodyCut: false }
+  return { status, headers: all, body: body === '' ? NO_BODY : encoder.encode(body), isBodyCut: false }
 }
 
 function untilEnded(end: End): Promise<never> {
