@@ -56,7 +56,6 @@ export type SendPartResult =
 export async function sendPart(ports: SendPartPorts, options: SendPartOptions): Promise<SendPartResult> {
   const { unit, controller } = options
   const { signal } = controller
-  if (controller.signal.aborted) return { kind: 'aborted', ending: 'neverWhole' }
   let lease: WindowLease | undefined
   try {
     if (!goesUnread(ports, options.reader)) {
@@ -90,12 +89,15 @@ async function attemptOnce(
   let request: TransportRequest | undefined
   try {
     const { method, headers } = protocol.request(unit, address)
-    const made = body.make()
+    const making = body.make()
+    const made = making instanceof Promise ? await making : making
+    // It may have fired in each of the waits before; that no attempt begins then is not left to the transport.
+    signal.throwIfAborted()
     request = {
       method,
       headers,
       url: address,
-      body: made instanceof Promise ? await made : made,
+      body: made,
       signal,
       isFreshConnection,
       onSent: (bytes) => handover.onSent(bytes),

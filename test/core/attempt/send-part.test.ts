@@ -4,7 +4,7 @@ import { createPace } from '../../../src/core/line/pace.ts'
 import { createHash } from 'node:crypto'
 import { getEventListeners } from 'node:events'
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { TransportError, UploadError } from '../../../src/core/errors.ts'
 import type { Hasher, Reader, Transport } from '../../../src/core/ports.ts'
 import { sendPart, type SendPartPorts, type SendPartResult } from '../../../src/core/attempt/send-part.ts'
@@ -252,6 +252,29 @@ describe('a part that is aborted', () => {
     expect(await before.send()).toEqual({ kind: 'aborted', ending: 'neverWhole' })
 
     expect(before.transport.sent).toHaveLength(0)
+  })
+
+  it.each([
+    ['before it goes unread', { isBlob: true }, 'before'],
+    ['while it gets its windows', {}, 'after'],
+    ['while it is read as a whole', { isWhole: true }, 'in its read'],
+  ] as const)('is not handed to the transport when it is aborted %s', async (_, options, when) => {
+    const { send, transport, controller, clock, pool, source } = await setUp(options)
+    const handed = vi.spyOn(transport, 'send')
+    const abort = (): void => controller.abort(new Error('paused'))
+    const reader = await source.open({ sizeBytes: BYTES.byteLength })
+    // It does not look at the signal, and may have had its bytes when that fired.
+    const read = async (): Promise<void> => {
+      await Promise.resolve()
+      abort()
+    }
+    if (when === 'before') abort()
+    const result = send(when === 'in its read' ? { ...reader, read } : reader)
+    if (when === 'after') abort()
+
+    expect(await result).toEqual({ kind: 'aborted', ending: 'neverWhole' })
+    expect(handed).toHaveBeenCalledTimes(0)
+    expect([clock.pending, pool.leasedBytes()]).toEqual([0, 0])
   })
 
   it('gives its windows back only when the read under way has ended', async () => {

@@ -2,6 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../../src/core/adaptive-engine.ts'
+import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
+import { passTurns } from '../../helpers/pass-turns.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
 /** Sends files in parts of 1,000 bytes, two at once, by a transport that counts what it gave out and what came back. */
@@ -56,5 +58,49 @@ describe('the controller of an attempt', () => {
     expect(result).toEqual({ confirmedCount: 1, failedCount: 1 })
     expect(givenBack).toHaveLength(taken.length)
     expect(givenBack.filter(({ wasAborted }) => wasAborted)).toHaveLength(1)
+  })
+})
+
+/**
+ * Sends two files until the event of this number, or so many turns of the microtask queue after it; says which parts were handed
+ * to the transport after that, and how many events there are in all.
+ */
+async function beginsAfterStop(eventNumber: number, turns: number, options: WorldOptions) {
+  const world = createWorld()
+  const stop = new AbortController()
+  const late: string[] = []
+  const engine = createEngine({
+    ...{ clock: world.clock, random: () => 0.5, concurrency: 2, memoryBytes: 4 * 64 * 1024, ...options.engine },
+    transport: {
+      ...world.store,
+      send(request) {
+        if (stop.signal.aborted) late.push(new URL(request.url).pathname)
+        return world.store.send(request)
+      },
+    },
+  })
+  const job = world.job({ sources: world.sources([3_000, 2_000]), partSizeBytes: 1_000 })
+  let eventCount = 0
+  const report = (): void => {
+    eventCount += 1
+    if (eventCount === eventNumber) void passTurns(turns).then(() => stop.abort(new Error('cancelled')))
+  }
+  await world.until(engine.run({ ...job, report }, stop.signal)).catch(() => undefined)
+  return { late, eventCount }
+}
+
+describe('a session that is stopped by a listener of its events, or right after it', () => {
+  it.each([
+    ['through windows', {}],
+    ['in one piece', { wholeBodies: wholeBodies() }],
+  ])('begins no attempt any more, with parts that go %s', async (_, engine) => {
+    const { eventCount } = await beginsAfterStop(Infinity, 0, { engine })
+    expect(eventCount).toBeGreaterThan(9)
+    for (let eventNumber = 1; eventNumber <= eventCount; eventNumber += 1) {
+      for (let turns = 0; turns < 12; turns += 1) {
+        const { late } = await beginsAfterStop(eventNumber, turns, { engine })
+        expect({ eventNumber, turns, late }).toEqual({ eventNumber, turns, late: [] })
+      }
+    }
   })
 })
