@@ -92,6 +92,7 @@ async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, bo
   let request: TransportRequest | undefined
   try {
     const { url, headers = {} } = await signFor(ports, call, deadline.signal)
+    deadline.signal.throwIfAborted()
     request = {
       ...{ method: METHODS[operation], url, headers, signal: deadline.signal, maxReplyBytes: MAX_REPLY_BYTES },
       // A POST without a body still says its length: some stores answer 411 else.

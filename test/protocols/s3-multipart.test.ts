@@ -1,7 +1,9 @@
 // Multipart uploads to an S3-compatible store, over real sockets and through the real engine.
 
 import { describe, expect, it } from 'vitest'
+import { s3Multipart } from '../../src/protocols/s3-multipart.ts'
 import { listParts } from '../../src/protocols/s3-parts.ts'
+import { passTurns } from '../helpers/pass-turns.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { expectObject, NEVER, plan, SMALL, sourceOf, startS3Rig } from './s3-rig.ts'
 
@@ -127,6 +129,32 @@ describe('a signer that does not sign the address of a part', () => {
     expect((await registering).map(({ addresses }) => addresses.length)).toEqual([1])
     expect([asked, clock.pending]).toEqual([2, 0])
   })
+})
+
+it('sends no call that was stopped while the host signed it, whatever the transport makes of its signal', async () => {
+  for (let turns = 0; turns < 12; turns += 1) {
+    const stop = new AbortController()
+    const handed: boolean[] = []
+    const protocol = s3Multipart({
+      ...{ clock: createSimulatedClock(), random: () => 0.01, unitLimits: SMALL },
+      transport: {
+        send({ signal }) {
+          handed.push(signal.aborted)
+          return Promise.reject(signal.aborted ? (signal.reason as Error) : new Error('nobody is there'))
+        },
+        endingOf: () => 'neverWhole',
+        close: () => Promise.resolve(),
+      },
+      sign() {
+        void passTurns(turns).then(() => stop.abort(new Error('cancelled')))
+        return Promise.resolve({ url: 'https://store.test/a?X-Amz-Signature=s' })
+      },
+    })
+
+    await expect(protocol.create([plan(0, 'a')], stop.signal)).rejects.toThrow()
+
+    expect({ turns, handed: handed.filter((wasAborted) => wasAborted) }).toEqual({ turns, handed: [] })
+  }
 })
 
 // Ceph 16: an expired address is AccessDenied with an empty message.
