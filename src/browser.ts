@@ -71,6 +71,8 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       partSizeBytes: own.partSizeBytes ?? ((bytes) => defaultPartSize(bytes, PARTS_PER_FILE)),
     },
     {
+      // That it has a network the browser does not know.
+      explain: () => ({ isOffline: !navigator.onLine }),
       ...own,
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),
       storageTransport: storageTransport ?? transport ?? sharingHosts(tellingHiddenAnswers(pageTransport())),

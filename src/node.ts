@@ -8,6 +8,7 @@ import { lineHearing } from './core/line/hearing.ts'
 import { wholeBodies } from './core/attempt/whole-body.ts'
 import { sha256Hasher } from './adapters/node/hash/md5-hasher.ts'
 import { fileSource } from './adapters/node/files/file-source.ts'
+import { explainFailure } from './adapters/node/http/explain-failure.ts'
 import { proxyFromEnvironment } from './adapters/node/http/proxy.ts'
 import { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
 import { sharedWindow, workerHasher } from './adapters/node/hash/worker-hasher.ts'
@@ -65,6 +66,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     wholeBodies: bodies,
     hearing,
     tuning,
+    explain,
     isPublicHost: isPublic,
     ...uplinkOptions
   } = own
@@ -94,6 +96,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     hearing: hearing ?? lineHearing(),
     tuning: tuning ?? adaptiveTuning,
     isPublicHost: isPublic ?? isPublicHost,
+    explain: explain ?? explainFailure,
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
       ? { allocate: sharedWindow }
       : {}),

@@ -8,7 +8,7 @@ import type { Hearing } from './core/line/hearing.ts'
 import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import type { PartSize } from './core/plan.ts'
-import type { Clock, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
+import type { Clock, Explain, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import type { LimitRate } from './core/line/timetable.ts'
 import { fixedTuning, type TuningMaker } from './core/tuning.ts'
 import type { WholeBodies } from './core/attempt/whole-body.ts'
@@ -55,8 +55,13 @@ export interface UplinkOptions {
   readonly isBackground?: boolean
   /** Attempts of a part that reached the host, the first included. Default 8. */
   readonly retries?: number
-  /** How long a host may be out of reach, ms. Default 1 h. */
+  /** How long a host, the storage's or the service's, may be out of reach, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
+  /**
+   * Waits so long also for a service that has never answered this Uplink. Default false: it is tried three times, because its
+   * address is more likely misspelt, and waited for only where this machine is evidently without a network.
+   */
+  readonly isFirstContactAwaited?: boolean
   /**
    * `md5` (default): each part's digest is compared with its ETag where that is one. `full`: also, at resume, every part
    * that was sent before is read again, and before each confirmation the whole file, for its SHA-256. `off`: nothing is hashed.
@@ -100,6 +105,8 @@ export interface UplinkPorts {
   readonly hearing?: Hearing
   /** `adaptiveTuning`, for `concurrency: 'auto'`, `limitRate` and `isBackground`. Absent: a number of parts, and no more. */
   readonly tuning?: TuningMaker
+  /** Says why the service gave no answer, and whether for want of a network. Absent: not known. */
+  readonly explain?: Explain
   /** `isPublicHost`, for `addressPolicy: 'public'`. Absent: that policy is refused. */
   readonly isPublicHost?: HostPolicy
 }
@@ -169,7 +176,13 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const client = createServiceClient({
     transport,
     ...{ clock, random, baseUrl: options.baseUrl, credentials: options.credentials, isHttpAllowed },
-    ...given({ giveUpAfterMs, bearerHeader: options.bearerHeader, timeoutMs: options.callTimeoutMs }),
+    ...given({
+      giveUpAfterMs,
+      bearerHeader: options.bearerHeader,
+      timeoutMs: options.callTimeoutMs,
+      isFirstContactAwaited: options.isFirstContactAwaited,
+      explain: ports.explain,
+    }),
   })
   const context: FlowContext = {
     engine,

@@ -28,10 +28,7 @@ export async function callFreely(
   const operation = `${method} ${path}`
   if (method === 'GET' && options.data !== undefined) invalid('A GET has no body: give data as query.')
   const body = options.data === undefined ? {} : { body: bytesOf(options.data) }
-  const { reply } = await caller(
-    { operation, kind, method, url, ...body },
-    options.signal ?? new AbortController().signal,
-  )
+  const { reply } = await caller({ operation, kind, method, url, ...body }, options)
   const isEmpty = reply.body.length === 0 && !reply.isBodyCut
   return { status: reply.status, data: isEmpty ? undefined : readJson(reply, operation, true) }
 }

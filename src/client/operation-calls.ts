@@ -62,7 +62,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => pathSegment(id))
     const url = baseUrl.resolve(place, query)
     const call = { operation: name, kind, method, url, ...(body === undefined ? {} : { body: bytesOf(body) }) }
-    const result = await caller(call, options.signal ?? new AbortController().signal)
+    const result = await caller(call, options)
     const json = readJson(result.reply, name, isBodyNeeded)
     if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, name, result.secret)
     return { json, ...result }

@@ -1,5 +1,6 @@
 // What the service can be asked: every operation of the interface as one typed method, and `call` for the others.
 
+import type { OnWaiting } from '../core/ports.ts'
 import type { Query } from './base-url.ts'
 import type {
   AnalysisInput,
@@ -19,6 +20,8 @@ import type {
 export interface CallOptions {
   /** Ends the call at once, with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** Told after every try, once the answer has been missing for two seconds, and without a wait as each begins; its failures are ignored. */
+  readonly onWaiting?: OnWaiting | undefined
 }
 
 /** For an operation whose path is not shown. */

@@ -3,16 +3,18 @@
 
 import { HttpStatusError, UploadError } from '../core/errors.ts'
 import type { TransportError, UploadErrorCode } from '../core/errors.ts'
-import type { TransportReply } from '../core/ports.ts'
+import type { Explain, TransportReply } from '../core/ports.ts'
 import type { ServiceCall } from './attempt.ts'
 import { serviceCodeOf, serviceWords } from './reply.ts'
 
-export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again'
+export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again' | 'lasting'
 
 export function classOfStatus(status: number): AnswerClass {
   if (status >= 200 && status < 300) return 'success'
   if (status >= 300 && status < 400) return 'redirect'
   if (status === 401 || status === 403) return 'credentials'
+  // The request is not understood: the same once more changes nothing.
+  if (status === 501 || status === 505) return 'lasting'
   if (status === 408 || status === 425 || status === 429 || status >= 500) return 'again'
   return 'refused'
 }
@@ -42,6 +44,7 @@ const CODE_OF_CLASS: Readonly<Record<FailureClass, UploadErrorCode>> = {
   credentials: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
   refused: 'ERR_UPLOAD_SERVICE_REFUSED',
   again: 'ERR_UPLOAD_HTTP_STATUS',
+  lasting: 'ERR_UPLOAD_HTTP_STATUS',
 }
 
 /** The error of an answer that is no success. `wait` is the Retry-After, and whether it is too long to be kept. */
@@ -54,11 +57,13 @@ export function statusError(
   const { status } = reply
   const { operation } = call
   const answerClass = classOfStatus(status) as FailureClass
+  const failed = `The service failed in ${operation} (${status})`
   const head = {
     redirect: `The service answered ${status} to ${operation}, and redirects are not followed: check the base URL`,
     credentials: `The service refused the credentials for ${operation} (${status}): check the API key or the access token`,
     refused: `The service refused ${operation} (${status})`,
-    again: `The service failed in ${operation} (${status})`,
+    again: failed,
+    lasting: failed,
   }[answerClass]
   const words = serviceWords(reply, facts.secret)
   const seconds = Math.ceil((wait.retryAfterMs ?? 0) / 1000)
@@ -84,22 +89,27 @@ export function exhausted(call: ServiceCall, facts: CallFacts, cause: UploadErro
   })
 }
 
-/** The error of a host that cannot be reached; `forMs` is how long it was tried, for a host that was there before. */
+/** The error of a host that cannot be reached; `forMs` is how long it was waited for, if it was. */
 export function unreachable(
   call: ServiceCall,
   facts: CallFacts,
-  options: { readonly host: string; readonly forMs?: number; readonly cause: TransportError },
+  options: {
+    readonly host: string
+    readonly forMs?: number
+    readonly error: TransportError
+    readonly hasHostAnswered?: boolean
+    readonly explain?: Explain | undefined
+  },
 ): UploadError {
-  const { host, forMs, cause } = options
+  const { host, forMs, error, hasHostAnswered, explain } = options
   const time = forMs === undefined ? '' : ` for ${Math.round(forMs / 1000)} s`
-  const advice = forMs === undefined ? 'Check the base URL and the network.' : 'Check the network.'
   return new UploadError(
     'ERR_UPLOAD_HOST_UNREACHABLE',
-    `Could not reach ${host}${time} (${reasonOf(cause)}). ${advice}`,
+    `Could not reach ${host}${time} (${reasonOf(error, explain)}). Gave up ${call.operation} after ${facts.attempts} attempts. Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`,
     {
-      cause,
+      cause: error,
       isRetryable: true,
-      details: { host, ...detailsOf(call, facts) },
+      details: { host, forMs, ...detailsOf(call, facts) },
     },
   )
 }
@@ -121,23 +131,10 @@ export function detailsOf(call: ServiceCall, facts: CallFacts): Readonly<Record<
   return { operation: call.operation, attempts, ...(isDoubtful ? { isDoubtful: true } : {}) }
 }
 
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^ECONNREFUSED$/, 'connection refused'],
-  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'its name was not found'],
-  [/^(?:EHOSTUNREACH|ENETUNREACH)$/, 'no route to it'],
-  [/^(?:ECONNRESET|EPIPE)$/, 'connection reset'],
-  [/^ETIMEDOUT$/, 'no answer'],
-  [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
-]
-
-function reasonOf(error: TransportError): string {
-  let cause: unknown = error.cause
-  for (let depth = 0; depth < 3 && cause instanceof Error; depth += 1) {
-    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-    const known = REASONS.find(([pattern]) => pattern.test(code))
-    if (known !== undefined) return known[1]
-    cause = cause.cause
-  }
+/** Why no answer came, in a few words: the platform's, which knows its system, or what every transport tells. */
+export function reasonOf(error: TransportError, explain?: Explain): string {
+  const reason = explain?.(error).reason
+  if (reason !== undefined) return reason
   if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
   return error.phase === 'connect' ? 'no connection' : 'connection lost'
 }

@@ -2,14 +2,15 @@
 // uses up an attempt; a host that is away, or says when to come back (429), does not. Nothing is repeated that could be
 // done twice at a cost.
 
-import type { TransportReply } from '../core/ports.ts'
+import type { HostWait, TransportReply } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall } from './attempt.ts'
 import type { ServiceCall } from './attempt.ts'
 import { afterAnswer, afterMissing } from './next-step.ts'
-import type { CallLife, CallerOptions, ServiceClientEvent, Step } from './next-step.ts'
-import { classOfStatus } from './outcome.ts'
+import type { CallLife, CallerOptions, Step } from './next-step.ts'
+import { classOfStatus, reasonOf } from './outcome.ts'
+import type { CallOptions } from './operations.ts'
 
 export interface CallResult {
   /** A 2xx. */
@@ -20,35 +21,46 @@ export interface CallResult {
   readonly secret: string
 }
 
-export type Caller = (call: ServiceCall, signal: AbortSignal) => Promise<CallResult>
+export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallResult>
 
-/** Makes the function that makes calls. It remembers one thing: whether the host has ever answered. */
+/** A person does not notice a shorter wait, ms. */
+const TOLD_FROM_MS = 2_000
+
+/** Makes the function that makes calls. It remembers whether the host has ever answered, and since when calls wait for it. */
 export function createCaller(options: CallerOptions): Caller {
+  const { clock } = options
   let hasHostAnswered = false
-  return async (call, signal) => {
-    const life: CallLife = {
-      attempts: 0,
-      attemptsAnswered: 0,
-      isDoubtful: false,
-      isRefreshed: false,
-      missingTries: 0,
-      outageSinceMs: undefined,
-      outageTries: 0,
-      throttledSinceMs: undefined,
-      throttledTries: 0,
-    }
+  /** Wall time, from which the calls in `waiting` wait together. */
+  let awaySinceMs: number | undefined
+  const waiting = new Set<CallLife>()
+  const run = async (
+    life: CallLife,
+    call: ServiceCall,
+    { signal = new AbortController().signal, onWaiting }: CallOptions,
+  ): Promise<CallResult> => {
     signal.throwIfAborted()
     let credential = await unlessAborted(options.credentials.current(), signal)
     let isFreshConnection = false
+    const [beganMs, beganWallMs] = [clock.monotonicNow(), clock.wallNow()]
+    const tell = (wait?: HostWait): void => {
+      try {
+        onWaiting?.(wait)
+      } catch {
+        // A listener's mistake is not the call's.
+      }
+    }
     for (;;) {
       life.attempts += 1
+      tell()
       const outcome = await attemptCall(options, call, { credential, isFreshConnection, signal })
       let step: Step
       if (outcome.kind === 'answered') {
         hasHostAnswered = true
         life.outageSinceMs = undefined
         life.outageTries = 0
-        if (classOfStatus(outcome.reply.status) === 'success')
+        const answerClass = classOfStatus(outcome.reply.status)
+        if (answerClass !== 'again') awaySinceMs = undefined
+        if (answerClass === 'success')
           return { reply: outcome.reply, isDoubtful: life.isDoubtful, secret: credential.secret }
         step = afterAnswer(options, call, { life, reply: outcome.reply, credential })
       } else {
@@ -57,21 +69,42 @@ export function createCaller(options: CallerOptions): Caller {
       if (step.kind === 'fail') throw step.error
       isFreshConnection = outcome.kind === 'missing'
       if (step.kind === 'wait') {
-        tell(options, step.event)
-        await sleep(options.clock, step.waitMs, signal)
+        const { waitMs, giveUpAtMs } = step
+        const now = clock.monotonicNow()
+        const wallOffset = clock.wallNow() - now
+        if (now + waitMs - beganMs >= TOLD_FROM_MS) {
+          const reason =
+            outcome.kind === 'missing' ? reasonOf(outcome.error, options.explain) : `it answers ${outcome.reply.status}`
+          // What the last one that gave up knew may be long past.
+          if (waiting.size === 0) awaySinceMs = undefined
+          awaySinceMs ??= beganWallMs
+          waiting.add(life)
+          tell({
+            host: options.host,
+            operation: call.operation,
+            reason,
+            isDoubtful: life.isDoubtful,
+            sinceMs: awaySinceMs,
+            untilMs: now + waitMs + wallOffset,
+            giveUpAtMs: giveUpAtMs && giveUpAtMs + wallOffset,
+          })
+        }
+        await sleep(clock, waitMs, signal)
       } else {
-        tell(options, { type: 'credentials.refreshing', operation: call.operation })
         credential = await unlessAborted(options.credentials.refresh(credential), signal)
       }
     }
   }
-}
-
-/** A listener's mistake is not the call's. */
-function tell(options: CallerOptions, event: ServiceClientEvent): void {
-  try {
-    options.onEvent(event)
-  } catch {
-    // There is nobody to tell: the listener is the one who failed.
+  return (call, options) => {
+    const life: CallLife = {
+      attempts: 0,
+      attemptsAnswered: 0,
+      isDoubtful: false,
+      isRefreshed: false,
+      missingTries: 0,
+      outageTries: 0,
+      throttledTries: 0,
+    }
+    return run(life, call, options).finally(() => waiting.delete(life))
   }
 }

@@ -2,12 +2,11 @@
 // before it calls, repeats what is safe to repeat, and never shows a credential.
 
 import { invalid } from '../core/errors.ts'
-import type { Clock, Random, Transport } from '../core/ports.ts'
+import type { Clock, Explain, Random, Transport } from '../core/ports.ts'
 import { parseBaseUrl } from './base-url.ts'
 import { checkInteger } from './checks.ts'
 import { createCredentialHolder } from './credentials.ts'
 import type { BearerHeader, Credentials } from './credentials.ts'
-import type { ServiceClientEvent } from './next-step.ts'
 import { createOperations } from './operation-calls.ts'
 import type { ServiceClient } from './operations.ts'
 import { createCaller } from './repeat.ts'
@@ -27,12 +26,14 @@ export interface ServiceClientOptions {
   readonly retries?: number
   /** How long a host that has answered before may be away, or answer 429 with Retry-After. Default 3,600,000. */
   readonly giveUpAfterMs?: number
+  /** Waits so long also for a host that has never answered. Default false: three tries, since it is more likely misspelt. */
+  readonly isFirstContactAwaited?: boolean
+  /** Says why there was no answer, and whether for want of a network: then such a host is waited for too. Default: not known. */
+  readonly explain?: Explain
   /** The longest reply that is read. Default 64 MiB. */
   readonly maxReplyBytes?: number
   /** Whether plain HTTP may go to another machine, credentials included. Default false. */
   readonly isHttpAllowed?: boolean
-  /** Told of repetitions and waiting; its failures are ignored. */
-  readonly onEvent?: (event: ServiceClientEvent) => void
 }
 
 /**
@@ -40,18 +41,8 @@ export interface ServiceClientOptions {
  * credentials that cannot work.
  */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  const {
-    transport,
-    clock,
-    random,
-    bearerHeader = 'Authorization',
-    isHttpAllowed = false,
-    timeoutMs = 30_000,
-    retries = 5,
-    giveUpAfterMs = 3_600_000,
-    maxReplyBytes = 64 * 1024 * 1024,
-    onEvent = () => undefined,
-  } = options
+  const { clock, bearerHeader = 'Authorization', isHttpAllowed = false } = options
+  const { timeoutMs = 30_000, retries = 5, giveUpAfterMs = 3_600_000, maxReplyBytes = 64 * 1024 * 1024 } = options
   checkInteger(timeoutMs, 'timeoutMs', 1)
   checkInteger(retries, 'retries')
   checkInteger(giveUpAfterMs, 'giveUpAfterMs')
@@ -60,17 +51,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     invalid('bearerHeader is unknown: give Authorization or Authentication.')
   const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
-  const caller = createCaller({
-    transport,
-    clock,
-    random,
-    timeoutMs,
-    maxReplyBytes,
-    retries,
-    giveUpAfterMs,
-    credentials,
-    host: baseUrl.host,
-    onEvent,
-  })
+  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs }
+  const caller = createCaller({ ...options, ...settings, credentials, host: baseUrl.host })
   return createOperations(baseUrl, caller)
 }

@@ -15,7 +15,7 @@ import type {
 } from '../core/ports.ts'
 import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
-import type { ServiceClient } from '../client/operations.ts'
+import type { CallOptions, ServiceClient } from '../client/operations.ts'
 
 export interface CaptureSessionOptions {
   readonly client: ServiceClient
@@ -46,7 +46,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     sessionId: string | number,
     files: readonly PlannedFile[],
     isReprocess: boolean,
-    signal: AbortSignal,
+    calling: CallOptions,
   ): Promise<AddressedFile[]> => {
     const addresses = await client.mocapSessionFiles.register(
       {
@@ -55,7 +55,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
         reprocess: isReprocess,
         ...(frameRate === undefined ? {} : { frameRate }),
       },
-      { signal },
+      calling,
     )
     return files.map(({ fileIndex, name }) => {
       const address = addresses.get(name) ?? ''
@@ -73,20 +73,22 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       cancelScope: 'none',
       confirms: false,
     },
-    async create(_files, signal) {
+    async create(_files, signal, onWaiting) {
       if (options.sessionId !== undefined) return { sessionId: options.sessionId }
       const { orgId = '', mocapTypeId, sessionDate = '', sessionTypeId = 0 } = options
-      const session = await client.mocapSessions.create({ orgId, mocapTypeId, sessionDate, sessionTypeId }, { signal })
+      const fields = { orgId, mocapTypeId, sessionDate, sessionTypeId }
+      const session = await client.mocapSessions.create(fields, { signal, onWaiting })
       return { sessionId: session.sessionId, hasPossibleOrphan: session.hasPossibleOrphan ?? false }
     },
-    async register(sessionId, files, { isRepeat, signal }: RegisterOptions) {
+    async register(sessionId, files, { isRepeat, signal, onWaiting }: RegisterOptions) {
+      const calling = { signal, onWaiting }
       try {
-        return await registerNames(sessionId, files, reprocess, signal)
+        return await registerNames(sessionId, files, reprocess, calling)
       } catch (error) {
         // The names may be there because of us: an earlier registration whose answer was lost. Only then is a refusal
         // no duplicate of somebody's file, and saying `reprocess` overwrites nothing but what we never finished.
         if (reprocess || !isRefusal(error) || !(isRepeat || wasDoubtful(error))) throw error
-        return registerNames(sessionId, files, true, signal)
+        return registerNames(sessionId, files, true, calling)
       }
     },
     request: () => ({ method: 'PUT', headers: {} }),

@@ -41,11 +41,11 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       cancelScope: 'session',
       confirms: true,
     },
-    async create(files, signal) {
+    async create(files, signal, onWaiting) {
       const { movementTypeId, playerId, sessionDate, sessionTypeId } = options
       const upload = await client.videoUploads.create(
         { movementTypeId, playerId, sessionDate, sessionTypeId, files: files.map(videoFile) },
-        { signal },
+        { signal, onWaiting },
       )
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
       const addressed = whereUsable({ sessionId, hasPossibleOrphan }, () => {
@@ -57,7 +57,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
     },
     request: () => ({ method: 'PUT', headers: {} }),
     judge: judgeTaggedPart,
-    async confirm(sessionId, serverFileId, parts, signal) {
+    async confirm(sessionId, serverFileId, parts, signal, onWaiting) {
       const etags = parts.map(({ partNumber, receipt }) => {
         invariant(receipt.etag !== undefined, 'a video part is received only with an ETag')
         return { partNumber, etag: formatEtag(receipt.etag, etagForm) }
@@ -65,7 +65,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       try {
         await client.videoUploads.confirm(
           { uploadSessionId: sessionId, sessionFileId: serverFileId, parts: etags },
-          { signal },
+          { signal, onWaiting },
         )
       } catch (error) {
         if (error instanceof HttpStatusError && isAlreadyConfirmed(error)) return

@@ -3,25 +3,24 @@
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import type { ScriptedReply } from '../helpers/scripted-transport.ts'
+import { explaining } from '../../src/adapters/node/http/explain-failure.ts'
 import { createServiceClient } from '../../src/client/service-client.ts'
 import type { ServiceClient } from '../../src/client/operations.ts'
 import type { ServiceClientOptions } from '../../src/client/service-client.ts'
-import type { ServiceClientEvent } from '../../src/client/next-step.ts'
 
 export function clientUnderTest(options: Partial<ServiceClientOptions> = {}) {
   const transport = createScriptedTransport()
   const clock = createSimulatedClock()
-  const events: ServiceClientEvent[] = []
   const client = createServiceClient({
     baseUrl: 'https://service.example',
     credentials: { apiKey: 'key-0123456789abcdef' },
     transport,
     clock,
     random: () => 0.5,
-    onEvent: (event) => events.push(event),
+    explain: explaining(() => ({})),
     ...options,
   })
-  return { client, transport, clock, events }
+  return { client, transport, clock }
 }
 
 export type ClientUnderTest = ReturnType<typeof clientUnderTest>

@@ -84,10 +84,6 @@ describe('a function', () => {
       'Bearer token-2',
       'Bearer token-2',
     ])
-    expect(subject.events).toStrictEqual([
-      { type: 'credentials.refreshing', operation: 'requestedAnalyses.list' },
-      { type: 'credentials.refreshing', operation: 'requestedAnalyses.list' },
-    ])
   })
 
   it('is not asked again by a call that was refused with a token already replaced', async () => {

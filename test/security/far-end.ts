@@ -2,6 +2,7 @@
 // or a log can see of an upload against them.
 
 import { inspect } from 'node:util'
+import { explaining } from '../../src/adapters/node/http/explain-failure.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
 import type { Journal, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
@@ -19,9 +20,12 @@ export interface Answer {
 /** An answer, an error to throw as it is, or undefined for a lost connection. */
 export type Behaviour = (request: TransportRequest, body: Uint8Array) => Answer | Error | undefined
 
+/** One that may take its time. */
+export type SlowBehaviour = (...sent: Parameters<Behaviour>) => ReturnType<Behaviour> | Promise<Answer | Error>
+
 export interface FarEndOptions extends Partial<UplinkOptions> {
-  readonly service: Behaviour
-  readonly storage: Behaviour
+  readonly service: SlowBehaviour
+  readonly storage: SlowBehaviour
   readonly journal?: Journal
 }
 
@@ -48,7 +52,7 @@ export function createFarEnd({ service, storage, journal, ...options }: FarEndOp
       const body = await bodyOf(request)
       request.onSent?.(body.byteLength)
       endings.set(request, 'doubtful')
-      const answer = (request.url.startsWith(BASE_URL) ? service : storage)(request, body)
+      const answer = await (request.url.startsWith(BASE_URL) ? service : storage)(request, body)
       if (answer instanceof Error) throw answer
       if (answer !== undefined) return replyOf(answer, request.maxReplyBytes ?? 65_536)
       const lost = { phase: 'answer', ending: 'doubtful' } as const
@@ -60,7 +64,7 @@ export function createFarEnd({ service, storage, journal, ...options }: FarEndOp
   const clock = createSimulatedClock()
   const uplink = createUplink(
     { baseUrl: BASE_URL, credentials: { apiKey: 'key-of-the-tests' }, concurrency: 2, ...options },
-    { transport, clock, journal: journal ?? memoryJournal(), random: () => 0.5 },
+    { transport, clock, journal: journal ?? memoryJournal(), random: () => 0.5, explain: explaining(() => ({})) },
   )
   return { uplink, clock, requests, settled: (task) => settled(clock, task) }
 }

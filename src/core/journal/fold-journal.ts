@@ -101,6 +101,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
         state.place = state.sessionId === undefined ? 'new' : 'created'
       break
     case 'session.cancelling':
+      state.hasPossibleOrphan ||= state.place === 'creating'
       state.place = 'cancelling'
       break
     case 'session.cancelled':

@@ -1,6 +1,6 @@
 // How a service hands out addresses and takes receipts.
 
-import type { UploadError } from '../errors.ts'
+import type { UploadError, TransportError } from '../errors.ts'
 import type { TransportReply } from './transport.ts'
 
 /** What the far end demands of the units of a file. Sizes in bytes. */
@@ -91,11 +91,44 @@ export interface RegisterOptions {
   /** We asked for these names before and never saw them stored: the far end may know them by us. */
   readonly isRepeat: boolean
   readonly signal: AbortSignal
+  readonly onWaiting?: OnWaiting
+}
+
+/** A call that has no answer yet and is repeated. Wall times, ms since 1970. */
+export interface HostWait {
+  /** `host:port`. */
+  readonly host: string
+  readonly operation: string
+  /** In a few words, such as `connection refused` or `it answers 503`. */
+  readonly reason: string
+  /** The beginning of the first try that had no success, of this call or of one beside it. */
+  readonly sinceMs: number
+  /** When it is tried again. */
+  readonly untilMs: number
+  /** Of an outage; undefined where the far end answers that it cannot: such tries are counted. */
+  readonly giveUpAtMs: number | undefined
+  /** The far end may have acted on one of the tries. */
+  readonly isDoubtful: boolean
+}
+
+/**
+ * Told after every try, once a person would notice that the answer is missing; and without a wait as each try begins, which a
+ * pause then lets finish. What it throws is ignored.
+ */
+export type OnWaiting = (wait?: HostWait) => void
+
+/** What the platform knows of a failure to get an answer, beyond what the error says. */
+export type Explain = (error: TransportError) => {
+  /** In a few words, such as `connection refused`. */
+  readonly reason?: string | undefined
+  /** It comes of this machine's being without a network, and says nothing of the host. */
+  readonly isOffline: boolean
 }
 
 export interface Protocol {
   readonly traits: ProtocolTraits
-  create(files: readonly PlannedFile[], signal: AbortSignal): Promise<CreatedSession>
+  /** `onWaiting`, here and below: for a protocol that repeats its calls by itself to tell so. */
+  create(files: readonly PlannedFile[], signal: AbortSignal, onWaiting?: OnWaiting): Promise<CreatedSession>
   /** Where addressing is `batches`: registers files, in the order given, in one call. Never called twice at once. */
   register?(
     sessionId: string | number,
@@ -112,6 +145,7 @@ export interface Protocol {
     serverFileId: string | number,
     parts: readonly { readonly partNumber: number; readonly receipt: Receipt }[],
     signal: AbortSignal,
+    onWaiting?: OnWaiting,
   ): Promise<void>
   /** Where cancelScope is `session`: ends it. Safe to repeat. */
   cancel?(sessionId: string | number, signal: AbortSignal): Promise<void>

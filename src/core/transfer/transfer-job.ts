@@ -4,7 +4,7 @@
 import type { UploadError } from '../errors.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import type { Ledger, LedgerFile } from '../journal/ledger.ts'
-import type { Protocol, Source, Unit } from '../ports.ts'
+import type { HostWait, Protocol, Source, Unit } from '../ports.ts'
 
 /** A record without its time, which the job stamps. */
 export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'at'> : never) : never
@@ -26,9 +26,17 @@ export type TransferEvent =
   /** Receipts that the far end did not honour: these parts go again. */
   | { readonly type: 'voided'; readonly units: readonly Unit[] }
   | { readonly type: 'fileState'; readonly file: LedgerFile }
-  /** Wall times, ms since 1970. */
-  | { readonly type: 'unreachable'; readonly sinceMs: number; readonly untilMs: number }
-  | { readonly type: 'reachable' }
+  /** Wall times, ms since 1970. The rest: which call waits for whom, and why; absent for the storage. */
+  | ({
+      readonly type: 'unreachable'
+      readonly call?: object
+      readonly sinceMs: number
+      readonly untilMs: number
+    } & Partial<HostWait>)
+  /** A try of a call begins. */
+  | { readonly type: 'tried' }
+  /** Also at the end of each call, however it ended. */
+  | { readonly type: 'reachable'; readonly call?: object }
 
 export interface RenewalReason {
   /** By the storage's clock as we know it the addresses are dead; else it refused one that should live. */
