@@ -2,7 +2,7 @@
 
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
-import type { ServiceClient } from '../client/operations.ts'
+import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
@@ -12,14 +12,14 @@ import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
 export async function createSegments(
   client: ServiceClient,
   segments: AnalysisSegments | undefined,
-  signal: AbortSignal,
+  calling: CallOptions,
 ): Promise<AnalysisSegmentIds> {
   const create = async (segment: AnalysisSegment): Promise<number> => {
     if ('segmentId' in segment) return checkSegmentId(segment.segmentId, 'segmentId')
     const { movementTypeId, domHand, movementIds } = segment
     const made = await client.playerGroupSegments.create(
       { movementTypeId, domHand, ...given({ orgMovementIds: movementIds }) },
-      { signal },
+      calling,
     )
     return made.analysisSegmentId
   }
@@ -43,10 +43,10 @@ export async function createDraft(
   name: string,
   idOf: (record: RequestedAnalysis) => string | number | undefined,
   input: { readonly segmentIds: AnalysisSegmentIds; readonly isRepeat: boolean },
-  signal: AbortSignal,
+  calling: CallOptions,
 ): Promise<DraftResult> {
   const { primary, comparison, population } = input.segmentIds
-  const known = input.isRepeat ? await findByName(client, name, primary, signal) : undefined
+  const known = input.isRepeat ? await findByName(client, name, primary, calling) : undefined
   const record =
     known ??
     (await client.requestedAnalyses.create(
@@ -56,9 +56,9 @@ export async function createDraft(
         primaryAnalysisSegmentId: primary,
         ...given({ comparisonAnalysisSegmentId: comparison, populationAnalysisSegmentId: population }),
       },
-      { signal },
+      calling,
     ))
-  const found = idOf(record) === undefined ? await findByName(client, name, primary, signal) : record
+  const found = idOf(record) === undefined ? await findByName(client, name, primary, calling) : record
   const analysisId = found && idOf(found)
   if (analysisId === undefined) {
     throw new UploadError(
@@ -70,8 +70,8 @@ export async function createDraft(
 }
 
 /** The newest analysis of this name on these movements. */
-async function findByName(client: ServiceClient, name: string, primary: number, signal: AbortSignal) {
-  const { items } = await client.requestedAnalyses.list({}, { signal })
+async function findByName(client: ServiceClient, name: string, primary: number, calling: CallOptions) {
+  const { items } = await client.requestedAnalyses.list({}, calling)
   return items.findLast(
     (item) =>
       item.name === name && (item.primaryAnalysisSegmentId === undefined || item.primaryAnalysisSegmentId === primary),
@@ -82,8 +82,8 @@ async function findByName(client: ServiceClient, name: string, primary: number, 
 export async function submitDraft(
   client: ServiceClient,
   analysisId: string | number,
-  signal: AbortSignal,
+  calling: CallOptions,
 ): Promise<{ serviceStatus?: string }> {
-  const { status } = await client.requestedAnalyses.submit(analysisId, { signal })
+  const { status } = await client.requestedAnalyses.submit(analysisId, calling)
   return status === undefined ? {} : { serviceStatus: status }
 }

@@ -3,7 +3,7 @@
 import { createActor, fromPromise } from 'xstate'
 import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
-import type { ServiceClient } from '../client/operations.ts'
+import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type {
@@ -17,6 +17,7 @@ import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './an
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
+import type { Outage } from './upload.ts'
 
 export interface AnalysisOptions extends PollingOptions {
   /** Reads the id of an analysis from its record. Assumption, its name is not shown; default: `id`, then `requested_analysis_id`. */
@@ -60,6 +61,8 @@ export interface AnalysisEvents {
   state: { readonly state: string }
   /** The service's own word has changed. */
   status: { readonly serviceStatus: string }
+  /** The service is out of reach; told at every try. */
+  waiting: Outage
   warning: ErrorSummary
 }
 
@@ -111,17 +114,26 @@ function startAnalysis(
       throw error
     })
 
+  const calling = (signal: AbortSignal): CallOptions => ({
+    signal,
+    onWaiting: (wait) => {
+      if (wait !== undefined) emitter.emit('waiting', wait)
+    },
+  })
+
   const actor = createActor(
     analysisMachine.provide({
       actors: {
-        creatingSegments: fromPromise(({ signal }) => kept(createSegments(client, segments, signal))),
-        creatingDraft: fromPromise(({ input, signal }) => kept(createDraft(client, name, idOf, input, signal))),
-        submitting: fromPromise(({ input, signal }) => kept(submitDraft(client, input.analysisId, signal))),
+        creatingSegments: fromPromise(({ signal }) => kept(createSegments(client, segments, calling(signal)))),
+        creatingDraft: fromPromise(({ input, signal }) =>
+          kept(createDraft(client, name, idOf, input, calling(signal))),
+        ),
+        submitting: fromPromise(({ input, signal }) => kept(submitDraft(client, input.analysisId, calling(signal)))),
         polling: fromPromise(({ input, signal }) =>
           kept(
             pollAnalysis(
               clock,
-              (s) => client.requestedAnalyses.get(input.analysisId, { signal: s }),
+              (s) => client.requestedAnalyses.get(input.analysisId, calling(s)),
               options,
               signal,
               (serviceStatus) => {

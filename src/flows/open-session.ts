@@ -3,9 +3,11 @@
 
 import { checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { isUploadError, type UploadErrorCode } from '../core/errors.ts'
+import { isUploadError, UploadError, type UploadErrorCode } from '../core/errors.ts'
 import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
+import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { SessionRecord } from './session-record.ts'
+import { toldWaits } from './told-waits.ts'
 
 /** After these the service said no, or was never reached. */
 const CLEAR_CODES: readonly UploadErrorCode[] = [
@@ -17,23 +19,37 @@ const CLEAR_CODES: readonly UploadErrorCode[] = [
 
 /** Rejects as `create` does, and as `checkAddresses` for addresses that may not be used. */
 export async function openSession(
-  options: AddressRules & { readonly record: SessionRecord; readonly protocol: Protocol },
+  options: AddressRules & {
+    readonly record: SessionRecord
+    readonly protocol: Protocol
+    readonly report: (event: TransferEvent) => void
+  },
   plans: readonly PlannedFile[],
   signal: AbortSignal,
 ): Promise<CreatedSession> {
-  const { record, protocol } = options
+  const { record, protocol, report } = options
+  /** Nothing is on its way, and no try was doubtful. */
+  let isAtRest = false as boolean
   try {
-    const created = await protocol.create(plans, signal)
-    whereUsable(created, () => checkAddresses(created.files ?? [], options))
+    const created = await toldWaits(report, (onWaiting) =>
+      protocol.create(plans, signal, (wait) => {
+        isAtRest = wait?.isDoubtful === false
+        onWaiting(wait)
+      }),
+    )
+    whereUsable(created, () => {
+      // Whoever asked turned away in the moment of the answer, and begins anew or not at all.
+      if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.')
+      checkAddresses(created.files ?? [], options)
+    })
     return created
   } catch (error) {
-    if (isUploadError(error)) {
-      const { sessionId, isDoubtful } = error.details
-      if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
-      // No try can have made a session that is not known.
-      if (isDoubtful !== true && (sessionId !== undefined || CLEAR_CODES.includes(error.code)))
-        await record.write({ type: 'session.refused' })
-    }
+    const { sessionId, isDoubtful } = isUploadError(error) ? error.details : {}
+    if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
+    // No try can have made a session that is not known: there is a clear answer, or it was given up between two tries.
+    const isClear = sessionId !== undefined || (isUploadError(error) && CLEAR_CODES.includes(error.code))
+    if (isDoubtful !== true && (isClear || (signal.aborted && isAtRest)))
+      await record.write({ type: 'session.refused' })
     throw error
   }
 }

@@ -8,7 +8,7 @@ import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
-import type { RenewalReason } from '../core/transfer/transfer-job.ts'
+import type { RenewalReason, TransferEvent } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkLife } from './address-life.ts'
 import { endLeftSessions } from './end-sessions.ts'
@@ -45,6 +45,7 @@ export interface RenewalOptions extends AddressRules {
   /** The measured rate; 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced) => void
+  readonly report: (event: TransferEvent) => void
 }
 
 /** Refusals in a row of addresses that should still live, before the storage is believed. */

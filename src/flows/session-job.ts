@@ -10,6 +10,7 @@ import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
+import { toldWaits } from './told-waits.ts'
 
 export interface SessionJobOptions extends AddressRules {
   readonly record: SessionRecord
@@ -57,7 +58,9 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     await record.write({ type: 'files.registering', fileIndexes })
     const plans = files.map((file) => file.plan)
     const addressed: readonly AddressedFile[] =
-      (await protocol.register?.(record.sessionId(), plans, { isRepeat, signal })) ?? []
+      (await toldWaits(report, async (onWaiting) =>
+        protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
+      )) ?? []
     checkAddresses(addressed, options)
     await record.write({ type: 'files.registered', files: addressed })
   }
@@ -92,11 +95,14 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
       try {
-        await protocol.confirm(
-          file.sessionId ?? record.sessionId(),
-          file.serverFileId ?? fileIndex,
-          receiptsOf(file),
-          signal,
+        await toldWaits(report, async (onWaiting) =>
+          protocol.confirm?.(
+            file.sessionId ?? record.sessionId(),
+            file.serverFileId ?? fileIndex,
+            receiptsOf(file),
+            signal,
+            onWaiting,
+          ),
         )
       } catch (error) {
         const doubtful = doubtfulParts(file)

@@ -40,7 +40,7 @@ export function createSessionSteps(
   /** A source that comes from an earlier life is proven once, before the first transfer of this one. */
   let isProven = record.folded() === undefined
   let failure: unknown
-  let transferring: Promise<unknown> = Promise.resolve()
+  let running: Promise<unknown> = Promise.resolve()
   const looking = new AbortController()
 
   const kept = async <T>(task: () => Promise<T>): Promise<T> => {
@@ -52,7 +52,16 @@ export function createSessionSteps(
       throw error
     }
   }
+  /** A drain waits for its end. */
+  const step = <T>(task: () => Promise<T>): Promise<T> => {
+    const ended = kept(task)
+    running = ended.catch(() => undefined)
+    return ended
+  }
+  const options = { ...definition, record, clock, report: onTransferEvent }
   const transfer = async (signal: AbortSignal) => {
+    // Of the storage that the transfer before found out of reach nothing is known any more.
+    onTransferEvent({ type: 'reachable' })
     if (!isProven) await proveSources(ports, definition, record, telling, signal)
     isProven = true
     const job = createSessionJob({
@@ -82,15 +91,11 @@ export function createSessionSteps(
 
   return {
     failure: () => failure,
-    create: (signal) => kept(() => createSession(definition, record, telling, { signal, looking: looking.signal })),
+    create: (signal) => step(() => createSession(options, telling, { signal, looking: looking.signal })),
     stopLooking: () => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.')),
-    transfer(signal) {
-      const running = kept(() => transfer(signal))
-      transferring = running.catch(() => undefined)
-      return running
-    },
+    transfer: (signal) => step(() => transfer(signal)),
     async drain(reason) {
-      await transferring
+      await running
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
     },
     async cancel() {
@@ -125,12 +130,11 @@ function wholeDigestOf({ contentHasher, hasher }: FlowPorts, definition: UploadD
 }
 
 async function createSession(
-  definition: UploadDefinition,
-  record: SessionRecord,
+  options: UploadDefinition & Parameters<typeof openSession>[0],
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<{ sessionId: string | number }> {
-  const { flow, params, files, protocol, partSizeBytes } = definition
+  const { flow, params, files, protocol, partSizeBytes, record } = options
   if (record.folded() === undefined) {
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
@@ -143,7 +147,7 @@ async function createSession(
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await openSession({ ...definition, record }, plans, signal)
+  const created = await openSession(options, plans, signal)
   await record.write({ type: 'session.created', ...created })
   if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
   return { sessionId: created.sessionId }

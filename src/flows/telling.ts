@@ -24,6 +24,8 @@ export interface Telling {
   /** `sessionId`: one that was left, and the service could not be told so; absent where a create had no clear answer. */
   warnOfOrphan(sessionId?: string | number): void
   tellReplaced(event: SessionReplaced): void
+  /** Bytes went to the network a moment ago. */
+  isMoving(): boolean
   /** Sends the last progress. */
   finish(): void
   progress(): UploadProgress
@@ -135,12 +137,9 @@ export function createTelling(options: {
           })
           break
         }
-        case 'unreachable':
-          emitter.emit('waiting', { sinceMs: event.sinceMs, untilMs: event.untilMs })
-          break
-        // Sent once more only to be sure: what was confirmed falls with the session alone.
-        case 'voided':
-        case 'reachable':
+        // `voided` is sent once more only to be sure: what was confirmed falls with the session alone. Of waits tells who
+        // drives the session.
+        default:
       }
       tellProgress(false)
     },
@@ -148,7 +147,7 @@ export function createTelling(options: {
       const message =
         sessionId === undefined
           ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
-          : `The service could not be told that session ${sessionId} is not used: it may hold it. A resume tells it again.`
+          : `The service could not be told that session ${sessionId} is not used. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {
@@ -159,6 +158,7 @@ export function createTelling(options: {
       emitter.emit('session.replaced', event)
       tellProgress(true)
     },
+    isMoving: () => now() - movedAtMs < STEADY_MS,
     finish: () => tellProgress(true),
     progress: snapshot,
     files: () => files().map(statusOf),

@@ -23,7 +23,8 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
     ...{ key, durationMs, sessionId: folded?.sessionId },
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
-    hasPossibleOrphan: folded?.hasPossibleOrphan ?? false,
+    // Without a clear answer, such as if it ended now, the service may have made the session all the same.
+    hasPossibleOrphan: folded !== undefined && (folded.hasPossibleOrphan || folded.place === 'creating'),
   }
 }
 
@@ -33,15 +34,9 @@ export function buildReport(options: ReportOptions): UploadReport {
   return {
     status: output.status,
     ...buildSnapshot(options),
-    ...(isCreateUnanswered(options) ? { hasPossibleOrphan: true } : {}),
     ...(error === null ? {} : { error }),
     ...(output.isServiceTold === null ? {} : { isServiceTold: output.isServiceTold }),
   }
-}
-
-/** It ended while the create was asked for: without a clear no the service may have made the session all the same. */
-function isCreateUnanswered({ record }: ReportOptions): boolean {
-  return record.folded()?.place === 'creating'
 }
 
 function fileReport(file: LedgerFile): FileReport {

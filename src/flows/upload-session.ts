@@ -1,7 +1,7 @@
 // One upload from start to end: joins the machine, which holds its life, the journal and ledger, which hold its bytes,
 // the protocol, and the engine. The flows call it with what differs between them.
 
-import { createActor, fromPromise } from 'xstate'
+import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
 import { invariant, isUploadError, summarize } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
@@ -12,7 +12,8 @@ import { createEmitter, type Emitter } from './emitter.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
-import { UploadFailedError, type Upload, type UploadEvents, type UploadReport, type UploadState } from './upload.ts'
+import { UploadFailedError, type Upload, type UploadEvents, type UploadReport } from './upload.ts'
+import type { Outage, UploadState } from './upload.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
 
@@ -35,11 +36,34 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
   const telling = createTelling({ emitter, clock, record })
   if (folded !== undefined) telling.begin()
+  /** By the call that waits; under undefined that for the storage. */
+  const waits = new Map<object | undefined, Outage>()
+  let isStorageLast = false
+  let shown: Outage | undefined
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
-    const { type } = event
-    if (type === 'unreachable') send({ type: 'host.unreachable', sinceMs: event.sinceMs, untilMs: event.untilMs })
-    if (type === 'reachable') send({ type: 'host.reachable' })
     telling.take(event)
+    if (event.type === 'tried' && shown !== undefined) send({ ...shown, type: 'host.unreachable', untilMs: 0 })
+    if (event.type === 'reachable') waits.delete(event.call)
+    if (event.type === 'unreachable') {
+      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
+      const { type, call, ...outage } = event
+      waits.set(call, outage)
+      isStorageLast = call === undefined
+    }
+    // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting.
+    const isHeldUp = waits.has(undefined) || !telling.isMoving()
+    // Of calls the first alone, so that many that wait together are no more news than one.
+    const ofCall = [...waits.values()].find(({ host }) => host)
+    const ofStorage = waits.get(undefined)
+    const outage = isHeldUp ? (isStorageLast ? (ofStorage ?? ofCall) : (ofCall ?? ofStorage)) : undefined
+    if (outage === shown) return
+    shown = outage
+    if (outage === undefined) send({ type: 'host.reachable' })
+    else {
+      const { state } = last
+      send({ ...outage, type: 'host.unreachable' })
+      if (state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
+    }
   })
   const actor = createActor(drivenMachine, {
     // Of one that was only ever left there is something to tell, too.
@@ -54,11 +78,12 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
-        const state = stateName(snapshot.value)
+        const state = stateName(snapshot)
         if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state
         if (snapshot.status === 'done') telling.finish()
         emitter.emit('state', { state })
+        if (state === 'waiting' && shown !== undefined) emitter.emit('waiting', shown)
       },
       complete() {
         const { output } = actor.getSnapshot()
@@ -109,7 +134,7 @@ const stepsBySystem = new WeakMap<object, SessionSteps>()
 
 function stepsOf(system: object): SessionSteps {
   const steps = stepsBySystem.get(system)
-  invariant(steps !== undefined, 'a session has its steps before its actor starts')
+  invariant(steps !== undefined, 'a session has steps')
   return steps
 }
 
@@ -140,10 +165,13 @@ function withSteps() {
 }
 
 /** The state that a host sees: the innermost word, where it says more. */
-function stateName(value: string | object): UploadState | 'starting' | 'settled' {
-  if (typeof value === 'string') return value as UploadState
-  const [[outer, inner] = ['settling', '']] = Object.entries(value as Record<string, string>)
-  return inner === 'waiting' ? 'waiting' : (outer as UploadState)
+function stateName({
+  value,
+  context,
+}: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' | 'settled' {
+  // Whoever no longer wants it waited for is heard at once, also where a try of the create has yet to end.
+  if (context.waiting !== null && context.intent === 'run') return 'waiting'
+  return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
 }
 
 function failureOf(report: UploadReport, cause: unknown): UploadFailedError {

@@ -2,7 +2,7 @@
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
-import type { Source } from '../core/ports.ts'
+import type { HostWait, Source } from '../core/ports.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
 
@@ -17,13 +17,19 @@ export type UploadState =
   | 'creating'
   | 'created'
   | 'uploading'
-  /** The storage cannot be reached; goes on by itself. */
+  /** The storage or the service cannot be reached; goes on by itself. */
   | 'waiting'
   | 'pausing'
   | 'paused'
   | 'cancelling'
   | 'settling'
   | FinalStatus
+
+/**
+ * The storage is out of reach since then, and is tried again at `untilMs`. Wall times, ms since 1970. With `host` it is the service,
+ * which is so also where it answers only that it cannot, and the rest says which call waits and why.
+ */
+export type Outage = Pick<HostWait, 'sinceMs' | 'untilMs'> & Partial<HostWait>
 
 export interface UploadProgress {
   /** Bytes handed to the network that count; falls when an attempt is lost. */
@@ -67,8 +73,8 @@ export interface UploadEvents {
     readonly delayMs: number
     readonly error: ErrorSummary
   }
-  /** The storage is out of reach since then, and is tried again at `untilMs`; told at every try. Wall times, ms since 1970. */
-  waiting: { readonly sinceMs: number; readonly untilMs: number }
+  /** Told at every try while the state is `waiting`, which a change of the state ends. */
+  waiting: Outage
   /** The addresses died, and a new session took the unfinished files: the only event after which confirmed bytes fall. */
   'session.replaced': SessionReplaced
   /** At the present rate the addresses die before all is sent; told once a session. Wall time and durations in ms. */

@@ -28,7 +28,7 @@ export type UploadIntent = 'run' | 'pause' | 'cancel'
 export interface UploadSessionContext {
   readonly key: string
   readonly flow: FlowName
-  /** Where the journal left off; decides the first state and nothing after it. */
+  /** Where the journal left off, and `created` as soon as the session is known: until then `sessionId` is one that was left. */
   readonly place: MachineInput['place']
   readonly sessionId: string | number | null
   readonly intent: UploadIntent
@@ -42,13 +42,16 @@ export interface UploadSessionContext {
   readonly journalError: ErrorSummary | null
   /** After a cancel: whether the service has answered it. Null when there was none. */
   readonly isServiceTold: boolean | null
-  /** While the host cannot be reached: since when and until the next try, ms since 1970. */
+  /**
+   * While storage or service cannot be reached: since when and until the next try, ms since 1970; 0 while a call is tried.
+   * Shown as a state.
+   */
   readonly waiting: { readonly sinceMs: number; readonly untilMs: number } | null
   /** True when a request came that could no longer change anything. */
   readonly hasIgnoredRequest: boolean
 }
 
-/** The first three come from the host, the last two from the engine's circuit. */
+/** The first three come from the host, the last two from the engine's circuit and from calls that wait for the service. */
 export type UploadSessionEvent =
   | { readonly type: 'upload.pause' }
   | { readonly type: 'upload.resume' }

@@ -22,7 +22,8 @@ type SessionId = string | number
  * again in a later life.
  *
  * - `creatingSession` appends the intent, calls, appends the result. With `isRepeat` an earlier create may have left a
- *   session behind. It is never aborted by pause or cancel: the session it makes would be an orphan.
+ *   session behind. Pause and cancel abort it only between two tries, when `host.unreachable` has said that it rests: the
+ *   session that a try makes would be an orphan else.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
  *   cancel it first appends the intent, so that a death in between does not forget what was asked.
@@ -54,7 +55,7 @@ export const setUpSession = () =>
       intendPause: assign({ intent: 'pause' }),
       intendCancel: assign({ intent: 'cancel' }),
       noteIgnoredRequest: assign({ hasIgnoredRequest: true }),
-      keepSession: assign({ sessionId: (_, params: { sessionId: SessionId }) => params.sessionId }),
+      keepSession: assign((_, { sessionId }: { sessionId: SessionId }) => ({ sessionId, place: 'created' as const })),
       keepWaiting: assign({
         waiting: (_, { sinceMs, untilMs }: { sinceMs: number; untilMs: number }) => ({ sinceMs, untilMs }),
       }),
@@ -80,7 +81,7 @@ export const setUpSession = () =>
         status: 'failed',
         error: {
           code: 'ERR_UPLOAD_JOURNAL',
-          message: 'The journal says that the session was created and does not name it, so it cannot be resumed.',
+          message: 'The journal does not name the session that was created, so it cannot be resumed.',
         },
       }),
     },
@@ -89,7 +90,7 @@ export const setUpSession = () =>
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== null,
       hasSession: ({ context }) => context.sessionId !== null,
-      isRunIntended: ({ context }) => context.intent === 'run',
+      isIdle: ({ context }) => context.intent !== 'run' && (context.waiting?.untilMs ?? 0) > 0,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
       isStatus: ({ context }, params: { status: FinalStatus }) => context.status === params.status,
@@ -132,7 +133,7 @@ export function knownSession({ sessionId }: UploadSessionContext): SessionId {
 }
 
 export function decidedStatus({ status }: UploadSessionContext): FinalStatus {
-  if (status === null) throw new Error('The session is settled before its status is decided')
+  if (status === null) throw new Error('The status is used before it is known')
   return status
 }
 

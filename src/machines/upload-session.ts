@@ -28,7 +28,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       ],
     },
     creating: {
-      // The service is asked for a session. The call is let finish, whatever the host wants meanwhile.
+      // The service is asked for a session. A try on its way is let finish, whatever the host wants meanwhile; between two
+      // tries, while a service that cannot be reached is waited for, the call ends at once.
       tags: 'busy',
       invoke: {
         id: 'creatingSession',
@@ -47,17 +48,22 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
       },
+      always: { guard: 'isIdle', target: 'pausing' },
+      exit: 'endWaiting',
       on: {
         'upload.pause': [{ guard: 'isCancelIntended', actions: 'noteIgnoredRequest' }, { actions: 'intendPause' }],
         'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
         'upload.cancel': { actions: 'intendCancel' },
+        'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
+        'host.reachable': { actions: 'endWaiting' },
       },
     },
     created: {
-      // Passed through at once: the session is known, and what the host wants decides.
+      // Passed through at once: what is known and what the host wants decide.
       always: [
         { guard: 'isCancelIntended', target: 'cancelling' },
         { guard: 'isPauseIntended', target: 'paused' },
+        { guard: 'isUncreated', target: 'creating' },
         { target: 'uploading' },
       ],
     },
@@ -75,47 +81,35 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       on: {
         'upload.pause': { target: 'pausing', actions: 'intendPause' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
-      },
-      initial: 'sending',
-      states: {
-        sending: {
-          // The host answers, as far as is known.
-          on: {
-            'host.unreachable': { target: 'waiting', actions: { type: 'keepWaiting', params: ({ event }) => event } },
-          },
-        },
-        waiting: {
-          // The host cannot be reached. The transfer goes on by itself as soon as it can be.
-          on: {
-            'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
-            'host.reachable': { target: 'sending', actions: 'endWaiting' },
-          },
-        },
+        // The transfer goes on by itself as soon as the host can be reached.
+        'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
+        'host.reachable': { actions: 'endWaiting' },
       },
     },
     pausing: {
-      // The transfer was aborted and its attempts come to their end. A resume goes on after that.
+      // The transfer, or the create, was aborted and its attempts come to their end. A resume goes on after that.
       tags: ['busy', 'resumable'],
+      always: { guard: 'isCancelIntended', target: 'cancelling' },
       invoke: {
         id: 'drainingToPause',
         src: 'draining',
         input: ({ context }) => ({ key: context.key, reason: 'pause' }),
-        onDone: [{ guard: 'isRunIntended', target: 'uploading' }, { target: 'paused' }],
+        onDone: 'created',
         // Attempts may still run, so a second transfer must not begin in this life.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       on: {
         'upload.pause': { actions: 'intendPause' },
         'upload.resume': { actions: 'intendRun' },
-        'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
+        'upload.cancel': { actions: 'intendCancel' },
       },
     },
     paused: {
-      // Nothing runs: no socket and no slot is held. The session stays open at the service.
+      // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
       tags: 'resumable',
       on: {
         'upload.pause': { actions: 'intendPause' },
-        'upload.resume': { target: 'uploading', actions: 'intendRun' },
+        'upload.resume': { target: 'created', actions: 'intendRun' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
       },
     },

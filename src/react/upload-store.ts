@@ -13,7 +13,10 @@ export interface UploadView {
   readonly progress: UploadProgress
   /** In the order given; empty until the sources have been looked at. */
   readonly files: readonly UploadFileStatus[]
-  /** Present while the storage is out of reach, until when it is asked again; wall times, ms since 1970. */
+  /**
+   * Present while the storage, or with a `host` the service, holds the upload up, until when it is asked again; wall times, ms
+   * since 1970.
+   */
   readonly waiting: UploadEvents['waiting'] | undefined
   /** What a person should know that did not stop the upload; the last 20. */
   readonly warnings: readonly UploadEvents['warning'][]

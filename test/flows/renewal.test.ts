@@ -40,7 +40,7 @@ async function refused(
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
   const renew = createRenewal({
     ...{ record, protocol, clock, register: () => Promise.resolve(false) },
-    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, renewAddresses },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined, renewAddresses },
   })
 
   /** Refuses the file's addresses so often; whether they were taken for renewed each time. */

@@ -44,35 +44,31 @@ const transferEnds = {
 /** State → event → every state it leads to, over all contexts. What is absent is not accepted. */
 const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   creating: {
-    'upload.pause': 'creating',
+    'upload.pause': 'creating | pausing',
     'upload.resume': 'creating',
-    'upload.cancel': 'creating',
-    'created s-1': 'cancelling.draining | paused | uploading.sending',
+    'upload.cancel': 'cancelling.draining | creating',
+    'host.unreachable': 'cancelling.draining | creating | pausing',
+    'host.reachable': 'creating',
+    'created s-1': 'cancelling.draining | paused | uploading',
     'create refused': 'settling',
   },
-  'uploading.sending': {
+  uploading: {
     'upload.pause': 'pausing',
     'upload.cancel': 'cancelling.draining',
-    'host.unreachable': 'uploading.waiting',
-    ...transferEnds,
-  },
-  'uploading.waiting': {
-    'upload.pause': 'pausing',
-    'upload.cancel': 'cancelling.draining',
-    'host.unreachable': 'uploading.waiting',
-    'host.reachable': 'uploading.sending',
+    'host.unreachable': 'uploading',
+    'host.reachable': 'uploading',
     ...transferEnds,
   },
   pausing: {
     'upload.pause': 'pausing',
     'upload.resume': 'pausing',
     'upload.cancel': 'cancelling.draining',
-    'drained to pause': 'paused | uploading.sending',
+    'drained to pause': 'creating | paused | uploading',
     'pause drain broke': 'settling',
   },
   paused: {
     'upload.pause': 'paused',
-    'upload.resume': 'uploading.sending',
+    'upload.resume': 'creating | uploading',
     'upload.cancel': 'cancelling.draining',
   },
   'cancelling.draining': {

@@ -17,7 +17,7 @@ describe('a life without disturbance', () => {
     await session.answer('settling', nothing)
     seen.push(session.state())
 
-    expect(seen).toEqual(['creating', 'uploading.sending', 'settling', 'confirmed'])
+    expect(seen).toEqual(['creating', 'uploading', 'settling', 'confirmed'])
     expect(session.runs.map(({ name, input }) => ({ name, input }))).toEqual([
       { name: 'creatingSession', input: { key: 'k-1', isRepeat: false } },
       { name: 'transferring', input: { key: 'k-1', sessionId: 's-1' } },
@@ -52,7 +52,7 @@ describe('where a folded journal goes on', () => {
   it.each([
     [{ place: 'new' }, 'creating', ['creatingSession']],
     [{ place: 'creating' }, 'creating', ['creatingSession']],
-    [{ place: 'created', sessionId: 's-1' }, 'uploading.sending', ['transferring']],
+    [{ place: 'created', sessionId: 's-1' }, 'uploading', ['transferring']],
     [{ place: 'cancelling', sessionId: 's-1' }, 'cancelling.draining', ['draining']],
     [{ place: 'confirmed', sessionId: 's-1' }, 'confirmed', []],
     [{ place: 'partial', sessionId: 's-1' }, 'partial', []],
@@ -114,7 +114,7 @@ describe('pause and resume', () => {
     expect(session.names()).toEqual(['transferring', 'draining'])
     await session.answer('draining', nothing)
     expect(session.names()).toEqual(['transferring', 'draining', 'transferring'])
-    expect(session.state()).toBe('uploading.sending')
+    expect(session.state()).toBe('uploading')
   })
 
   it('stays paused when the last word of one tick is pause', async () => {
@@ -157,7 +157,7 @@ describe('pause and resume', () => {
     session.send(pause, resume)
     await session.answer('creatingSession', created)
 
-    expect(session.state()).toBe('uploading.sending')
+    expect(session.state()).toBe('uploading')
   })
 
   it('begins no transfer when it is not known that the attempts have ended', async () => {
@@ -187,8 +187,8 @@ describe('a host that cannot be reached', () => {
       { sinceMs: 100, untilMs: 200 },
       { sinceMs: 100, untilMs: 400 },
     ])
-    expect(waitingState).toBe('uploading.waiting')
-    expect(session.state()).toBe('uploading.sending')
+    expect(waitingState).toBe('uploading')
+    expect(session.state()).toBe('uploading')
     expect(session.context().waiting).toBeNull()
     expect(session.names()).toEqual(['transferring'])
     expect(session.last('transferring').signal.aborted).toBe(false)
