@@ -2,7 +2,9 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flows/analysis.ts'
+import { outageTeller } from './views/change-lines.ts'
 import { errorLine, fullLine } from './views/error-line.ts'
+import { outageFields } from './views/json-lines.ts'
 import { EXIT, SIGNAL_EXIT } from './exit-codes.ts'
 import type { Output } from './views/output.ts'
 import type { Interruption } from './signals.ts'
@@ -44,6 +46,11 @@ export async function followAnalysis(
   analysis.on('status', ({ serviceStatus }) => {
     output.event('state', { state: analysis.state, serviceStatus })
     output.say(`analysis: the service says ${serviceStatus}`)
+  })
+  const sayOutage = outageTeller((text) => output.say(text))
+  analysis.on('waiting', (outage) => {
+    output.event('waiting', outageFields(outage))
+    sayOutage(outage)
   })
   analysis.on('warning', (warning) => {
     output.event('warning', { ...warning })

@@ -2,8 +2,10 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { adviceOn } from '../../src/core/advice.ts'
 import { freePort } from '../helpers/free-port.ts'
@@ -276,6 +278,50 @@ describe('an upload that does not succeed', () => {
       /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\nMissing: 1 of 1 file, [^\n]+ To finish: mocap-uplink resume video-\S+ --state-dir \S+ --base-url \S+\n$/,
     )
     expect(stdout + stderr).not.toContain('secret-key-77')
+  })
+
+  it('waits for a service that is not there yet where --give-up-after is given, says so, and goes on when it comes', async () => {
+    const port = await freePort()
+    const env = { MOCAP_BASE_URL: `http://127.0.0.1:${port}`, MOCAP_API_KEY: 'k' }
+    const args = ['video', 'small.mov', ...VIDEO, '--json', '--give-up-after', '12h', '--state-dir', 'waiting-state']
+    const first = cli.start(args, env)
+    await first.seen(/"event":"waiting"/)
+    first.process.kill('SIGINT')
+
+    const { code, stdout, stderr } = await first.ended
+    expect(code).toBe(130)
+    expect(stdout).toMatch(
+      new RegExp(
+        `"since":"[^"]+","until":"[^"]+","giveUpAt":"[^"]+","host":"127.0.0.1:${port}","reason":"connection refused"`,
+      ),
+    )
+    expect(lastLine(stdout)).toMatchObject({ status: 'interrupted' })
+    expect(stdout).not.toContain('hasPossibleOrphan')
+    const command = / To finish: mocap-uplink (resume video-\S+ [^\n]+ --give-up-after 12h)\n/.exec(stderr)![1]!
+    const second = cli.start([...command.split(' '), '--json'], env)
+    await second.seen(/"event":"waiting"/)
+    const late = createServer((_, response) => response.writeHead(401).end()).listen(port, '127.0.0.1')
+    onTestFinished(() => void late.close())
+    expect(await second.ended).toMatchObject({ code: 4 })
+  })
+
+  it('tells of a single call that waits too: as an event, for a person on stderr, and stdout has the answer alone', async () => {
+    const port = await freePort()
+    const env = { MOCAP_BASE_URL: `http://127.0.0.1:${port}`, MOCAP_API_KEY: 'k' }
+    const asJson = cli.start(['api', 'GET', '/x', '--json', '--give-up-after', '12h'], env)
+    const plain = cli.start(['analysis', 'list', '--give-up-after', '12h'], env)
+    const said = once(plain.process.stderr!, 'data')
+    await asJson.seen(/"event":"waiting"[^\n]+"host":"127\.0\.0\.1:\d+","reason":"connection refused"/)
+    await said
+    const late = createServer((_, response) => response.end('[]')).listen(port, '127.0.0.1')
+    onTestFinished(() => void late.close())
+
+    expect(await asJson.ended).toMatchObject({ code: 0, stderr: '' })
+    const { code, stdout, stderr } = await plain.ended
+    expect([code, stdout]).toEqual([0, '[]\n'])
+    expect(stderr).toMatch(
+      /^waiting: the service 127\.0\.0\.1:\d+ is out of reach since [^\n]+ \(connection refused\); it is tried again by itself, [^\n]+\n$/,
+    )
   })
 
   it('shows no signed query, key or header in anything it prints', async () => {

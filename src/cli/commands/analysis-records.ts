@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { checkId } from '../../client/checks.ts'
 import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
+import type { CallOptions } from '../../client/operations.ts'
 import { isWireObject } from '../../client/contract/fields.ts'
 import { invalid } from '../../core/errors.ts'
 import { verdictOf } from '../../flows/polling.ts'
@@ -12,6 +13,7 @@ import { readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
+import { waitingCall } from '../views/waiting-call.ts'
 import type { AnalysisWord } from '../run-analysis.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
@@ -27,7 +29,8 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     const uplink = await uplinkFromOptions(options, context.env)
     if (options.dryRun === true) printCalls(output, 'analysis', ['GET /requested_analyses'])
     else {
-      const { items, raw } = await uplink.client.requestedAnalyses.list({}, context.interruption)
+      const calling = waitingCall(output, context.interruption)
+      const { items, raw } = await uplink.client.requestedAnalyses.list({}, calling)
       output.document(raw)
       for (const record of items) output.event('analysis', { record: wireRecord(record) })
       output.event('result', { flow: 'analysis', status: 'completed', serviceStatus: null, count: items.length })
@@ -38,7 +41,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
   addServiceOptions(get).action((id: string, options: SharedOptions) =>
     readRecord(context, options, {
       ...{ id, call: `GET /requested_analyses/${id}` },
-      read: (client, signal) => client.requestedAnalyses.get(id, signal),
+      read: (client, calling) => client.requestedAnalyses.get(id, calling),
     }),
   )
   const update = analysis
@@ -51,14 +54,14 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     if (!isWireObject(data)) return invalid('--data is no JSON object: give the fields to change.')
     return readRecord(context, options, {
       ...{ id, call: `PATCH /requested_analyses/${id}` },
-      read: (client, signal) => client.requestedAnalyses.update({ id, data }, signal),
+      read: (client, calling) => client.requestedAnalyses.update({ id, data }, calling),
     })
   })
   const submit = analysis.command('submit').description('ask the service to begin a draft').argument('<id>')
   addServiceOptions(submit).action((id: string, options: SharedOptions) =>
     readRecord(context, options, {
       ...{ id, call: `PATCH /requested_analyses/${id}/submit`, assumed: 'requested' as const },
-      read: (client, signal) => client.requestedAnalyses.submit(id, signal),
+      read: (client, calling) => client.requestedAnalyses.submit(id, calling),
     }),
   )
 }
@@ -70,7 +73,7 @@ interface RecordCall {
   readonly call: string
   /** What the analysis is after this call when the reply does not say. */
   readonly assumed?: AnalysisWord
-  read(client: Client, options: { readonly signal: AbortSignal }): Promise<RequestedAnalysis>
+  read(client: Client, calling: CallOptions): Promise<RequestedAnalysis>
 }
 
 async function readRecord(context: CommandContext, options: SharedOptions, what: RecordCall): Promise<void> {
@@ -78,7 +81,7 @@ async function readRecord(context: CommandContext, options: SharedOptions, what:
   checkId(what.id, 'the analysis id')
   const uplink = await uplinkFromOptions(options, context.env)
   if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
-  else printRecord(output, await what.read(uplink.client, context.interruption), what)
+  else printRecord(output, await what.read(uplink.client, waitingCall(output, context.interruption)), what)
   context.exitWith(EXIT.done)
 }
 

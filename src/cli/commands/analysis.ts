@@ -12,6 +12,7 @@ import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { analysisExitCode, followAnalysis, printAnalysisResult } from '../run-analysis.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
+import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { addAnalysisRecordCommands } from './analysis-records.ts'
 
@@ -82,7 +83,8 @@ function addCreate(analysis: Command, context: CommandContext): void {
     let result = await followAnalysis(uplink.requestAnalysis(input), { output, interruption: context.interruption })
     if (options.submit === true && result.status === 'draft' && result.analysisId !== null) {
       output.say('analysis: submitting')
-      const record = await uplink.client.requestedAnalyses.submit(result.analysisId, context.interruption)
+      const calling = waitingCall(output, context.interruption)
+      const record = await uplink.client.requestedAnalyses.submit(result.analysisId, calling)
       result = { ...result, status: 'requested', serviceStatus: record.status ?? null }
     }
     printAnalysisResult(output, result)

@@ -8,6 +8,7 @@ import { EXIT } from '../exit-codes.ts'
 import { readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { printCalls } from '../views/plan-view.ts'
+import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface ApiOptions extends SharedOptions {
@@ -36,8 +37,8 @@ export function addApiCommand(program: Command, context: CommandContext): void {
       context.exitWith(EXIT.done)
       return
     }
-    const { signal } = context.interruption
-    const reply = await uplink.client.call(verb, plainPath, { query, signal, ...given({ data }) })
+    const calling = waitingCall(output, context.interruption)
+    const reply = await uplink.client.call(verb, plainPath, { query, ...calling, ...given({ data }) })
     if (reply.data !== undefined) output.document(reply.data)
     output.event('reply', { status: reply.status, data: reply.data ?? null })
     output.event('result', { flow: 'api', status: 'completed', httpStatus: reply.status })

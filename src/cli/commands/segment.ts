@@ -9,6 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { parseInteger, readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { printCalls } from '../views/plan-view.ts'
+import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface CreateOptions extends SharedOptions {
@@ -54,7 +55,8 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
   if (options.dryRun === true) {
     printCalls(output, 'segment', ['POST /player_group_segments'])
   } else {
-    const { analysisSegmentId, ...rest } = await uplink.client.playerGroupSegments.create(input, context.interruption)
+    const calling = waitingCall(output, context.interruption)
+    const { analysisSegmentId, ...rest } = await uplink.client.playerGroupSegments.create(input, calling)
     const record = { analysis_segment_id: analysisSegmentId, ...rest }
     output.document(record)
     output.event('result', { flow: 'segment', status: 'completed', segmentId: analysisSegmentId, record })
@@ -71,7 +73,8 @@ async function updateSegment(context: CommandContext, text: string, options: Upd
   if (options.dryRun === true) {
     printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])
   } else {
-    const record = await uplink.client.playerGroupSegments.update({ id, data }, context.interruption)
+    const calling = waitingCall(output, context.interruption)
+    const record = await uplink.client.playerGroupSegments.update({ id, data }, calling)
     output.document(record)
     output.event('result', { flow: 'segment', status: 'completed', segmentId: id, record })
   }

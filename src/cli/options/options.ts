@@ -35,12 +35,15 @@ export interface EngineChoices {
   readonly isBackground?: boolean
   readonly retries?: number
   readonly giveUpAfterMs: number
+  readonly isFirstContactAwaited: boolean
   readonly verify: 'md5' | 'full' | 'off'
 }
 
 const MAX_CONCURRENCY = 64
 /** What commander fills in. */
-export const OPTION_DEFAULTS = { concurrency: 'auto', giveUpAfter: '12h', verify: 'md5' } as const
+export const OPTION_DEFAULTS = { concurrency: 'auto', verify: 'md5' } as const
+/** Commander does not fill it in: who names it says that the service is there, and waits for it also at first contact. */
+const GIVE_UP_AFTER = '12h'
 
 /** Options about what is printed. */
 export function addOutputOptions(command: Command): Command {
@@ -66,8 +69,7 @@ export function addServiceOptions(command: Command): Command {
     .option('--ca-file <file>', "certificates to trust beside the system's, PEM")
     .option(
       '--give-up-after <time>',
-      'how long a host may be out of reach: 90s, 30m, 12h, 2d',
-      OPTION_DEFAULTS.giveUpAfter,
+      `how long a host may be out of reach: 90s, 30m, 12h, 2d; when given, also before the service has answered once (default: "${GIVE_UP_AFTER}")`,
     )
   addOutputOptions(command)
   return command.option('--dry-run', 'show what would be done; make no call')
@@ -126,7 +128,8 @@ export function engineChoices(options: SharedOptions): EngineChoices {
     ...(limitRate === undefined ? {} : { limitRate: checkLimitRate(limitRate) }),
     ...(options.background === true ? { isBackground: true } : {}),
     ...(retries === undefined ? {} : { retries: parseInteger(retries, '--retries', 1) }),
-    giveUpAfterMs: parseDuration(giveUpAfter, '--give-up-after'),
+    giveUpAfterMs: parseDuration(giveUpAfter ?? GIVE_UP_AFTER, '--give-up-after'),
+    isFirstContactAwaited: giveUpAfter !== undefined,
     verify,
   }
 }

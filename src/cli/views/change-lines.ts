@@ -1,7 +1,7 @@
 // An upload as a line per change, for logs and pipes; `--quiet` leaves only what went wrong.
 
 import { formatBytes } from '../../core/plan.ts'
-import type { Upload } from '../../flows/upload.ts'
+import type { Outage, Upload } from '../../flows/upload.ts'
 import type { Watching } from './json-lines.ts'
 import type { Output } from './output.ts'
 import { countOf, formatDuration, formatTime } from './wording.ts'
@@ -36,16 +36,7 @@ export function tellAsLines(upload: Upload, output: Output): Watching {
 /** Retries, waiting, dying addresses and warnings, in words. */
 export function tellTroubles(upload: Upload, say: (text: string) => void, output: Output): void {
   tellRetries(upload, say, output.mode === 'terminal')
-  let toldSinceMs = -Infinity
-  upload.on('waiting', ({ sinceMs }) => {
-    // The same outage is told again at every try; a night of them would bury what else was said.
-    if (Math.abs(sinceMs - toldSinceMs) < SAME_OUTAGE_MS) return
-    toldSinceMs = sinceMs
-    say(
-      `waiting: the storage is out of reach since ${localTime(sinceMs)}; ` +
-        'it is tried again by itself for as long as --give-up-after says',
-    )
-  })
+  upload.on('waiting', outageTeller(say))
   upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
     say(
       `session replaced, because its addresses died: session ${newSessionId} takes ${countOf(filesMoved, 'file')}, ` +
@@ -59,6 +50,26 @@ export function tellTroubles(upload: Upload, say: (text: string) => void, output
     ),
   )
   upload.on('warning', ({ message }) => output.complain(`warning: ${message}`))
+}
+
+/** Says of each outage once that somebody is waited for, who, why and until when. */
+export function outageTeller(say: (text: string) => void): (outage: Outage) => void {
+  const toldSinceMs = new Map<string | undefined, number>()
+  return (outage) => {
+    const { host, reason, sinceMs } = outage
+    // The same outage is told again at every try; a night of them would bury what else was said.
+    if (Math.abs(sinceMs - (toldSinceMs.get(host) ?? -Infinity)) < SAME_OUTAGE_MS) return
+    toldSinceMs.set(host, sinceMs)
+    const who = host === undefined ? 'the storage' : `the service ${host}`
+    const why = reason === undefined ? '' : ` (${reason})`
+    say(`waiting: ${who} is out of reach since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
+  }
+}
+
+function howLong({ host, untilMs, giveUpAtMs }: Outage): string {
+  if (host === undefined) return 'it is tried again by itself for as long as --give-up-after says'
+  const next = `it is tried again by itself, next at ${localTime(untilMs)}`
+  return giveUpAtMs === undefined ? next : `${next}, and given up at ${localTime(giveUpAtMs)}`
 }
 
 /** A log has a line for each. On a terminal, where the live view counts them, a reason is told when it is a new one. */

@@ -82,7 +82,7 @@ function waysOfSending(options: SharedOptions): [string, string | undefined][] {
     ['--concurrency', unlessDefault('concurrency')],
     ['--limit-rate', options.limitRate],
     ['--retries', options.retries],
-    ['--give-up-after', unlessDefault('giveUpAfter')],
+    ['--give-up-after', options.giveUpAfter],
     ['--receipt', absolute(options.receipt)],
   ]
 }

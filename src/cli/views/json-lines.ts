@@ -1,6 +1,7 @@
 // An upload as JSON lines: every change as it comes, progress at most once a second and once at its end.
 
-import type { Upload, UploadProgress } from '../../flows/upload.ts'
+import { given } from '../../core/given.ts'
+import type { Outage, Upload, UploadProgress } from '../../flows/upload.ts'
 import type { Output } from './output.ts'
 
 const PROGRESS_EVERY_MS = 1000
@@ -8,6 +9,13 @@ const PROGRESS_EVERY_MS = 1000
 export interface Watching {
   /** What is left to tell before the result. */
   end(): void
+}
+
+/** `host` and `reason` are those of a service; of a storage there are none. */
+export function outageFields({ sinceMs, untilMs, giveUpAtMs, host, reason }: Outage) {
+  const at = (wallMs: number) => new Date(wallMs).toISOString()
+  const giveUpAt = giveUpAtMs === undefined ? {} : { giveUpAt: at(giveUpAtMs) }
+  return { since: at(sinceMs), until: at(untilMs), ...giveUpAt, ...given({ host, reason }) }
 }
 
 /** Tells the upload's events in JSON. `nowMs` is monotonic. */
@@ -27,9 +35,7 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
   })
   upload.on('file', (file) => output.event('file', { ...file }))
   upload.on('retry', (retry) => output.event('retry', { ...retry }))
-  upload.on('waiting', ({ sinceMs, untilMs }) =>
-    output.event('waiting', { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() }),
-  )
+  upload.on('waiting', (outage) => output.event('waiting', outageFields(outage)))
   upload.on('session.replaced', (replaced) => output.event('session.replaced', { ...replaced }))
   upload.on('shortfall', ({ deadlineMs, ...times }) =>
     output.event('shortfall', { deadline: new Date(deadlineMs).toISOString(), ...times }),

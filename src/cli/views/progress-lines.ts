@@ -1,7 +1,7 @@
 // What the live view shows, as lines of text; pure, and never wider or higher than it is told.
 
 import { formatBytes } from '../../core/plan.ts'
-import type { UploadFileStatus, UploadProgress, UploadState } from '../../flows/upload.ts'
+import type { Outage, UploadFileStatus, UploadProgress, UploadState } from '../../flows/upload.ts'
 import { onOneLine } from '../../core/redact.ts'
 import { clip, columnsOf, fitColumns } from './text-width.ts'
 import { countOf, formatRate, formatTime, percentOf } from './wording.ts'
@@ -14,8 +14,8 @@ export interface ProgressPicture {
   readonly rows: number
   /** Attempts that were repeated so far. */
   readonly retries?: number
-  /** How long the storage has been out of reach, and when it is tried again, ms from now. */
-  readonly outage?: { readonly forMs: number; readonly nextTryInMs: number }
+  /** How long the storage, or the service at `host`, has been out of reach, and when it is tried again, ms from now. */
+  readonly outage?: Pick<Outage, 'host' | 'reason'> & { readonly forMs: number; readonly nextTryInMs: number }
 }
 
 const MIN_COLUMNS_FOR_BAR = 60
@@ -77,7 +77,8 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
   return clip(line === '' ? (items[0] ?? '') : line, columns)
 }
 
-function waitingWords({ forMs, nextTryInMs }: { readonly forMs: number; readonly nextTryInMs: number }): string {
+function waitingWords({ forMs, nextTryInMs, host, reason }: NonNullable<ProgressPicture['outage']>): string {
   const next = nextTryInMs > 0 ? `, next try in ${formatTime(nextTryInMs)}` : ', trying now'
-  return `no connection for ${formatTime(forMs)}${next}`
+  const who = host === undefined ? 'no connection' : `waiting for ${host} (${reason ?? 'no connection'})`
+  return `${who} for ${formatTime(forMs)}${next}`
 }

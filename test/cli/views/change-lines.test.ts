@@ -55,6 +55,25 @@ it('an outage is told once however often it is tried, and never as the time of g
     )
 })
 
+it('an outage of the service says who is waited for, why, and until when; once, though that of the storage comes between', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+
+  const sinceMs = Date.UTC(2026, 10, 20, 2)
+  const outage = { sinceMs, untilMs: sinceMs + 4_000, host: 'service.example:443', reason: 'its name was not found' }
+  for (let turn = 0; turn < 3; turn += 1) {
+    emitter.emit('waiting', { ...outage, giveUpAtMs: sinceMs + 43_200_000 })
+    emitter.emit('waiting', { sinceMs: sinceMs + 60_000, untilMs: sinceMs + 61_000 })
+  }
+
+  const [first, second, ...more] = said().trim().split('\n')
+  expect(first).toMatch(
+    /^waiting: the service service\.example:443 is out of reach since [-\d]{10} [\d:]{8} \(its name was not found\); it is tried again by itself, next at [-\d]{10} [\d:]{8}, and given up at [-\d]{10} [\d:]{8}$/,
+  )
+  expect(second).toMatch(/^waiting: the storage is out of reach since/)
+  expect(more).toEqual([])
+})
+
 it.each([
   ['a log', false, 3],
   ['a terminal', true, 2],

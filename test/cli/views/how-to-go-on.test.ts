@@ -95,7 +95,7 @@ describe('the command', () => {
   })
 
   it('says nothing of what is usual', () => {
-    const usual = { verify: 'md5', concurrency: 'auto', giveUpAfter: '12h', bearerHeader: 'Authorization' } as const
+    const usual = { verify: 'md5', concurrency: 'auto', bearerHeader: 'Authorization' } as const
 
     expect(commandLine('resume', 'video-1', usual, { HOME: '/home/u' })).toBe('mocap-uplink resume video-1')
   })
