@@ -16,6 +16,8 @@ export interface Formats {
   /** From a share between 0 and 1. */
   percent(share: number): string
   date(ms: number): string
+  /** Of the day, with seconds. */
+  time(ms: number): string
   list(items: readonly string[]): string
 }
 
@@ -64,6 +66,7 @@ export function createFormats(language: string | undefined): Formats {
     },
     percent: (share) => write(Math.floor(share * 100) / 100, { style: 'percent' }),
     date: (ms) => dates.format(ms),
+    time: (ms) => new Date(ms).toLocaleTimeString(locale),
     list: (items) => lists.format(items),
   }
 }

@@ -3,7 +3,7 @@
 import { blobSource, fileFromHandle, type BrowserUplink } from '../browser.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
-import type { Upload, UploadReport } from '../flows/upload.ts'
+import type { Outage, Upload, UploadReport } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
@@ -29,6 +29,8 @@ export interface Job {
   upload: Upload
   readonly items: readonly Item[]
   report: UploadReport | undefined
+  /** The one that its upload told of last. */
+  outage?: Outage
 }
 
 /** `chosen`: absent where the browser found the file of an earlier life by itself. */

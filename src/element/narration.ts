@@ -5,6 +5,7 @@ import { createQuarters, type Announcer } from './announcer.ts'
 import type { Formats } from './formats.ts'
 import type { Job } from './items.ts'
 import type { Totals } from './list-state.ts'
+import { outageWords } from './outage-words.ts'
 import { problemOf } from './problems.ts'
 import type { UploaderTexts } from './texts.ts'
 import type { Tell } from './uploader-events.ts'
@@ -12,7 +13,7 @@ import type { Tell } from './uploader-events.ts'
 export interface Narration {
   /** Counts the quarters of the way anew. */
   restart(): void
-  told(job: Job, event: 'start' | 'state' | 'progress' | 'file', file?: UploadFileStatus): void
+  told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', file?: UploadFileStatus): void
   /** Says how an upload has ended. */
   sayEnd(job: Job, report: UploadReport | undefined): void
 }
@@ -38,10 +39,7 @@ export function createNarration(options: {
     const { texts, formats } = words()
     const { filesConfirmed, filesTotal } = totals()
     if (state === 'paused') announcer.say(texts.pausedAt(formats.count(filesConfirmed), formats.count(filesTotal)))
-    if (state === 'waiting') {
-      cutOff.add(key)
-      announcer.say(texts.noNetwork)
-    } else if (cutOff.delete(key) && state === 'uploading')
+    if (state !== 'waiting' && cutOff.delete(key) && state === 'uploading')
       announcer.say(texts.saidStarted(formats.count(filesTotal - filesConfirmed)))
     if (state === 'cancelling') announcer.say(texts.cancelling)
     tell('mocap-upload-state', { key, state })
@@ -54,6 +52,12 @@ export function createNarration(options: {
       if (event === 'file' && file !== undefined) tell('mocap-upload-file', { key, file })
       if (event === 'progress') tellProgress()
       if (event === 'state') tellState(job)
+      if (event === 'waiting' && !cutOff.has(key)) {
+        // The same outage is told of again and again.
+        cutOff.add(key)
+        const { texts, formats } = words()
+        announcer.say(outageWords(texts, formats, job.outage))
+      }
     },
     sayEnd({ items }, report) {
       const { texts, formats } = words()

@@ -1,14 +1,17 @@
 // The whole: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
+import type { Outage } from '../flows/upload.ts'
 import { build, buildButton, setText } from './build-element.ts'
 import { buildBar, drawBar } from './file-row.ts'
 import type { Formats } from './formats.ts'
+import { outageWords } from './outage-words.ts'
 import type { UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
 
 export interface SummaryState {
   readonly phase: Phase
   readonly totals: Totals
+  readonly outage: Outage | undefined
   readonly readyCount: number
   readonly retryableCount: number
   /** Whether anything is over and can be taken out of the list. */
@@ -94,7 +97,7 @@ function outcomeOf({ phase, totals, wasCancelled }: SummaryState): string {
 function headingOf(
   texts: UploaderTexts,
   formats: Formats,
-  { phase, totals, readyCount, wasCancelled }: SummaryState,
+  { phase, totals, outage, readyCount, wasCancelled }: SummaryState,
 ): string {
   const done = formats.count(totals.filesConfirmed)
   const all = formats.count(totals.filesTotal)
@@ -104,7 +107,7 @@ function headingOf(
     case 'ready':
       return texts.chosen(formats.count(readyCount))
     case 'waiting':
-      return texts.noNetwork
+      return outageWords(texts, formats, outage)
     case 'paused':
       return texts.pausedAt(done, all)
     case 'cancelling':

@@ -4,7 +4,7 @@
 import { UploadFailedError, type BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
-import type { Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
+import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
@@ -17,7 +17,7 @@ export interface ListListener {
   removed(item: Item): void
   item(item: Item): void
   change(): void
-  told(job: Job, event: 'start' | 'state' | 'progress' | 'file', detail?: UploadFileStatus): void
+  told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', detail?: UploadFileStatus): void
   settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void
 }
 
@@ -26,6 +26,8 @@ export interface UploadList {
   readonly jobs: readonly Job[]
   phase(): Phase
   totals(): Totals
+  /** What an upload that is waiting waits for. */
+  outage(): Outage | undefined
   /** Files with an error that another try may mend. */
   retryable(): readonly Item[]
   add(files: readonly ChosenFile[]): void
@@ -73,7 +75,7 @@ export function createUploadList(listener: ListListener): UploadList {
   /** Follows an upload to its end. */
   const follow = (job: Job): void => {
     const { upload } = job
-    const tell = (event: 'progress' | 'file' | 'state', status?: UploadFileStatus): void => {
+    const tell = (event: 'progress' | 'file' | 'state' | 'waiting', status?: UploadFileStatus): void => {
       if (isActive(job)) stale.add(job)
       listener.change()
       listener.told(job, event, status)
@@ -81,6 +83,10 @@ export function createUploadList(listener: ListListener): UploadList {
     upload.on('progress', () => tell('progress'))
     upload.on('file', (status) => tell('file', status))
     upload.on('state', () => tell('state'))
+    upload.on('waiting', (outage) => {
+      job.outage = outage
+      tell('waiting')
+    })
     upload.on('retry', ({ fileIndex }) => {
       const item = job.items[fileIndex]
       if (item !== undefined) touch(item, { retries: item.retries + 1 })
@@ -121,6 +127,7 @@ export function createUploadList(listener: ListListener): UploadList {
     },
     phase: () => phaseOf(items, active()),
     totals: () => totalsOf(jobs, active()),
+    outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totalsOf(active(), active()),
     retryable: () =>
       jobs

@@ -150,6 +150,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     summary.draw(texts, formats, {
       phase,
       totals,
+      outage: list.outage(),
       readyCount,
       retryableCount,
       isClearable,

@@ -201,6 +201,25 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
+  test('says that it is the service that does not answer, and goes on by itself when it does', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    const isFarEnd = ({ origin }: URL): boolean => origin !== new URL(page.url()).origin
+    await page.route(isFarEnd, (route) => route.abort('connectionrefused'))
+    await pick(page, 'swing-02.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page)
+      .getByText(/^The service does not answer\. It is asked again at \d+:\d\d:\d\d( [AP]M)?\.$/)
+      .waitFor()
+
+    await page.unroute(isFarEnd)
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+  })
+
   test('says in plain words what failed, and tries exactly that again', async () => {
     const page = await openPage()
     await addElement(page)

@@ -1,14 +1,21 @@
 // What a screen reader is told while uploads run: every turn once, and nothing between.
 
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 
 import { createFormats } from '../../src/element/formats.ts'
 import type { Job } from '../../src/element/items.ts'
 import { createNarration } from '../../src/element/narration.ts'
 import { englishTexts } from '../../src/element/texts.ts'
-import type { UploadState } from '../../src/flows/upload.ts'
+import type { Outage, UploadState } from '../../src/flows/upload.ts'
 
-function narrated(states: readonly UploadState[]): string[] {
+const WAIT = { sinceMs: 0, untilMs: Date.UTC(2026, 10, 20, 20, 5, 30) }
+const OF_SERVICE = { ...WAIT, host: 'service.example:443', reason: 'no answer in time' }
+
+afterEach(() => void vi.unstubAllGlobals())
+
+/** Each wait is told three times, as at every try. */
+function narrated(states: readonly UploadState[], outage: Outage = WAIT, onLine = true): string[] {
+  vi.stubGlobal('navigator', { onLine })
   const said: string[] = []
   const upload = { key: 'video-1', state: 'uploading' as UploadState }
   const counts = { filesTotal: 20, filesConfirmed: 6, filesFailed: 0, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
@@ -20,7 +27,9 @@ function narrated(states: readonly UploadState[]): string[] {
   })
   for (const state of states) {
     upload.state = state
-    narration.told({ upload, items: [], report: undefined } as unknown as Job, 'state')
+    const job = { upload, items: [], report: undefined, outage } as unknown as Job
+    narration.told(job, 'state')
+    for (let turn = 0; turn < 3 && state === 'waiting'; turn += 1) narration.told(job, 'waiting')
   }
   return said
 }
@@ -29,6 +38,19 @@ it('says that the network is gone, and that it is back', () => {
   expect(narrated(['uploading', 'waiting', 'uploading'])).toEqual([
     'No connection. The upload goes on by itself when it is back.',
     'Uploading 14 files.',
+  ])
+})
+
+it('says that it is the service that does not answer, and when it is asked again; without a network it is that', () => {
+  const time = createFormats('en').time(OF_SERVICE.untilMs)
+  expect(narrated(['waiting', 'uploading', 'waiting'], OF_SERVICE)).toEqual([
+    `The service does not answer. It is asked again at ${time}.`,
+    'Uploading 14 files.',
+    `The service does not answer. It is asked again at ${time}.`,
+  ])
+  expect(time).toMatch(/^\d+:05:30/)
+  expect(narrated(['waiting'], OF_SERVICE, false)).toEqual([
+    'No connection. The upload goes on by itself when it is back.',
   ])
 })
 

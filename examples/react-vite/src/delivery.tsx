@@ -1,7 +1,7 @@
 // One delivery: drop or pick clips, watch them go, pause, go on, cancel.
 
 import { blobSource, type BrowserUplink } from 'mocap-uplink/browser'
-import { useUpload } from 'mocap-uplink/react'
+import { useUpload, type UploadView } from 'mocap-uplink/react'
 import { useState, type DragEvent } from 'react'
 import { FileRow } from './file-row.tsx'
 
@@ -69,7 +69,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
           : `${state}: ${String(progress.filesConfirmed)} of ${String(progress.filesTotal)} confirmed`}
         {isVerified && ', verified'}
         {state === 'uploading' && minutes !== undefined && `, ${minutes} min left`}
-        {waiting && `, no network since ${new Date(waiting.sinceMs).toLocaleTimeString()}`}
+        {waiting && `, ${outageWords(waiting)}`}
       </p>
       {error && <p role="alert">{error.message}</p>}
       <ul>
@@ -79,6 +79,12 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       </ul>
     </section>
   )
+}
+
+function outageWords({ host, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {
+  const since = new Date(sinceMs).toLocaleTimeString()
+  if (host === undefined || !navigator.onLine) return `no network since ${since}`
+  return `the service does not answer since ${since}, asked again at ${new Date(untilMs).toLocaleTimeString()}`
 }
 
 function isClip({ name, size }: File): boolean {
