@@ -10,6 +10,8 @@ import { SERVICE_URL, type FarEnd } from '../../simulation/whole/far-end.ts'
 export interface Driven {
   readonly upload: Upload
   isCancelAsked: boolean
+  /** Tries of its create, one after another, to which a service that had never answered anybody gave no answer. */
+  missedTries: number
   /** `done()` or a `cancel()` has settled: nothing may begin any more. */
   isOver: boolean
 }
@@ -26,14 +28,17 @@ export interface PromiseWatch {
 }
 
 const NEXT_STATES: Readonly<Record<string, readonly UploadState[]>> = {
-  creating: ['uploading', 'paused', 'cancelling', 'settling'],
+  creating: ['waiting', 'uploading', 'pausing', 'paused', 'cancelling', 'settling'],
   uploading: ['waiting', 'pausing', 'cancelling', 'settling'],
-  waiting: ['uploading', 'pausing', 'cancelling', 'settling'],
-  pausing: ['paused', 'uploading', 'cancelling', 'settling'],
-  paused: ['uploading', 'cancelling'],
+  waiting: ['creating', 'uploading', 'pausing', 'cancelling', 'settling'],
+  // Back to creating where the wait for the service was given up: there is no session yet.
+  pausing: ['paused', 'creating', 'uploading', 'cancelling', 'settling'],
+  paused: ['creating', 'uploading', 'cancelling'],
   cancelling: ['settling'],
   settling: ['confirmed', 'partial', 'failed', 'cancelled'],
 }
+/** A service that has never answered is more likely misspelt: so many tries, and the upload ends. */
+export const FIRST_CONTACT_TRIES = 3
 const SENDING: readonly UploadState[] = ['uploading', 'waiting']
 const MAY_BEGIN: Readonly<Record<string, readonly UploadState[]>> = {
   PUT: SENDING,
@@ -53,6 +58,7 @@ export function createPromiseWatch(options: {
   const letters = new Map<string, string>()
   const plans = new Map<string, { readonly names: readonly string[]; readonly ids: Map<number, unknown> }>()
   const confirmedIds = new Set<unknown>()
+  let hasAnswered = false
   const violate = (what: string): void => void violations.push(what)
 
   /** The letter of the upload that a call belongs to. */
@@ -75,7 +81,12 @@ export function createPromiseWatch(options: {
     mayBegin(letter, `${request.method} for ${letter}`, request.method)
     const { affected_file_id: fileId } = fieldsOf(request)
     if (confirmedIds.has(fileId)) violate(`file ${String(fileId)} is confirmed again after its answer was journalled`)
-    const reply = await inner.send(request)
+    const reply = await inner.send(request).catch((error: unknown) => {
+      const driven = options.driven.get(letter)
+      if (!hasAnswered && driven !== undefined) driven.missedTries += 1
+      throw error
+    })
+    hasAnswered = true
     const { upload_session_id: sessionId } = JSON.parse(new TextDecoder().decode(reply.body) || '{}') as {
       upload_session_id?: string
     }
@@ -118,9 +129,11 @@ export function createPromiseWatch(options: {
       if (stored === undefined || Buffer.compare(stored, options.bytesOf(name)) !== 0)
         violate(`${name} is called confirmed, and its stored bytes differ`)
     },
-    follow({ upload }) {
-      let before: UploadState = upload.state
-      upload.on('state', ({ state }) => {
+    follow(driven) {
+      let before: UploadState = driven.upload.state
+      driven.upload.on('state', ({ state }) => {
+        // Whoever goes on asks anew.
+        if (state === 'paused' || state === 'pausing') driven.missedTries = 0
         if (NEXT_STATES[before]?.includes(state) !== true) violate(`${state} follows ${before}`)
         before = state
       })

@@ -21,7 +21,7 @@ import {
 import { lifeSource, type Handles } from '../../simulation/whole/source.ts'
 import type { Trouble } from '../../simulation/whole/trouble.ts'
 import { fill } from '../../simulation/world.ts'
-import { createPromiseWatch, type Driven } from './promise-watch.ts'
+import { createPromiseWatch, FIRST_CONTACT_TRIES, type Driven } from './promise-watch.ts'
 import { scheduledHasher, scheduledJournal, scheduledLife, scheduledReplies, turnsOf } from './scheduled-ports.ts'
 
 export interface ScheduledWorld {
@@ -115,6 +115,11 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
       if (isServiceTold === true) expect(farEnd.isCancelled(sessionId!)).toBe(true)
       return
     }
+    // A machine that sleeps through tries misses their answers, too.
+    if (driven.get(letter)!.missedTries >= FIRST_CONTACT_TRIES) {
+      expect([status, report!.error?.code]).toEqual(['failed', 'ERR_UPLOAD_HOST_UNREACHABLE'])
+      return
+    }
     expect([status, report!.error]).toEqual(['confirmed', undefined])
     for (const [name, bytes] of contents)
       if (name.startsWith(letter)) expect([name, Buffer.compare(farEnd.stored(name)!, bytes)]).toEqual([name, 0])
@@ -155,7 +160,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
         ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2, files },
         ...{ partSizeBytes: PART_BYTES, unitLimits: { minBytes: 1, maxBytes: 1e6, maxCount: 100, multipleOfBytes: 1 } },
       })
-      const own: Driven = { upload, isCancelAsked: false, isOver: false }
+      const own: Driven = { upload, isCancelAsked: false, missedTries: 0, isOver: false }
       driven.set(letter, own)
       watch.follow(own)
       upload.on('retry', ({ error }) => {
