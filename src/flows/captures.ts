@@ -107,12 +107,8 @@ function checkBatchSize(value: unknown): number {
   return batchSize <= MAX_BATCH_SIZE ? batchSize : invalid(`batchSize must be at most ${MAX_BATCH_SIZE}.`)
 }
 
-export function captureProtocol(
-  { client, isHttpAllowed, addressPolicy }: FlowContext,
-  params: CaptureParams,
-): Protocol {
-  // The host's own rules last: what a journal holds must not replace them.
-  return captureSession({ ...params, client, isHttpAllowed, addressPolicy })
+export function captureProtocol({ client }: FlowContext, params: CaptureParams): Protocol {
+  return captureSession({ ...params, client })
 }
 
 /** The registration takes one rate for all its files. */

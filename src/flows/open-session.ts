@@ -1,11 +1,12 @@
 // Asks the service for a session, the first one of an upload or one for files whose addresses died, and takes it only when its
 // addresses may be used. What it leaves behind at the service is in the journal before anybody hears of the failure.
 
-import { checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
+import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { isUploadError, UploadError, type UploadErrorCode } from '../core/errors.ts'
 import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
+import { checkAddressed } from './check-addressed.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './told-waits.ts'
 
@@ -17,7 +18,7 @@ const CLEAR_CODES: readonly UploadErrorCode[] = [
   'ERR_UPLOAD_REDIRECT_REFUSED',
 ]
 
-/** Rejects as `create` does, and as `checkAddresses` for addresses that may not be used. */
+/** Rejects as `create` does, and as `checkAddressed` for addresses that may not be used. */
 export async function openSession(
   options: AddressRules & {
     readonly record: SessionRecord
@@ -37,10 +38,11 @@ export async function openSession(
         onWaiting(wait)
       }),
     )
+    const asked = protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
       // Whoever asked turned away in the moment of the answer, and begins anew or not at all.
       if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.')
-      checkAddresses(created.files ?? [], options)
+      checkAddressed(asked, created.files ?? [], options)
     })
     return created
   } catch (error) {

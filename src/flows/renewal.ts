@@ -1,7 +1,7 @@
 // What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
 // no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
 
-import { checkAddress, type AddressRules } from '../core/address/address-policy.ts'
+import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
 import { fileAt, isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
@@ -11,6 +11,7 @@ import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { RenewalReason, TransferEvent } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkLife } from './address-life.ts'
+import { checkAddressed } from './check-addressed.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -107,7 +108,8 @@ async function askHost(
   const sessionId = file.sessionId ?? record.sessionId()
   const { serverFileId } = file
   const limit = createTimeLimit(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.')
-  let given: readonly string[]
+  // A host in plain JavaScript may give nothing.
+  let given: readonly string[] | null | undefined
   try {
     const asked = renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
     given = await unlessAborted(unlessAborted(asked, limit.signal), signal)
@@ -119,18 +121,16 @@ async function askHost(
   } finally {
     limit.end()
   }
-  if (given.length !== missing.length) {
-    throw new UploadError(
-      'ERR_UPLOAD_SERVICE_REPLY',
-      `renewAddresses gave ${given.length} addresses for the ${missing.length} parts asked for.`,
-    )
+  if (given?.length !== missing.length) {
+    const message = `renewAddresses gave ${given?.length ?? 'no'} addresses for the ${missing.length} parts asked for.`
+    throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message)
   }
-  for (const address of given) checkAddress(address, options)
   const addresses = [...file.addresses]
   missing.forEach((partNumber, index) => (addresses[partNumber - 1] = given[index] ?? ''))
   const { fileIndex } = file.plan
-  const id = serverFileId === undefined ? {} : { serverFileId }
-  await record.write({ type: 'files.registered', files: [{ fileIndex, addresses, ...id }] })
+  const renewed = [{ fileIndex, addresses, ...(serverFileId === undefined ? {} : { serverFileId }) }]
+  checkAddressed([file.plan], renewed, options)
+  await record.write({ type: 'files.registered', files: renewed })
   return true
 }
 

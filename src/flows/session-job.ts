@@ -1,13 +1,14 @@
 // The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, renews
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
-import { checkAddresses, type AddressRules } from '../core/address/address-policy.ts'
+import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
+import { checkAddressed } from './check-addressed.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './told-waits.ts'
@@ -29,7 +30,7 @@ export interface SessionJobOptions extends AddressRules {
   readonly onReplaced: (event: SessionReplaced) => void
 }
 
-/** How often a file's address may be renewed before its refusal is believed. */
+/** How often a file's addresses may be renewed, without a part taken since, before their refusal is believed. */
 const MAX_RENEWALS = 3
 /** How often a confirmation may be refused while parts are doubtful, before the refusal is believed. */
 const MAX_CONFIRM_REFUSALS = 6
@@ -40,9 +41,11 @@ const RECORDS_AT_ONCE = 64
 export function createSessionJob(options: SessionJobOptions): TransferJob {
   const { record, protocol, source, registeredBefore, report, clock } = options
   const ledger = record.ledger()
-  const renewals = new Map<number, number>()
+  const renewals = new Map<LedgerFile, { readonly count: number; readonly receivedCount: number }>()
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
+  /** By its first address: one that comes for two files, in whichever batches, would store one in the other's place. */
+  const ownerOf = new Map(ledger.files.map(({ addresses, plan }) => [addresses[0], plan.fileIndex]))
   let registering: Promise<unknown> = Promise.resolve()
   /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
   let firstPlanned = 0
@@ -61,7 +64,12 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       (await toldWaits(report, async (onWaiting) =>
         protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
       )) ?? []
-    checkAddresses(addressed, options)
+    checkAddressed(plans, addressed, options)
+    for (const { fileIndex, addresses } of addressed) {
+      if ((ownerOf.get(addresses[0]) ?? fileIndex) !== fileIndex)
+        throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'It was given the address of another file, and was not sent.')
+      ownerOf.set(addresses[0], fileIndex)
+    }
     await record.write({ type: 'files.registered', files: addressed })
   }
   const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {
@@ -146,10 +154,12 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     renew: createRenewal({
       ...options,
       async register(file, signal) {
-        const { fileIndex } = file.plan
-        const count = (renewals.get(fileIndex) ?? 0) + 1
+        const { receivedCount } = file
+        const before = renewals.get(file)
+        // Addresses need not live longer than a part takes: a large file gets new ones as often as it gets on.
+        const count = before?.receivedCount === receivedCount ? before.count + 1 : 1
         if (count > MAX_RENEWALS) return false
-        renewals.set(fileIndex, count)
+        renewals.set(file, { count, receivedCount })
         try {
           await register([file], true, signal)
           return true

@@ -96,11 +96,10 @@ function checkEtagForm(form: unknown): EtagForm | undefined {
 }
 
 export function videoProtocol(
-  { client, isHttpAllowed, addressPolicy }: FlowContext,
+  { client }: FlowContext,
   params: VideoParams,
   /** What cannot be journalled. A resumed session has its plan, and needs no limits. */
   own: Pick<VideosInput, 'isAlreadyConfirmed' | 'unitLimits'> = {},
 ): Protocol {
-  // The host's own rules last: what a journal holds must not replace them.
-  return videoSession({ ...params, ...own, client, isHttpAllowed, addressPolicy })
+  return videoSession({ ...params, ...own, client })
 }

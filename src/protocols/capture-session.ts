@@ -1,7 +1,6 @@
 // Motion capture: one session, names registered in batches in capture order, one streamed PUT per file whose 2xx is the
 // receipt. There is nothing to confirm and no call to cancel.
 
-import { checkAddress, type HostPolicy } from '../core/address/address-policy.ts'
 import { isUploadError } from '../core/errors.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
@@ -32,9 +31,6 @@ export interface CaptureSessionOptions {
   readonly reprocess?: boolean
   /** Names in one registration. The interface shows no limit. Default 100. */
   readonly batchSize?: number
-  readonly isHttpAllowed?: boolean
-  /** Which hosts an address may name. Default `any`. */
-  readonly addressPolicy?: HostPolicy | undefined
 }
 
 export const DEFAULT_BATCH_SIZE = 100
@@ -57,11 +53,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       },
       calling,
     )
-    return files.map(({ fileIndex, name }) => {
-      const address = addresses.get(name) ?? ''
-      checkAddress(address, options)
-      return { fileIndex, addresses: [address] }
-    })
+    return files.map(({ fileIndex, name }) => ({ fileIndex, addresses: [addresses.get(name) ?? ''] }))
   }
 
   return {

@@ -1,7 +1,6 @@
 // Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
 // one confirmation per file, one cancel for the whole.
 
-import { checkAddresses, type HostPolicy } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
@@ -24,9 +23,6 @@ export interface VideoSessionOptions {
   readonly unitLimits?: UnitLimits
   /** Whether a refused confirmation means that the file is confirmed already. Assumption; default: status 409 saying "already". */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
-  readonly isHttpAllowed?: boolean
-  /** Which hosts an address may name. Default `any`. */
-  readonly addressPolicy?: HostPolicy | undefined
 }
 
 export function videoSession(options: VideoSessionOptions): Protocol {
@@ -48,11 +44,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
         { signal, onWaiting },
       )
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
-      const addressed = whereUsable({ sessionId, hasPossibleOrphan }, () => {
-        const matched = matchAddresses(files, upload)
-        checkAddresses(matched, options)
-        return matched
-      })
+      const addressed = whereUsable({ sessionId, hasPossibleOrphan }, () => matchAddresses(files, upload))
       return { sessionId, files: addressed, hasPossibleOrphan }
     },
     request: () => ({ method: 'PUT', headers: {} }),

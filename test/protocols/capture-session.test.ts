@@ -139,7 +139,6 @@ describe('registering', () => {
       addresses.replace('https://store.example/b', 'file:///b'),
       'ERR_UPLOAD_SERVICE_REPLY',
     ],
-    ['plain HTTP', addresses.replace('https://store.example/b', 'http://store.example/b'), 'ERR_UPLOAD_INSECURE_URL'],
   ])('refuses %s before anything is sent', async (_name, body, code) => {
     const { protocol, answer } = start()
 
@@ -147,15 +146,6 @@ describe('registering', () => {
     await answer({ status: 200, body })
 
     expect(await registering).toMatchObject({ code })
-  })
-
-  it('takes plain HTTP where it is allowed', async () => {
-    const { protocol, answer } = start({ isHttpAllowed: true })
-
-    const registering = register(protocol)
-    await answer({ status: 200, body: addresses.replaceAll('https', 'http') })
-
-    expect((await registering)[1]?.addresses).toEqual(['http://store.example/b'])
   })
 })
 

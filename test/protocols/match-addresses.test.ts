@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { videoUploadFromWire } from '../../src/client/contract/videos.ts'
 import type { PlannedFile } from '../../src/core/ports.ts'
+import { checkAddressed } from '../../src/flows/check-addressed.ts'
 import { matchAddresses } from '../../src/protocols/match-addresses.ts'
 
 interface Entry {
@@ -26,9 +27,11 @@ const entries = (): [Entry, Entry] => [
   { session_file_id: 'fb', info: [{ url: url('b/1') }] },
 ]
 
-/** As the client reads it from the wire. */
+/** As the client reads it from the wire, and as a flow takes it. */
 function match(plans: readonly PlannedFile[], answered: readonly Entry[]) {
-  return matchAddresses(plans, videoUploadFromWire({ upload_session_id: 's', pre_signed_urls: answered })!)
+  const matched = matchAddresses(plans, videoUploadFromWire({ upload_session_id: 's', pre_signed_urls: answered })!)
+  checkAddressed(plans, matched, {})
+  return matched
 }
 
 const RIGHT = [
@@ -99,6 +102,35 @@ describe('a match', () => {
     ).toEqual(RIGHT)
   })
 
+  it('is by the echoed name in whichever Unicode form the service keeps it', () => {
+    const [a, b] = entries()
+    const decomposed = ['é1.mp4', 'é2.mp4'].map((name) => name.normalize('NFD'))
+    const plans = decomposed.map((name, index) => plan(index, name, 2 - index))
+    const [first = '', second = ''] = decomposed.map((name) => name.normalize('NFC'))
+
+    expect(
+      match(plans, [
+        { ...b, raw_file_name: second },
+        { ...a, raw_file_name: first },
+      ]),
+    ).toEqual(RIGHT)
+  })
+
+  it('tells two forms of one name apart where the service does', () => {
+    const [a, b] = entries()
+    const [nfc, nfd] = ['NFC', 'NFD'].map((form) => 'é.mp4'.normalize(form)) as [string, string]
+
+    expect(
+      match(
+        [plan(0, nfc, 2), plan(1, nfd, 1)],
+        [
+          { ...b, raw_file_name: nfd },
+          { ...a, raw_file_name: nfc },
+        ],
+      ),
+    ).toEqual(RIGHT)
+  })
+
   it('keeps ids of the service as they are', () => {
     const [a, b] = entries()
 
@@ -154,19 +186,19 @@ describe('a reply is refused', () => {
     },
     'with a part too few': {
       change: (a, b) => [{ ...a, info: a.info.slice(1) }, b],
-      says: /1 addresses for the 2 parts of a\.mp4/,
+      says: /1 addresses came for the 2 parts of a\.mp4/,
     },
     'with a part too many': {
       change: (a, b) => [a, { ...b, info: [...b.info, { url: url('b/2') }] }],
-      says: /2 addresses for the 1/,
+      says: /2 addresses came for the 1/,
     },
     'with an address twice in a file': {
       change: (a, b) => [{ ...a, info: [a.info[0]!, a.info[0]!] }, b],
-      says: /same address twice; the second time for a\.mp4/,
+      says: /same address came twice; the second time for a\.mp4/,
     },
     'with an address in two files': {
       change: (a, b) => [a, { ...b, info: [a.info[1]!] }],
-      says: /same address twice; the second time for b\.mp4/,
+      says: /same address came twice; the second time for b\.mp4/,
     },
     'with a file id of its own twice': {
       change: (a, b) => [a, { ...b, session_file_id: 'fa' }],
@@ -193,6 +225,18 @@ describe('a reply is refused', () => {
         { ...b, raw_file_name: 'b.mp4' },
         { session_file_id: 2, raw_file_name: 'a.mp4', info: [{ url: url('2') }] },
         { session_file_id: 3, raw_file_name: 'a.mp4', info: [{ url: url('3') }] },
+      ],
+      says: /another order/,
+    },
+    'in another order that its names betray in another Unicode form': {
+      plans: ['é.mp4', 'é.mp4', 'b.mp4'].map((name, index) => plan(index, name.normalize('NFD'), 1)),
+      change: (_, b) => [
+        { ...b, raw_file_name: 'b.mp4' },
+        ...[2, 3].map((id) => ({
+          session_file_id: id,
+          raw_file_name: 'é.mp4'.normalize('NFC'),
+          info: [{ url: url(String(id)) }],
+        })),
       ],
       says: /another order/,
     },
@@ -229,7 +273,7 @@ describe('a reply is refused', () => {
 
     expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', isRetryable: false })
     expect(error.message).toMatch(says)
-    expect(error.message).toMatch(/Nothing was uploaded\.$/)
+    expect(error.message).toMatch(/None of them is used\.$/)
     expect(error.message).not.toContain('store.example')
   })
 })

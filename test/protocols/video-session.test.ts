@@ -57,26 +57,13 @@ describe('creating', () => {
     expect((await creating).hasPossibleOrphan).toBe(true)
   })
 
-  it.each([
-    ['http://store.example', false, 'ERR_UPLOAD_INSECURE_URL'],
-    ['http://store.example', true, undefined],
-    ['http://127.0.0.1:9000', false, undefined],
-  ])('with addresses at %s, plain HTTP allowed: %s, ends with %s', async (origin, isHttpAllowed, code) => {
-    const { protocol, answer } = start({ isHttpAllowed })
-
-    const creating = protocol.create([plan], NEVER).catch((error: unknown) => error)
-    await answer({ status: 200, body: reply(origin) })
-
-    expect(((await creating) as { code?: string }).code).toBe(code)
-  })
-
-  it('refuses counts that are not the plan’s before anything is sent', async () => {
+  it('refuses addresses that fit the files in no certain way, and names the session', async () => {
     const { protocol, answer } = start()
 
-    const creating = errorOf(protocol.create([{ ...plan, partCount: 3 }], NEVER))
+    const creating = errorOf(protocol.create([plan, { ...plan, fileIndex: 1 }], NEVER))
     await answer({ status: 200, body: reply('https://store.example') })
 
-    expect(await creating).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+    expect(await creating).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', details: { sessionId: 's-1' } })
   })
 })
 

@@ -44,11 +44,6 @@ export function checkAddress(address: string, rules: AddressRules): void {
   if (!rules.addressPolicy(host)) throw forbiddenHost(host)
 }
 
-/** Judges every address of files that a protocol was given; throws as `checkAddress` does. */
-export function checkAddresses(files: readonly { readonly addresses: readonly string[] }[], rules: AddressRules): void {
-  for (const { addresses } of files) for (const address of addresses) checkAddress(address, rules)
-}
-
 /** The error of a host that the policy does not allow; `ip` is what its name stands for, where it was resolved. */
 export function forbiddenHost(host: string, ip?: string): UploadError {
   const where = ip === undefined || ip === host ? host : `${host} (${ip})`
