@@ -78,9 +78,9 @@ function sourceOf(credentials: Credentials): {
   readonly label: 'apiKey' | 'accessToken'
   readonly source: CredentialSource
 } {
-  const { apiKey, accessToken }: Readonly<Record<'apiKey' | 'accessToken', CredentialSource | undefined>> = {
-    apiKey: credentials.apiKey,
-    accessToken: credentials.accessToken,
+  // Hosts in plain JavaScript may have given none.
+  const { apiKey, accessToken }: Readonly<Partial<Record<'apiKey' | 'accessToken', CredentialSource | undefined>>> = {
+    ...credentials,
   }
   if (apiKey !== undefined && accessToken === undefined) return { label: 'apiKey', source: apiKey }
   if (accessToken !== undefined && apiKey === undefined) return { label: 'accessToken', source: accessToken }

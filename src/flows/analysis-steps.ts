@@ -46,7 +46,7 @@ export async function createDraft(
   calling: CallOptions,
 ): Promise<DraftResult> {
   const { primary, comparison, population } = input.segmentIds
-  const known = input.isRepeat ? await findByName(client, name, primary, calling) : undefined
+  const known = input.isRepeat ? await findDraft(client, name, input.segmentIds, calling) : undefined
   const record =
     known ??
     (await client.requestedAnalyses.create(
@@ -58,7 +58,7 @@ export async function createDraft(
       },
       calling,
     ))
-  const found = idOf(record) === undefined ? await findByName(client, name, primary, calling) : record
+  const found = idOf(record) === undefined ? await findDraft(client, name, input.segmentIds, calling) : record
   const analysisId = found && idOf(found)
   if (analysisId === undefined) {
     throw new UploadError(
@@ -69,12 +69,20 @@ export async function createDraft(
   return { analysisId, ...given({ serviceStatus: record.status }) }
 }
 
-/** The newest analysis of this name on these movements. */
-async function findByName(client: ServiceClient, name: string, primary: number, calling: CallOptions) {
+/**
+ * The newest draft of this name and these segments, as far as the list tells. One that is more than a draft is the report of
+ * another night: nobody has submitted ours.
+ */
+async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegmentIds, calling: CallOptions) {
   const { items } = await client.requestedAnalyses.list({}, calling)
+  const isOurs = (said: number | undefined, ours: number | undefined): boolean => said === undefined || said === ours
   return items.findLast(
     (item) =>
-      item.name === name && (item.primaryAnalysisSegmentId === undefined || item.primaryAnalysisSegmentId === primary),
+      item.name === name &&
+      /^\s*draft\s*$/i.test(item.status ?? 'draft') &&
+      isOurs(item.primaryAnalysisSegmentId, ids.primary) &&
+      isOurs(item.comparisonAnalysisSegmentId, ids.comparison) &&
+      isOurs(item.populationAnalysisSegmentId, ids.population),
   )
 }
 

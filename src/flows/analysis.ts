@@ -41,6 +41,8 @@ export interface AnalysisReport {
   readonly analysisId: string | number | undefined
   readonly serviceStatus: string | undefined
   readonly segmentIds: AnalysisSegmentIds | undefined
+  /** The service may hold a draft of this name whose id is not known here. */
+  readonly hasPossibleDraft: boolean
   readonly durationMs: number
   readonly error?: ErrorSummary
 }
@@ -181,14 +183,14 @@ function startAnalysis(
 
 function reportOf(output: AnalysisOutput | undefined, durationMs: number): AnalysisReport {
   if (output === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'An analysis ended without an outcome.')
-  const { status, analysisId, serviceStatus, segmentIds, error } = output
+  const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = output
   return {
     flow: 'analysis',
     status,
     analysisId: analysisId ?? undefined,
     serviceStatus: serviceStatus ?? undefined,
     segmentIds: segmentIds ?? undefined,
-    durationMs,
+    ...{ hasPossibleDraft, durationMs },
     ...(error === null ? {} : { error }),
   }
 }

@@ -45,7 +45,8 @@ export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
 })
 
 export interface PollOutcome {
-  readonly serviceStatus: string
+  /** The service's last word; absent where it said none. */
+  readonly serviceStatus?: string
   readonly verdict: 'completed' | 'failed' | 'deadline'
 }
 
@@ -70,7 +71,7 @@ export async function pollAnalysis(
 ): Promise<PollOutcome> {
   const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...given(options) }
   const endsAtMs = clock.wallNow() + deadlineMs
-  let serviceStatus = 'unknown'
+  let serviceStatus: string | undefined
   for (let turn = 0; ; turn += 1) {
     try {
       const { status } = await get(signal)
@@ -79,13 +80,13 @@ export async function pollAnalysis(
     } catch (error) {
       if (signal.aborted || !isPassing(error)) throw error
     }
-    const verdict = verdictOf(serviceStatus, options)
-    if (verdict !== undefined) return { serviceStatus, verdict }
+    const verdict = verdictOf(serviceStatus ?? '', options)
+    if (verdict !== undefined) return { ...given({ serviceStatus }), verdict }
     const askedMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? NaN
     // A wait that is no number would be none, and the service be asked without a pause.
     const delayMs = askedMs >= 0 ? askedMs : LONGEST_PAUSE_MS
     const leftMs = endsAtMs - clock.wallNow()
-    if (!(leftMs > 0)) return { serviceStatus, verdict: 'deadline' }
+    if (!(leftMs > 0)) return { ...given({ serviceStatus }), verdict: 'deadline' }
     await sleep(clock, Math.min(delayMs, leftMs), signal)
   }
 }

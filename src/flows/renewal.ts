@@ -45,7 +45,8 @@ export interface RenewalOptions extends AddressRules {
   readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<boolean>
   /** The measured rate; 0 while unknown. */
   readonly bytesPerSecond: () => number
-  readonly onReplaced: (event: SessionReplaced) => void
+  /** `hasPossibleOrphan`: an earlier try to create the new session had no clear answer. */
+  readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
   readonly report: (event: TransferEvent) => void
 }
 
@@ -108,8 +109,7 @@ async function askHost(
   const sessionId = file.sessionId ?? record.sessionId()
   const { serverFileId } = file
   const limit = createTimeLimit(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.')
-  // A host in plain JavaScript may give nothing.
-  let given: readonly string[] | null | undefined
+  let given: readonly string[]
   try {
     const asked = renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
     given = await unlessAborted(unlessAborted(asked, limit.signal), signal)
@@ -121,8 +121,10 @@ async function askHost(
   } finally {
     limit.end()
   }
-  if (given?.length !== missing.length) {
-    const message = `renewAddresses gave ${given?.length ?? 'no'} addresses for the ${missing.length} parts asked for.`
+  // A host in plain JavaScript may give nothing.
+  const count = (given as typeof given | null)?.length
+  if (count !== missing.length) {
+    const message = `renewAddresses gave ${count ?? 'no'} addresses for the ${missing.length} parts asked for.`
     throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message)
   }
   const addresses = [...file.addresses]
@@ -147,10 +149,13 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
     .flatMap((file) => file.parts)
     .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
   const moved = (created.files ?? []).filter(({ fileIndex }) => fileAt(record.ledger(), fileIndex).state === 'ready')
-  const newSessionId = created.sessionId
-  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved })
+  const { sessionId: newSessionId, hasPossibleOrphan = false } = created
+  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved, hasPossibleOrphan })
   const filesMoved = files.filter((file) => file.sessionId === newSessionId).length
-  options.onReplaced({ oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided })
+  options.onReplaced(
+    { oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided },
+    hasPossibleOrphan,
+  )
   // Whether the service is told now or later changes nothing for the files: what is ended is empty.
   await endLeftSessions(options)
 }

@@ -27,7 +27,7 @@ export interface SessionJobOptions extends AddressRules {
   readonly digestWhole?: ((file: LedgerFile, signal: AbortSignal) => Promise<string>) | undefined
   /** The measured rate, 0 while unknown. */
   readonly bytesPerSecond: () => number
-  readonly onReplaced: (event: SessionReplaced) => void
+  readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
 }
 
 /** How often a file's addresses may be renewed, without a part taken since, before their refusal is believed. */

@@ -77,7 +77,10 @@ export function createSessionSteps(
       source: (fileIndex) => sourceAt(definition, fileIndex),
       report: onTransferEvent,
       bytesPerSecond: () => telling.progress().bytesPerSecond,
-      onReplaced: (event) => telling.tellReplaced(event),
+      onReplaced(event, hasPossibleOrphan) {
+        telling.tellReplaced(event)
+        if (hasPossibleOrphan) telling.warnOfOrphan()
+      },
     })
     try {
       return await engine.run(job, signal)

@@ -4,7 +4,8 @@
 import { openPlanned } from '../core/attempt/reader-cache.ts'
 import { UploadError } from '../core/errors.ts'
 import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
-import type { Hasher, Random, Reader, Source } from '../core/ports.ts'
+import { asSourceError } from '../core/attempt/source-failure.ts'
+import type { Hasher, PlannedFile, Random, Reader, Source } from '../core/ports.ts'
 
 export interface VerifySourceOptions {
   readonly hasher: Hasher
@@ -17,18 +18,40 @@ export interface VerifySourceOptions {
 const SAMPLE_COUNT = 3
 const READ_BYTES = 1_048_576
 
-/** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or as the source does when it cannot be opened. */
+/** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or ERR_UPLOAD_SOURCE_READ where it cannot be read. */
 export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
   const { plan } = file
-  const reader = await openPlanned(source, plan)
-  try {
+  await withReader(source, plan, options.signal, async (reader) => {
     for (const part of choose(file, options)) {
       if ((await digest(part, reader, options)) === part.receipt?.md5) continue
       throw changed(part.partNumber, plan.name)
     }
-    await reader.verify()
+  })
+}
+
+/** Opens the source, and at the end sees whether it is still the same. */
+async function withReader(
+  source: Source,
+  plan: PlannedFile,
+  signal: AbortSignal,
+  use: (reader: Reader) => Promise<void>,
+): Promise<void> {
+  const reader = await fromSource(() => openPlanned(source, plan), signal)
+  try {
+    await use(reader)
+    await fromSource(() => reader.verify(), signal)
   } finally {
-    await reader.close()
+    // A handle that was only read from loses nothing when its close fails.
+    await fromSource(() => reader.close(), signal).catch(() => undefined)
+  }
+}
+
+/** What a source of the host fails with is the failure of its file, also where it is no error of ours. */
+async function fromSource<T>(ask: () => T, signal: AbortSignal): Promise<Awaited<T>> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw signal.aborted ? error : asSourceError(error)
   }
 }
 
@@ -51,7 +74,7 @@ async function digest(part: LedgerPart, reader: Reader, { hasher, signal }: Veri
 
 /**
  * Reads the whole file again, in order, and gives its SHA-256; on the way every part is compared with the digest of what
- * was sent. Rejects with ERR_UPLOAD_SOURCE_CHANGED when they differ.
+ * was sent. Rejects as `verifySource` does.
  */
 export async function digestWhole(
   file: LedgerFile,
@@ -59,27 +82,26 @@ export async function digestWhole(
   options: { readonly contentHasher: Hasher; readonly partHasher: Hasher | undefined; readonly signal: AbortSignal },
 ): Promise<string> {
   const { plan } = file
-  const reader = await openPlanned(source, plan)
   const whole = options.contentHasher.start()
   try {
-    for (const part of file.parts) {
-      const md5 = part.receipt?.md5
-      const hash = md5 === undefined ? undefined : options.partHasher?.start()
-      try {
-        await readThrough(part, reader, options.signal, async (piece) => {
-          await whole.update(piece)
-          await hash?.update(piece)
-        })
-        if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
-      } finally {
-        hash?.dispose?.()
+    await withReader(source, plan, options.signal, async (reader) => {
+      for (const part of file.parts) {
+        const md5 = part.receipt?.md5
+        const hash = md5 === undefined ? undefined : options.partHasher?.start()
+        try {
+          await readThrough(part, reader, options.signal, async (piece) => {
+            await whole.update(piece)
+            await hash?.update(piece)
+          })
+          if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
+        } finally {
+          hash?.dispose?.()
+        }
       }
-    }
-    await reader.verify()
+    })
     return await whole.digest()
   } finally {
     whole.dispose?.()
-    await reader.close()
   }
 }
 
@@ -93,7 +115,7 @@ async function readThrough(
   for (let at = start; at < end;) {
     signal.throwIfAborted()
     const piece = window.subarray(0, Math.min(window.byteLength, end - at))
-    await reader.read(piece, at, signal)
+    await fromSource(() => reader.read(piece, at, signal), signal)
     await take(piece)
     at += piece.byteLength
   }

@@ -65,7 +65,7 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     flow: 'video',
     ...{ params: { ...params }, protocol, renewAddresses },
     ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
-    files: input.files.map((file) => (frameRate === undefined ? file : { frameRate, ...file })),
+    files: input.files.map((file) => ({ source: file.source, ...given({ frameRate: file.frameRate ?? frameRate }) })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }
 }

@@ -62,7 +62,8 @@ export interface AnalysisOutput {
 
 /** What `polling` ends with. */
 export interface PollResult {
-  readonly serviceStatus: string
+  /** Absent where the service said none: what was heard before stays. */
+  readonly serviceStatus?: string
   readonly verdict: 'completed' | 'failed' | 'deadline'
 }
 

@@ -38,7 +38,6 @@ export const setUpAnalysis = () =>
       context: {} as AnalysisContext,
       events: {} as AnalysisEvent,
       output: {} as AnalysisOutput,
-      tags: {} as 'busy' | 'final',
     },
     actors: {
       creatingSegments: notProvided<AnalysisSegmentIds>('creatingSegments'),

@@ -25,7 +25,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     },
     creatingSegments: {
       // The sets of movements are made at the service.
-      tags: 'busy',
       invoke: {
         id: 'creatingSegments',
         src: 'creatingSegments',
@@ -36,7 +35,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     },
     creatingDraft: {
       // The analysis is made as a draft; after a create without an answer it is looked up first.
-      tags: 'busy',
       entry: 'countDraftAttempt',
       invoke: {
         id: 'creatingDraft',
@@ -73,7 +71,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     },
     submitting: {
       // The service is asked to begin.
-      tags: 'busy',
       invoke: {
         id: 'submitting',
         src: 'submitting',
@@ -85,7 +82,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     },
     requested: {
       // The service works on it; it is asked politely now and then.
-      tags: 'busy',
       invoke: {
         id: 'polling',
         src: 'polling',
@@ -116,31 +112,26 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     drafted: {
       // A draft, as the host asked; not submitted.
       type: 'final',
-      tags: 'final',
       entry: { type: 'conclude', params: { status: 'drafted' } },
     },
     completed: {
       // The service says that it is done.
       type: 'final',
-      tags: 'final',
       entry: { type: 'conclude', params: { status: 'completed' } },
     },
     failed: {
       // The service says so, or we could not go on: see `error`.
       type: 'final',
-      tags: 'final',
       entry: { type: 'conclude', params: { status: 'failed' } },
     },
     deadline: {
       // Not done in the time given; the last word is kept.
       type: 'final',
-      tags: 'final',
       entry: { type: 'conclude', params: { status: 'deadline' } },
     },
     stopped: {
       // The host asked us to stop; the service goes on.
       type: 'final',
-      tags: 'final',
       entry: { type: 'conclude', params: { status: 'stopped' } },
     },
   },

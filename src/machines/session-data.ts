@@ -47,8 +47,6 @@ export interface UploadSessionContext {
    * Shown as a state.
    */
   readonly waiting: { readonly sinceMs: number; readonly untilMs: number } | null
-  /** True when a request came that could no longer change anything. */
-  readonly hasIgnoredRequest: boolean
 }
 
 /** The first three come from the host, the last two from the engine's circuit and from calls that wait for the service. */

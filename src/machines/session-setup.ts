@@ -41,7 +41,6 @@ export const setUpSession = () =>
       context: {} as UploadSessionContext,
       events: {} as UploadSessionEvent,
       output: {} as UploadSessionOutput,
-      tags: {} as 'busy' | 'resumable' | 'final',
     },
     actors: {
       creatingSession: notProvided<{ sessionId: SessionId }, { key: string; isRepeat: boolean }>('creatingSession'),
@@ -54,7 +53,6 @@ export const setUpSession = () =>
       intendRun: assign({ intent: 'run' }),
       intendPause: assign({ intent: 'pause' }),
       intendCancel: assign({ intent: 'cancel' }),
-      noteIgnoredRequest: assign({ hasIgnoredRequest: true }),
       keepSession: assign((_, { sessionId }: { sessionId: SessionId }) => ({ sessionId, place: 'created' as const })),
       keepWaiting: assign({
         waiting: (_, { sinceMs, untilMs }: { sinceMs: number; untilMs: number }) => ({ sinceMs, untilMs }),
@@ -90,6 +88,7 @@ export const setUpSession = () =>
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== null,
       hasSession: ({ context }) => context.sessionId !== null,
+      isRunIntended: ({ context }) => context.intent === 'run',
       isIdle: ({ context }) => context.intent !== 'run' && (context.waiting?.untilMs ?? 0) > 0,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
@@ -111,7 +110,6 @@ export function beginContext(input: UploadSessionInput): UploadSessionContext {
     journalError: null,
     isServiceTold: null,
     waiting: null,
-    hasIgnoredRequest: false,
   }
 }
 

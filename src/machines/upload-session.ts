@@ -30,7 +30,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     creating: {
       // The service is asked for a session. A try on its way is let finish, whatever the host wants meanwhile; between two
       // tries, while a service that cannot be reached is waited for, the call ends at once.
-      tags: 'busy',
       invoke: {
         id: 'creatingSession',
         src: 'creatingSession',
@@ -51,7 +50,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       always: { guard: 'isIdle', target: 'pausing' },
       exit: 'endWaiting',
       on: {
-        'upload.pause': [{ guard: 'isCancelIntended', actions: 'noteIgnoredRequest' }, { actions: 'intendPause' }],
+        'upload.pause': { guard: 'isRunIntended', actions: 'intendPause' },
         'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
         'upload.cancel': { actions: 'intendCancel' },
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
@@ -69,7 +68,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     },
     uploading: {
       // Parts are sent and files confirmed.
-      tags: 'busy',
       invoke: {
         id: 'transferring',
         src: 'transferring',
@@ -88,7 +86,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     },
     pausing: {
       // The transfer, or the create, was aborted and its attempts come to their end. A resume goes on after that.
-      tags: ['busy', 'resumable'],
       always: { guard: 'isCancelIntended', target: 'cancelling' },
       invoke: {
         id: 'drainingToPause',
@@ -106,17 +103,13 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     },
     paused: {
       // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
-      tags: 'resumable',
       on: {
-        'upload.pause': { actions: 'intendPause' },
         'upload.resume': { target: 'created', actions: 'intendRun' },
         'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
       },
     },
     cancelling: {
       // The session is given up. What the host asks from here on changes nothing.
-      tags: 'busy',
-      on: { 'upload.pause': { actions: 'noteIgnoredRequest' }, 'upload.cancel': { actions: 'noteIgnoredRequest' } },
       initial: 'draining',
       states: {
         draining: {
@@ -163,7 +156,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     },
     settling: {
       // The final status is decided and goes to the journal.
-      tags: 'busy',
       invoke: {
         id: 'settling',
         src: 'settling',
@@ -171,7 +163,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         onDone: 'settled',
         onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
       },
-      on: { 'upload.pause': { actions: 'noteIgnoredRequest' }, 'upload.cancel': { actions: 'noteIgnoredRequest' } },
     },
     settled: {
       // Passed through at once: to the final state of the decided status.
@@ -183,12 +174,12 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       ],
     },
     // The service has accepted every file.
-    confirmed: { type: 'final', tags: 'final' },
+    confirmed: { type: 'final' },
     // The service has accepted some files and not all.
-    partial: { type: 'final', tags: 'final' },
+    partial: { type: 'final' },
     // Given up as the host asked.
-    cancelled: { type: 'final', tags: 'final' },
+    cancelled: { type: 'final' },
     // The service has accepted no file, as far as is known.
-    failed: { type: 'final', tags: 'final' },
+    failed: { type: 'final' },
   },
 })

@@ -27,7 +27,7 @@ describe('cancel', () => {
     await session.answer('creatingSession', created)
 
     expect(session.state()).toBe('cancelling.draining')
-    expect(session.context().hasIgnoredRequest).toBe(true)
+    expect(session.context().intent).toBe('cancel')
   })
 
   it('has nothing to tell when the create fails', async () => {
@@ -91,7 +91,7 @@ describe('cancel', () => {
 
     expect(session.names()).toEqual(['draining', 'cancellingSession'])
     expect(session.last('cancellingSession').signal.aborted).toBe(false)
-    expect(session.context().hasIgnoredRequest).toBe(true)
+    expect(session.context().intent).toBe('cancel')
   })
 
   it('ends as cancelled, and says so, when draining and telling break', async () => {

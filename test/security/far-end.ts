@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { explaining } from '../../src/adapters/node/http/explain-failure.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
-import type { Journal, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
+import type { Hasher, Journal, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
 import type { Upload, UploadEvents, UploadReport } from '../../src/flows/upload.ts'
 import { createUplink, type Uplink, type UplinkOptions } from '../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
@@ -27,6 +27,8 @@ export interface FarEndOptions extends Partial<UplinkOptions> {
   readonly service: SlowBehaviour
   readonly storage: SlowBehaviour
   readonly journal?: Journal
+  /** Default: nothing is verified. */
+  readonly hasher?: Hasher
 }
 
 export interface FarEnd {
@@ -42,7 +44,7 @@ export const BASE_URL = 'https://service.example/api'
 export const VIDEO = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
 export const CAPTURE = { orgId: 'org-1', mocapTypeId: 2, sessionTypeId: 1, sessionDate: '2026-11-19' }
 
-export function createFarEnd({ service, storage, journal, ...options }: FarEndOptions): FarEnd {
+export function createFarEnd({ service, storage, journal, hasher, ...options }: FarEndOptions): FarEnd {
   const requests: TransportRequest[] = []
   const endings = new WeakMap<TransportRequest, 'doubtful'>()
   const transport: Transport = {
@@ -64,7 +66,14 @@ export function createFarEnd({ service, storage, journal, ...options }: FarEndOp
   const clock = createSimulatedClock()
   const uplink = createUplink(
     { baseUrl: BASE_URL, credentials: { apiKey: 'key-of-the-tests' }, concurrency: 2, ...options },
-    { transport, clock, journal: journal ?? memoryJournal(), random: () => 0.5, explain: explaining(() => ({})) },
+    {
+      transport,
+      clock,
+      journal: journal ?? memoryJournal(),
+      random: () => 0.5,
+      explain: explaining(() => ({})),
+      ...(hasher && { hasher }),
+    },
   )
   return { uplink, clock, requests, settled: (task) => settled(clock, task) }
 }

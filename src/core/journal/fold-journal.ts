@@ -84,6 +84,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       break
     case 'session.replaced': {
       state.sessionId = record.sessionId
+      state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
       const used = new Set([record.sessionId, ...state.ledger.files.map((file) => file.sessionId)])
       state.leftSessionIds = before.filter((sessionId) => !used.has(sessionId))
       break

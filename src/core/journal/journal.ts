@@ -62,7 +62,12 @@ export type JournalRecord = { readonly at: number } & (
     }
   | { readonly type: 'file.failed'; readonly fileIndex: number; readonly error: ErrorSummary }
   /** The addresses died: a new session takes these files, and what they had of receipts is void. */
-  | { readonly type: 'session.replaced'; readonly sessionId: string | number; readonly files: readonly AddressedFile[] }
+  | {
+      readonly type: 'session.replaced'
+      readonly sessionId: string | number
+      readonly files: readonly AddressedFile[]
+      readonly hasPossibleOrphan?: boolean
+    }
   /** Written only when a history is shortened: what it says of these files' places, `at` the time their addresses came. */
   | {
       readonly type: 'files.placed'
