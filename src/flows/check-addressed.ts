@@ -24,7 +24,7 @@ export function checkAddressed(
       wrong(`${addresses.length} addresses came for the ${partCount} parts of ${name}.`)
     addresses.forEach((address, index) => {
       checkAddress(address, rules)
-      if (seen.has(address)) wrong(`The same address came twice; the second time for ${name}.`)
+      if (seen.has(address)) refuseTwice(name)
       seen.add(address)
       // S3 and what follows it name the part in the query.
       const said = /[?&]partNumber=([^&#]*)/.exec(address)?.[1]
@@ -32,6 +32,11 @@ export function checkAddressed(
         wrong(`The addresses for ${name} do not carry the part numbers 1 to ${partCount}, once each.`)
     })
   }
+}
+
+/** One address for two would store one in the other's place. */
+export function refuseTwice(name: string): never {
+  return wrong(`The same address came twice; the second time for ${name}.`)
 }
 
 function wrong(message: string): never {

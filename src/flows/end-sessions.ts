@@ -59,11 +59,8 @@ export async function endLeftSessions({
   const left = record.folded()?.leftSessionIds ?? []
   if (left.length === 0) return []
   const limit = createTimeLimit(clock, END_LEFT_WITHIN_MS, TOO_LATE)
-  // A protocol of the host may throw without a promise.
   const isEnded = (sessionId: string | number): Promise<boolean> =>
-    Promise.resolve(sessionId)
-      .then((id) => protocol.cancel?.(id, limit.signal))
-      .then(() => true, isGone)
+    Promise.resolve(protocol.cancel?.(sessionId, limit.signal)).then(() => true, isGone)
   try {
     const answers = await Promise.all(left.map(isEnded))
     const ended = left.filter((_, index) => answers[index] === true)

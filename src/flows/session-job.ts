@@ -4,11 +4,11 @@
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
 import { named } from '../core/transfer/file-failure.ts'
-import type { LedgerFile } from '../core/journal/ledger.ts'
+import { fileAt, type LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
-import { checkAddressed } from './check-addressed.ts'
+import { checkAddressed, refuseTwice } from './check-addressed.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './told-waits.ts'
@@ -44,7 +44,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const renewals = new Map<LedgerFile, { readonly count: number; readonly receivedCount: number }>()
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
-  /** By its first address: one that comes for two files, in whichever batches, would store one in the other's place. */
+  /** By its first address, which may not come for another file in a later batch. */
   const ownerOf = new Map(ledger.files.map(({ addresses, plan }) => [addresses[0], plan.fileIndex]))
   let registering: Promise<unknown> = Promise.resolve()
   /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
@@ -66,8 +66,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       )) ?? []
     checkAddressed(plans, addressed, options)
     for (const { fileIndex, addresses } of addressed) {
-      if ((ownerOf.get(addresses[0]) ?? fileIndex) !== fileIndex)
-        throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'It was given the address of another file, and was not sent.')
+      if ((ownerOf.get(addresses[0]) ?? fileIndex) !== fileIndex) refuseTwice(fileAt(ledger, fileIndex).plan.name)
       ownerOf.set(addresses[0], fileIndex)
     }
     await record.write({ type: 'files.registered', files: addressed })

@@ -67,7 +67,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
   const actor = createActor(drivenMachine, {
     // Of one that was only ever left there is something to tell, too.
-    input: { key, flow, place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },
+    input: { place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },
   })
   stepsBySystem.set(actor.system, steps)
   const send = (event: UploadSessionEvent): void => {
@@ -145,20 +145,14 @@ const drivenMachine = /* @__PURE__ */ withSteps()
 function withSteps() {
   return uploadSessionMachine.provide({
     actors: {
-      creatingSession: fromPromise<{ sessionId: Id }, { key: string; isRepeat: boolean }>(({ system, signal }) =>
-        stepsOf(system).create(signal),
-      ),
-      transferring: fromPromise<TransferResult, { key: string; sessionId: Id }>(({ system, signal }) =>
-        stepsOf(system).transfer(signal),
-      ),
-      draining: fromPromise<unknown, { key: string; reason: DrainReason }>(({ system, input }) =>
+      creatingSession: fromPromise<{ sessionId: Id }>(({ system, signal }) => stepsOf(system).create(signal)),
+      transferring: fromPromise<TransferResult>(({ system, signal }) => stepsOf(system).transfer(signal)),
+      draining: fromPromise<unknown, { reason: DrainReason }>(({ system, input }) =>
         stepsOf(system).drain(input.reason),
       ),
-      cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(({ system }) =>
-        stepsOf(system).cancel(),
-      ),
-      settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
-        ({ system, input }) => stepsOf(system).settle(input.status, input.error),
+      cancellingSession: fromPromise<{ isServiceTold: boolean }>(({ system }) => stepsOf(system).cancel()),
+      settling: fromPromise<unknown, { status: FinalStatus; error: ErrorSummary | null }>(({ system, input }) =>
+        stepsOf(system).settle(input.status, input.error),
       ),
     },
   })

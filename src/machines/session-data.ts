@@ -2,8 +2,7 @@
 // shown: no address, handle or Error object is ever in here.
 
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
-import type { TransferResult } from './rejection.ts'
+import type { FinalStatus } from '../core/journal/journal.ts'
 
 /** What a folded journal says about where to go on. */
 export interface MachineInput {
@@ -16,24 +15,15 @@ export interface MachineInput {
   readonly sessionId?: string | number | undefined
 }
 
-export interface UploadSessionInput extends MachineInput {
-  readonly key: string
-  readonly flow: FlowName
-}
-
 /** What the host wants. A cancel is never taken back. */
 export type UploadIntent = 'run' | 'pause' | 'cancel'
 
 /** Plain JSON throughout. */
 export interface UploadSessionContext {
-  readonly key: string
-  readonly flow: FlowName
   /** Where the journal left off, and `created` as soon as the session is known: until then `sessionId` is one that was left. */
   readonly place: MachineInput['place']
   readonly sessionId: string | number | null
   readonly intent: UploadIntent
-  /** How the last transfer of this life ended; null before. The report is made from the ledger, not from here. */
-  readonly outcome: TransferResult | null
   /** The final status as soon as it is decided. */
   readonly status: FinalStatus | null
   /** Why the session did not end well. */
@@ -60,8 +50,6 @@ export type UploadSessionEvent =
 /** What `done` is made from. */
 export interface UploadSessionOutput {
   readonly status: FinalStatus
-  readonly sessionId: string | number | null
-  readonly outcome: TransferResult | null
   readonly error: ErrorSummary | null
   readonly journalError: ErrorSummary | null
   readonly isServiceTold: boolean | null

@@ -10,7 +10,6 @@ import type {
   MachineInput,
   UploadSessionContext,
   UploadSessionEvent,
-  UploadSessionInput,
   UploadSessionOutput,
 } from './session-data.ts'
 import { notProvided, setup } from './setup.ts'
@@ -21,9 +20,8 @@ type SessionId = string | number
  * Five actors are provided from outside; each gets an AbortSignal that fires when its state is left, and each may run
  * again in a later life.
  *
- * - `creatingSession` appends the intent, calls, appends the result. With `isRepeat` an earlier create may have left a
- *   session behind. Pause and cancel abort it only between two tries, when `host.unreachable` has said that it rests: the
- *   session that a try makes would be an orphan else.
+ * - `creatingSession` appends the intent, calls, appends the result. Pause and cancel abort it only
+ *   between two tries, when `host.unreachable` has said that it rests: the session that a try makes would be an orphan else.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
  *   cancel it first appends the intent, so that a death in between does not forget what was asked.
@@ -37,17 +35,17 @@ type SessionId = string | number
 export const setUpSession = () =>
   setup({
     types: {
-      input: {} as UploadSessionInput,
+      input: {} as MachineInput,
       context: {} as UploadSessionContext,
       events: {} as UploadSessionEvent,
       output: {} as UploadSessionOutput,
     },
     actors: {
-      creatingSession: notProvided<{ sessionId: SessionId }, { key: string; isRepeat: boolean }>('creatingSession'),
-      transferring: notProvided<TransferResult, { key: string; sessionId: SessionId }>('transferring'),
-      draining: notProvided<unknown, { key: string; reason: DrainReason }>('draining'),
-      cancellingSession: notProvided<{ isServiceTold: boolean }, { key: string }>('cancellingSession'),
-      settling: notProvided<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>('settling'),
+      creatingSession: notProvided<{ sessionId: SessionId }>('creatingSession'),
+      transferring: notProvided<TransferResult>('transferring'),
+      draining: notProvided<unknown, { reason: DrainReason }>('draining'),
+      cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
+      settling: notProvided<unknown, { status: FinalStatus; error: ErrorSummary | null }>('settling'),
     },
     actions: {
       intendRun: assign({ intent: 'run' }),
@@ -63,12 +61,11 @@ export const setUpSession = () =>
         journalError: (_, params: { reason: unknown }) => readRejection(params.reason).error,
       }),
       concludeTransfer: assign((_, { confirmedCount, failedCount }: TransferResult) => ({
-        outcome: { confirmedCount, failedCount },
         status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed',
       })),
       concludeFailure: assign((_, params: { reason: unknown }) => {
         const { error, outcome } = readRejection(params.reason)
-        return { error, outcome, status: statusCutShort(outcome?.confirmedCount ?? 0) }
+        return { error, status: statusCutShort(outcome?.confirmedCount ?? 0) }
       }),
       concludeCancel: assign((_, params: { isServiceTold: boolean }) => ({
         isServiceTold: params.isServiceTold,
@@ -97,14 +94,11 @@ export const setUpSession = () =>
   })
 
 /** What a session begins with. */
-export function beginContext(input: UploadSessionInput): UploadSessionContext {
+export function beginContext(input: MachineInput): UploadSessionContext {
   return {
-    key: input.key,
-    flow: input.flow,
     place: input.place,
     sessionId: input.sessionId ?? null,
     intent: input.place === 'cancelling' ? 'cancel' : 'run',
-    outcome: null,
     status: null,
     error: null,
     journalError: null,
@@ -117,21 +111,14 @@ export function beginContext(input: UploadSessionInput): UploadSessionContext {
 export function outputOf(context: UploadSessionContext): UploadSessionOutput {
   return {
     status: decidedStatus(context),
-    sessionId: context.sessionId,
-    outcome: context.outcome,
     error: context.error,
     journalError: context.journalError,
     isServiceTold: context.isServiceTold,
   }
 }
 
-export function knownSession({ sessionId }: UploadSessionContext): SessionId {
-  if (sessionId === null) throw new Error('The session is used before it is known')
-  return sessionId
-}
-
 export function decidedStatus({ status }: UploadSessionContext): FinalStatus {
-  if (status === null) throw new Error('The status is used before it is known')
+  if (status === null) throw new Error('The session is settled before its status is decided')
   return status
 }
 

@@ -6,7 +6,7 @@
 // its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
 // There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
 
-import { beginContext, decidedStatus, knownSession, outputOf, setUpSession } from './session-setup.ts'
+import { beginContext, decidedStatus, outputOf, setUpSession } from './session-setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 
@@ -33,7 +33,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'creatingSession',
         src: 'creatingSession',
-        input: ({ context }) => ({ key: context.key, isRepeat: context.place === 'creating' }),
         onDone: { target: 'created', actions: { type: 'keepSession', params: ({ event }) => event.output } },
         onError: [
           {
@@ -71,7 +70,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'transferring',
         src: 'transferring',
-        input: ({ context }) => ({ key: context.key, sessionId: knownSession(context) }),
         onDone: { target: 'settling', actions: { type: 'concludeTransfer', params: ({ event }) => event.output } },
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
@@ -90,7 +88,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'drainingToPause',
         src: 'draining',
-        input: ({ context }) => ({ key: context.key, reason: 'pause' }),
+        input: { reason: 'pause' },
         onDone: 'created',
         // Attempts may still run, so a second transfer must not begin in this life.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
@@ -118,7 +116,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
             // Not the id of the other drain: an end of that one must never be taken for the end of this one.
             id: 'drainingToCancel',
             src: 'draining',
-            input: ({ context }) => ({ key: context.key, reason: 'cancel' }),
+            input: { reason: 'cancel' },
             onDone: 'drained',
             onError: { target: 'drained', actions: { type: 'keepError', params: reasonOf } },
           },
@@ -138,7 +136,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           invoke: {
             id: 'cancellingSession',
             src: 'cancellingSession',
-            input: ({ context }) => ({ key: context.key }),
             onDone: {
               target: '#uploadSession.settling',
               actions: { type: 'concludeCancel', params: ({ event }) => event.output },
@@ -159,7 +156,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'settling',
         src: 'settling',
-        input: ({ context }) => ({ key: context.key, status: decidedStatus(context), error: context.error }),
+        input: ({ context }) => ({ status: decidedStatus(context), error: context.error }),
         onDone: 'settled',
         onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
       },

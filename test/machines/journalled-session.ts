@@ -12,8 +12,6 @@ import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
 import type { Answer } from './session-events.ts'
 
-type OfSession = { key: string; sessionId: string | number }
-
 const at = 1_763_640_000_000
 const file = (fileIndex: number) => ({
   fileIndex,
@@ -51,13 +49,13 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
   }
 
   const actors = {
-    creatingSession: fromPromise<{ sessionId: string | number }, { key: string; isRepeat: boolean }>(async () => {
+    creatingSession: fromPromise<{ sessionId: string | number }>(async () => {
       append({ at, type: 'session.creating' })
       await ask('creatingSession')
       append({ at, type: 'session.created', sessionId: 's-1', files: [0, 1].map(addressed) })
       return { sessionId: 's-1' }
     }),
-    transferring: fromPromise<TransferResult, OfSession>(async ({ signal }) => {
+    transferring: fromPromise<TransferResult>(async ({ signal }) => {
       const answer = await answering('transferring')
       if (signal.aborted) throw signal.reason as Error
       const wanted = wantedOf(answer)
@@ -70,22 +68,20 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
       if (answer !== undefined && 'error' in answer) throw answer.error as Error
       return countSettled(fold().ledger)
     }),
-    draining: fromPromise<unknown, { key: string; reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
+    draining: fromPromise<unknown, { reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
       if (reason === 'cancel' && fold().place !== 'cancelling') append({ at, type: 'session.cancelling' })
       await ask(reason === 'pause' ? 'drainingToPause' : 'drainingToCancel')
     }),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(async () => {
+    cancellingSession: fromPromise<{ isServiceTold: boolean }>(async () => {
       const answer = await ask('cancellingSession')
       const output = (answer as { output: { isServiceTold: boolean } } | undefined)?.output ?? { isServiceTold: true }
       append({ at, type: 'session.cancelled', ...output })
       return output
     }),
-    settling: fromPromise<unknown, { key: string; status: FinalStatus; error: ErrorSummary | null }>(
-      async ({ input }) => {
-        await ask('settling')
-        append({ at, type: 'session.settled', status: input.status })
-      },
-    ),
+    settling: fromPromise<unknown, { status: FinalStatus; error: ErrorSummary | null }>(async ({ input }) => {
+      await ask('settling')
+      append({ at, type: 'session.settled', status: input.status })
+    }),
   }
   // The whole fold is a machine input: what else it holds is not looked at.
   const actor = createActor(uploadSessionMachine.provide({ actors }), { input: fold() }).start()

@@ -28,7 +28,7 @@ export function startSession(input: MachineInput = { place: 'new' }) {
       settling: hand.actor('settling'),
     },
   })
-  const actor = createActor(machine, { input: { key: 'k-1', flow: 'video', ...input } }).start()
+  const actor = createActor(machine, { input: { ...input } }).start()
   return {
     ...hand,
     send: (...events: readonly UploadSessionEvent[]) => events.forEach((event) => actor.send(event)),

@@ -13,7 +13,7 @@ const requests = ['upload.pause', 'upload.resume', 'upload.cancel', 'host.reacha
 const works = ['create', 'fail', 'finish', 'attempts end', 'tell', 'settle'] as const
 type Command = (typeof requests)[number] | (typeof works)[number]
 
-type SettlingInput = { key: string; status: FinalStatus; error: ErrorSummary | null }
+type SettlingInput = { status: FinalStatus; error: ErrorSummary | null }
 
 const isRequest = (command: Command): command is (typeof requests)[number] =>
   (requests as readonly string[]).includes(command)
@@ -35,26 +35,21 @@ function startWorld() {
   let lastCreate: AbortSignal | undefined
 
   const actors = {
-    creatingSession: fromPromise<{ sessionId: string | number }, { key: string; isRepeat: boolean }>(
-      async ({ signal }) => {
-        createsRunning += 1
-        if (createsRunning > 1) overlaps.push('two creates')
-        // Only one that was given up while it waited may be asked for again.
-        if (lastCreate?.aborted === false) overlaps.push('a second session')
-        lastCreate = signal
-        const aborted = new Promise<'aborted'>((resolve) =>
-          signal.addEventListener('abort', () => resolve('aborted'), { once: true }),
-        )
-        const end = await Promise.race([gate('create'), aborted])
-        createsRunning -= 1
-        if (end === 'aborted') throw new Error('Given up while it waited.')
-        return { sessionId: 's-1' }
-      },
-    ),
-    transferring: fromPromise<
-      { confirmedCount: number; failedCount: number },
-      { key: string; sessionId: string | number }
-    >(async ({ signal }) => {
+    creatingSession: fromPromise<{ sessionId: string | number }>(async ({ signal }) => {
+      createsRunning += 1
+      if (createsRunning > 1) overlaps.push('two creates')
+      // Only one that was given up while it waited may be asked for again.
+      if (lastCreate?.aborted === false) overlaps.push('a second session')
+      lastCreate = signal
+      const aborted = new Promise<'aborted'>((resolve) =>
+        signal.addEventListener('abort', () => resolve('aborted'), { once: true }),
+      )
+      const end = await Promise.race([gate('create'), aborted])
+      createsRunning -= 1
+      if (end === 'aborted') throw new Error('Given up while it waited.')
+      return { sessionId: 's-1' }
+    }),
+    transferring: fromPromise<{ confirmedCount: number; failedCount: number }>(async ({ signal }) => {
       transfersRunning += 1
       if (transfersRunning > 1) overlaps.push('two transfers')
       const aborted = new Promise<'aborted'>((resolve) =>
@@ -66,10 +61,10 @@ function startWorld() {
       if (end === 'failed') throw new Error('The service refused the key.')
       return { confirmedCount: 1, failedCount: 0 }
     }),
-    draining: fromPromise<unknown, { key: string; reason: 'pause' | 'cancel' }>(async () => {
+    draining: fromPromise<unknown, { reason: 'pause' | 'cancel' }>(async () => {
       while (transfersRunning + createsRunning > 0) await settled()
     }),
-    cancellingSession: fromPromise<{ isServiceTold: boolean }, { key: string }>(async () => {
+    cancellingSession: fromPromise<{ isServiceTold: boolean }>(async () => {
       if (transfersRunning > 0) overlaps.push('told the service while a transfer ran')
       await gate('tell')
       return { isServiceTold: true }
@@ -80,7 +75,7 @@ function startWorld() {
     }),
   }
   const actor = createActor(uploadSessionMachine.provide({ actors }), {
-    input: { key: 'k-1', flow: 'video', place: 'new' },
+    input: { place: 'new' },
   }).start()
 
   const run = (command: Command): void => {

@@ -25,7 +25,7 @@ type Snapshot = ReturnType<typeof uploadSessionMachine.getInitialSnapshot>
 const steps = places.flatMap((place) =>
   adjacencyMapToArray(
     getAdjacencyMap(uploadSessionMachine, {
-      input: { key: 'k-1', flow: 'video', ...place },
+      input: { ...place },
       events: allEvents,
       serializeState: ({ value, context }) => JSON.stringify([value, context]),
     }),

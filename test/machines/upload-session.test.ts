@@ -19,14 +19,12 @@ describe('a life without disturbance', () => {
 
     expect(seen).toEqual(['creating', 'uploading', 'settling', 'confirmed'])
     expect(session.runs.map(({ name, input }) => ({ name, input }))).toEqual([
-      { name: 'creatingSession', input: { key: 'k-1', isRepeat: false } },
-      { name: 'transferring', input: { key: 'k-1', sessionId: 's-1' } },
-      { name: 'settling', input: { key: 'k-1', status: 'confirmed', error: null } },
+      { name: 'creatingSession', input: undefined },
+      { name: 'transferring', input: undefined },
+      { name: 'settling', input: { status: 'confirmed', error: null } },
     ])
     expect(session.output()).toEqual({
       status: 'confirmed',
-      sessionId: 's-1',
-      outcome: { confirmedCount: 2, failedCount: 0 },
       error: null,
       journalError: null,
       isServiceTold: null,
@@ -44,7 +42,8 @@ describe('a life without disturbance', () => {
     await session.answer('settling', nothing)
 
     expect(session.state()).toBe(status)
-    expect(session.output()).toMatchObject({ status, sessionId: 7, outcome: result })
+    expect(session.output()).toMatchObject({ status, error: null })
+    expect(session.context().sessionId).toBe(7)
   })
 })
 
@@ -63,12 +62,6 @@ describe('where a folded journal goes on', () => {
 
     expect(session.state()).toBe(state)
     expect(session.names()).toEqual(names)
-  })
-
-  it('tells the create that an earlier one may have left a session behind', () => {
-    const session = startSession({ place: 'creating' })
-
-    expect(session.last('creatingSession').input).toEqual({ key: 'k-1', isRepeat: true })
   })
 
   it('refuses a journal that says created and names no session, without a second create', async () => {
@@ -99,7 +92,7 @@ describe('pause and resume', () => {
 
     expect(session.state()).toBe('pausing')
     expect(session.last('transferring').signal.aborted).toBe(true)
-    expect(session.last('draining').input).toEqual({ key: 'k-1', reason: 'pause' })
+    expect(session.last('draining').input).toEqual({ reason: 'pause' })
     await session.answer('draining', nothing)
     expect(session.state()).toBe('paused')
   })
@@ -146,7 +139,6 @@ describe('pause and resume', () => {
     expect(session.state()).toBe('paused')
     expect(session.names()).toEqual(['creatingSession'])
     session.send(resume)
-    expect(session.last('transferring').input).toEqual({ key: 'k-1', sessionId: 's-1' })
   })
 
   it('forgets a pause that was taken back while the session was created', async () => {
@@ -203,17 +195,17 @@ describe('a host that cannot be reached', () => {
 
 describe('failures', () => {
   it.each([
-    [{ confirmedCount: 2, failedCount: 1, error: refused }, 'partial', { confirmedCount: 2, failedCount: 1 }],
-    [{ confirmedCount: 0, failedCount: 3, error: refused }, 'failed', { confirmedCount: 0, failedCount: 3 }],
-    [refused, 'failed', null],
-  ])('a transfer that rejects with %o is %s', async (reason, status, outcome) => {
+    [{ confirmedCount: 2, failedCount: 1, error: refused }, 'partial'],
+    [{ confirmedCount: 0, failedCount: 3, error: refused }, 'failed'],
+    [refused, 'failed'],
+  ])('a transfer that rejects with %o is %s', async (reason, status) => {
     const session = startSession({ place: 'created', sessionId: 's-1' })
 
     await session.answer('transferring', { error: reason })
 
-    expect(session.last('settling').input).toEqual({ key: 'k-1', status, error: refused })
+    expect(session.last('settling').input).toEqual({ status, error: refused })
     await session.answer('settling', nothing)
-    expect(session.output()).toMatchObject({ status, outcome, error: refused })
+    expect(session.output()).toMatchObject({ status, error: refused })
   })
 
   it('a create that fails leaves no session, and the error goes to the journal', async () => {
@@ -221,7 +213,7 @@ describe('failures', () => {
 
     await session.answer('creatingSession', { error: refused })
 
-    expect(session.last('settling').input).toEqual({ key: 'k-1', status: 'failed', error: refused })
+    expect(session.last('settling').input).toEqual({ status: 'failed', error: refused })
   })
 
   it('a journal that cannot be written takes nothing back', async () => {
@@ -239,7 +231,7 @@ describe('failures', () => {
   })
 
   it('an actor that was not provided fails loudly, by name', async () => {
-    const actor = createActor(uploadSessionMachine, { input: { key: 'k-1', flow: 'capture', place: 'new' } }).start()
+    const actor = createActor(uploadSessionMachine, { input: { place: 'new' } }).start()
 
     await settled()
 
@@ -255,7 +247,7 @@ it('aborts what runs when its program lets go of it', () => {
   const hand = handActors()
   const machine = uploadSessionMachine.provide({ actors: { transferring: hand.actor('transferring') } })
   const actor = createActor(machine, {
-    input: { key: 'k-1', flow: 'video', place: 'created', sessionId: 's-1' },
+    input: { place: 'created', sessionId: 's-1' },
   }).start()
 
   actor.stop()
