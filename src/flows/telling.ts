@@ -24,8 +24,8 @@ export interface Telling {
   /** `sessionId`: one that was left, and the service could not be told so; absent where a create had no clear answer. */
   warnOfOrphan(sessionId?: string | number): void
   tellReplaced(event: SessionReplaced): void
-  /** Bytes went to the network a moment ago. */
-  isMoving(): boolean
+  /** For how long bytes that went to the network a moment ago still count as moving, ms; else not above 0. */
+  movesForMs(): number
   /** Sends the last progress. */
   finish(): void
   progress(): UploadProgress
@@ -158,7 +158,7 @@ export function createTelling(options: {
       emitter.emit('session.replaced', event)
       tellProgress(true)
     },
-    isMoving: () => now() - movedAtMs < STEADY_MS,
+    movesForMs: () => movedAtMs + STEADY_MS - now(),
     finish: () => tellProgress(true),
     progress: snapshot,
     files: () => files().map(statusOf),

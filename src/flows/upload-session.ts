@@ -40,9 +40,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const waits = new Map<object | undefined, Outage>()
   let isStorageLast = false
   let shown: Outage | undefined
+  let stillness: unknown
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
     telling.take(event)
-    if (event.type === 'tried' && shown !== undefined) send({ ...shown, type: 'host.unreachable', untilMs: 0 })
+    if (event.type === 'tried' && shown) send({ ...shown, type: 'host.unreachable', untilMs: 0 })
     if (event.type === 'reachable') waits.delete(event.call)
     if (event.type === 'unreachable') {
       // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
@@ -50,21 +51,30 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
       waits.set(call, outage)
       isStorageLast = call === undefined
     }
-    // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting.
-    const isHeldUp = waits.has(undefined) || !telling.isMoving()
+    tellWaits()
+  })
+  const tellWaits = (): void => {
+    clock.clearTimeout(stillness)
+    const ofStorage = waits.get(undefined)
     // Of calls the first alone, so that many that wait together are no more news than one.
     const ofCall = [...waits.values()].find(({ host }) => host)
-    const ofStorage = waits.get(undefined)
-    const outage = isHeldUp ? (isStorageLast ? (ofStorage ?? ofCall) : (ofCall ?? ofStorage)) : undefined
+    let outage = (isStorageLast ? ofStorage : ofCall) ?? ofStorage ?? ofCall
+    // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
+    // byte nothing tells but that none follows.
+    const movesForMs = telling.movesForMs()
+    if (outage && !ofStorage && movesForMs > 0) {
+      outage = undefined
+      stillness = clock.setTimeout(tellWaits, movesForMs)
+    }
     if (outage === shown) return
     shown = outage
-    if (outage === undefined) send({ type: 'host.reachable' })
+    if (!outage) send({ type: 'host.reachable' })
     else {
       const { state } = last
       send({ ...outage, type: 'host.unreachable' })
       if (state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
     }
-  })
+  }
   const actor = createActor(drivenMachine, {
     // Of one that was only ever left there is something to tell, too.
     input: { place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },
@@ -83,7 +93,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         last.state = state
         if (snapshot.status === 'done') telling.finish()
         emitter.emit('state', { state })
-        if (state === 'waiting' && shown !== undefined) emitter.emit('waiting', shown)
+        if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
       complete() {
         const { output } = actor.getSnapshot()

@@ -168,6 +168,24 @@ it('a service that asks for a pause is given it, and the upload says so', async 
   ])
 })
 
+it('a service that asks for a pause right after the last byte is said to be waited for as soon as nothing has moved for a while', async () => {
+  let confirms = 0
+  const pause: Answer = { status: 503, headers: { 'retry-after': '280' } }
+  const { service } = serviceOf((operation) => (operation === 'confirm' && confirms++ === 0 ? pause : undefined))
+  const rig = createFarEnd({ service, storage: goodStorage })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  const { states } = watch(upload)
+  const told: { readonly atMs: number; readonly untilMs: number }[] = []
+  upload.on('waiting', ({ untilMs }) => told.push({ atMs: rig.clock.wallNow(), untilMs }))
+  const beganMs = rig.clock.wallNow()
+
+  await rig.settled(upload.done())
+
+  expect(states).toEqual(['uploading', 'waiting', 'uploading', 'settling', 'confirmed'])
+  expect(told).toEqual([{ atMs: beganMs + 10_000, untilMs: beganMs + 294_000 }])
+  expect(rig.clock.pending).toBe(0)
+})
+
 it('is not waiting while the storage takes parts, and is once it has them all and the service still keeps it waiting', async () => {
   const COUNT = 40
   const { service } = serviceOf((operation) => (operation === 'confirm' ? noWay() : undefined))
@@ -320,6 +338,17 @@ it('an answer that may have been lost while it waited is a possible orphan, also
   const rig = createFarEnd({ service, storage: goodStorage })
   const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
   await until(rig, upload, 'waiting')
+
+  expect(await rig.settled(upload.cancel())).toMatchObject({ status: 'cancelled', hasPossibleOrphan: true })
+})
+
+it('an answer that may have been lost is a possible orphan, also where the create has an end of its own after a cancel', async () => {
+  let creates = 0
+  const { service } = serviceOf(() => ({ status: creates++ === 0 ? 502 : 400 }))
+  const rig = createFarEnd({ service, storage: goodStorage })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  await rig.clock.advance(0)
+  expect(creates).toBe(1)
 
   expect(await rig.settled(upload.cancel())).toMatchObject({ status: 'cancelled', hasPossibleOrphan: true })
 })

@@ -111,6 +111,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.place = 'cancelled'
       break
     case 'session.settled':
+      state.hasPossibleOrphan ||= state.place === 'creating'
       state.place = record.status
       break
     default:
