@@ -71,8 +71,8 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       partSizeBytes: own.partSizeBytes ?? ((bytes) => defaultPartSize(bytes, PARTS_PER_FILE)),
     },
     {
-      // That it has a network the browser does not know.
-      explain: () => ({ isOffline: !navigator.onLine }),
+      // That it has a network the browser does not know, and what runs this without being one says nothing.
+      explain: () => ({ isOffline: (navigator.onLine as boolean | undefined) === false }),
       ...own,
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),
       storageTransport: storageTransport ?? transport ?? sharingHosts(tellingHiddenAnswers(pageTransport())),

@@ -30,9 +30,8 @@ const TOLD_FROM_MS = 2_000
 export function createCaller(options: CallerOptions): Caller {
   const { clock } = options
   let hasHostAnswered = false
-  /** Wall time, from which the calls in `waiting` wait together. */
-  let awaySinceMs: number | undefined
-  const waiting = new Set<CallLife>()
+  /** The calls that wait, together and so since one wall time; what the last one that gave up knew may be long past. */
+  const waiting = new Map<CallLife, number>()
   const run = async (
     life: CallLife,
     call: ServiceCall,
@@ -59,7 +58,7 @@ export function createCaller(options: CallerOptions): Caller {
         life.outageSinceMs = undefined
         life.outageTries = 0
         const answerClass = classOfStatus(outcome.reply.status)
-        if (answerClass !== 'again') awaySinceMs = undefined
+        if (answerClass !== 'again') waiting.clear()
         if (answerClass === 'success')
           return { reply: outcome.reply, isDoubtful: life.isDoubtful, secret: credential.secret }
         step = afterAnswer(options, call, { life, reply: outcome.reply, credential })
@@ -70,23 +69,20 @@ export function createCaller(options: CallerOptions): Caller {
       isFreshConnection = outcome.kind === 'missing'
       if (step.kind === 'wait') {
         const { waitMs, giveUpAtMs } = step
-        const now = clock.monotonicNow()
-        const wallOffset = clock.wallNow() - now
+        const [now, wallMs] = [clock.monotonicNow(), clock.wallNow()]
         if (now + waitMs - beganMs >= TOLD_FROM_MS) {
           const reason =
             outcome.kind === 'missing' ? reasonOf(outcome.error, options.explain) : `it answers ${outcome.reply.status}`
-          // What the last one that gave up knew may be long past.
-          if (waiting.size === 0) awaySinceMs = undefined
-          awaySinceMs ??= beganWallMs
-          waiting.add(life)
+          const [sinceMs = beganWallMs] = waiting.values()
+          waiting.set(life, sinceMs)
           tell({
             host: options.host,
             operation: call.operation,
             reason,
             isDoubtful: life.isDoubtful,
-            sinceMs: awaySinceMs,
-            untilMs: now + waitMs + wallOffset,
-            giveUpAtMs: giveUpAtMs && giveUpAtMs + wallOffset,
+            sinceMs,
+            untilMs: wallMs + waitMs,
+            giveUpAtMs: giveUpAtMs && wallMs + giveUpAtMs - now,
           })
         }
         await sleep(clock, waitMs, signal)

@@ -1,7 +1,8 @@
 // What a call tells while it waits for an answer, and whether a service that has never answered is waited for.
 
 import { getEventListeners } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createUplink } from '../../src/browser.ts'
 import type { HostWait } from '../../src/core/ports.ts'
 import { explaining } from '../../src/adapters/node/http/explain-failure.ts'
 import { answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
@@ -177,6 +178,17 @@ describe('a service that has never answered', () => {
     },
   )
 
+  it('is tried three times on a system that does not show its addresses', async () => {
+    const explain = explaining(() => {
+      throw new Error('uv_interface_addresses returned Unknown system error 13')
+    })
+    const subject = clientUnderTest({ explain })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+
+    expect(await failAll(subject, failure, withCode('ENOTFOUND'))).toBe(3)
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_HOST_UNREACHABLE' })
+  })
+
   it.each(['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN'])(
     'is waited for where this machine has no way out: %s',
     async (code) => {
@@ -221,6 +233,27 @@ describe('a service that has never answered', () => {
     }
 
     expect(await failAll(subject, failure, withCode('ECONNREFUSED'))).toBe(3)
+  })
+
+  it.each([
+    ['of which a browser says that it has no network', { onLine: false }, 'call'],
+    ['from what is no browser and says nothing of its network', {}, 'failure'],
+  ])('%s', async (_, navigator, expected) => {
+    vi.stubGlobal('navigator', navigator)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const { clock, transport } = clientUnderTest()
+    const uplink = createUplink({
+      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'k' }, clock, transport, random: () => 0.5 },
+    })
+    let ended = 'call'
+    uplink.client.requestedAnalyses.list().catch(() => (ended = 'failure'))
+    for (let tries = 0; tries < 4 && ended === 'call'; tries += 1) {
+      ;(await transport.next()).fail({ phase: 'connect' })
+      await clock.advance(0)
+      await clock.advance(clock.nextDueInMs ?? 0)
+    }
+
+    expect(ended).toBe(expected)
   })
 
   it('is waited for while the platform says that there is no network, whatever the error', async () => {

@@ -27,10 +27,16 @@ export const explainFailure: Explain = explaining(networkInterfaces)
 export function explaining(
   interfaces: () => NodeJS.Dict<readonly { readonly address: string; readonly internal: boolean }[]>,
 ): Explain {
-  const hasAddress = (): boolean =>
-    Object.values(interfaces()).some((all) =>
-      all?.some(({ address, internal }) => !internal && !LINK_LOCAL.test(address)),
-    )
+  const hasAddress = (): boolean => {
+    try {
+      return Object.values(interfaces()).some((all) =>
+        all?.some(({ address, internal }) => !internal && !LINK_LOCAL.test(address)),
+      )
+    } catch {
+      // Some systems, such as Android, do not show their addresses to everybody: that is no sign of having none.
+      return true
+    }
+  }
   return (error) => {
     let cause: unknown = error.cause
     for (let depth = 0; depth < 3 && cause instanceof Error; depth += 1) {
