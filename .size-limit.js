@@ -21,7 +21,7 @@ const pages = [
   },
   { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 73.5 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 87.8 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 88 },
   // React itself is the host's, and so is the Uplink that it is given.
   {
     name: 'hook for React',

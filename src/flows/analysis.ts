@@ -119,7 +119,7 @@ function startAnalysis(
   const calling = (signal: AbortSignal): CallOptions => ({
     signal,
     onWaiting: (wait) => {
-      if (wait !== undefined) emitter.emit('waiting', wait)
+      if (wait) emitter.emit('waiting', wait)
     },
   })
 

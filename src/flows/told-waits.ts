@@ -9,7 +9,7 @@ export async function toldWaits<T>(
   call: (onWaiting: OnWaiting) => Promise<T>,
 ): Promise<T> {
   try {
-    return await call((wait) => report(wait === undefined ? { type: 'tried' } : { ...wait, type: 'unreachable', call }))
+    return await call((wait) => report(wait ? { ...wait, type: 'unreachable', call } : { type: 'tried' }))
   } finally {
     report({ type: 'reachable', call })
   }

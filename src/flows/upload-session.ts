@@ -38,7 +38,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   if (folded !== undefined) telling.begin()
   /** By the call that waits; under undefined that for the storage. */
   const waits = new Map<object | undefined, Outage>()
-  let isStorageLast = false
+  let lastCall: object | undefined
   let shown: Outage | undefined
   let stillness: unknown
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
@@ -49,7 +49,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
       // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
       const { type, call, ...outage } = event
       waits.set(call, outage)
-      isStorageLast = call === undefined
+      lastCall = call
     }
     tellWaits()
   })
@@ -58,7 +58,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     const ofStorage = waits.get(undefined)
     // Of calls the first alone, so that many that wait together are no more news than one.
     const ofCall = [...waits.values()].find(({ host }) => host)
-    let outage = (isStorageLast ? ofStorage : ofCall) ?? ofStorage ?? ofCall
+    let outage = (lastCall ? ofCall : ofStorage) ?? ofStorage ?? ofCall
     // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
     // byte nothing tells but that none follows.
     const movesForMs = telling.movesForMs()
