@@ -70,13 +70,16 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       if (file.state === 'received') options.onComplete(file)
       return
     }
-    const rest = { ...turn, unit: { ...unit, start: acceptedEnd } }
+    // Only more than there ever was is progress: what is lost and taken again would else go on for ever.
+    const { furthestEnd = unit.start } = turn
+    const rest = { ...turn, unit: { ...unit, start: acceptedEnd }, furthestEnd: Math.max(furthestEnd, acceptedEnd) }
     if (acceptedEnd > unit.start) {
-      schedule.putBack({ ...rest, attempt: 1, reachedCount: 0 }, now())
+      schedule.putBack(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, reachedCount: 0 } : rest, now())
       return
     }
-    // It answered well and took nothing: without a wait and a count this would go on for ever.
-    const message = `The storage accepted nothing of part ${partNumber}.`
+    // It answered well: without a wait and a count this, too, would go on for ever.
+    const what = acceptedEnd < unit.start ? 'lost what it had accepted' : 'accepted nothing'
+    const message = `The storage ${what} of part ${partNumber}.`
     const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
     await retry(file, rest, { error, isCounted: true })
   }

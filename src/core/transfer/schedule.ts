@@ -20,6 +20,8 @@ export interface Turn {
   readonly reachedCount: number
   /** The attempt before failed on the network: its connection is not trusted again. */
   readonly isFreshConnection: boolean
+  /** How far the storage had ever accepted the part; absent: to where the unit starts. */
+  readonly furthestEnd?: number
   /** How often its file had begun anew when it was given out. */
   readonly epoch: number
 }

@@ -552,6 +552,34 @@ describe('one writer per file', () => {
     expect(world.store.requests.map(({ atMs }) => atMs)).toEqual([0, 250, 750])
     expect(job.ledger.files[0]!.error?.message).toContain('accepted nothing of part 1')
   })
+
+  it('gives a storage up that takes bytes and loses them in turn, and says so', async () => {
+    let isLosing = true
+    const world = createWorld({
+      engine: { retries: 3 },
+      fault: () => ((isLosing = !isLosing) ? { kind: 'partial', share: -1 } : { kind: 'partial', share: 0.5 }),
+    })
+    const job = world.job({ sources: world.sources([100]), protocol: testProtocol({ order: 'next' }) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 0, failedCount: 1 })
+
+    expect(ranges(world.store.requests)).toEqual(['0-100', '50-100', '0-100', '50-100', '0-100', '50-100'])
+    expect(job.ledger.files[0]!.error).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED' })
+    expect(job.ledger.files[0]!.error?.message).toContain('lost what it had accepted of part 1')
+  })
+
+  it('is not given up while it gets further, however often it loses some of what it took', async () => {
+    const faults = Array.from(
+      { length: 12 },
+      (_, at) => ({ kind: 'partial', share: at % 2 === 0 ? 0.5 : -0.05 }) as const,
+    )
+    const world = createWorld({ engine: { retries: 2 }, fault: nth(faults) })
+    const sources = world.sources([1_000])
+    const job = world.job({ sources, protocol: testProtocol({ order: 'next' }) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect(world.store.content(0, 1_000)).toEqual(sources[0]!.bytes)
+  })
 })
 
 describe('files that are registered as their turn comes', () => {
