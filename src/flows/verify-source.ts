@@ -2,10 +2,11 @@
 // have a receipt again and compares their digests. Size and time of change are compared when the source is opened.
 
 import { openPlanned } from '../core/attempt/reader-cache.ts'
+import { asSourceError } from '../core/attempt/source-failure.ts'
 import { UploadError } from '../core/errors.ts'
 import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
-import { asSourceError } from '../core/attempt/source-failure.ts'
 import type { Hasher, PlannedFile, Random, Reader, Source } from '../core/ports.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 
 export interface VerifySourceOptions {
   readonly hasher: Hasher
@@ -36,7 +37,7 @@ async function withReader(
   signal: AbortSignal,
   use: (reader: Reader) => Promise<void>,
 ): Promise<void> {
-  const reader = await fromSource(() => openPlanned(source, plan), signal)
+  const reader = await fromSource(() => open(source, plan, signal), signal)
   try {
     await use(reader)
     await fromSource(() => reader.verify(), signal)
@@ -52,6 +53,17 @@ async function fromSource<T>(ask: () => T, signal: AbortSignal): Promise<Awaited
     return await ask()
   } catch (error) {
     throw signal.aborted ? error : asSourceError(error)
+  }
+}
+
+/** Rejects with the signal's reason when that fires first; what opens after that is closed. */
+async function open(source: Source, plan: PlannedFile, signal: AbortSignal): Promise<Reader> {
+  const opening = openPlanned(source, plan)
+  try {
+    return await unlessAborted(opening, signal)
+  } catch (error) {
+    void opening.then((reader) => reader.close()).catch(() => undefined)
+    throw error
   }
 }
 

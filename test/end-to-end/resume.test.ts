@@ -51,6 +51,33 @@ describe('a new life', () => {
     await second.close()
   })
 
+  it('sends of a file that was begun what is missing, and no part that has a receipt', async () => {
+    const journal = memoryJournal()
+    const refused: Fault = { operation: 'put', nth: 1, fileName: 'a.mp4', partNumber: 2, action: { status: 411 } }
+    const rig = await startRig({ faults: [refused] }, { journal, concurrency: 1 })
+    const files = [sample('a.mp4', 12 * MIB, 1)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_HTTP_STATUS' })
+
+    const second = secondLife(rig, journal, files)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    const puts = rig.service.requestsOf('put').map(({ partNumber, status }) => [partNumber, status])
+    expect(puts.slice(0, 2)).toEqual([
+      [1, 200],
+      [2, 411],
+    ])
+    expect(
+      puts
+        .slice(2)
+        .map(([partNumber]) => partNumber)
+        .toSorted(),
+    ).toEqual([2, 3])
+    expectStored(rig, files)
+    await second.close()
+  })
+
   it('takes what the host says of a repeated confirmation, in the new life too', async () => {
     const journal = memoryJournal()
     const faults: Fault[] = [

@@ -1,8 +1,8 @@
 // Sources whose bytes stop coming: whoever pauses or cancels is not kept waiting for them.
 
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { streamSource, type Source, type Upload } from '../../src/node.ts'
-import { bytesOf, MIB, startRig, VIDEO } from './rig.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bytesSource, memoryJournal, streamSource, type Source, type Upload } from '../../src/node.ts'
+import { bytesOf, MIB, sample, startRig, VIDEO } from './rig.ts'
 
 const HERE_BYTES = 6 * MIB
 
@@ -89,5 +89,67 @@ describe('a stream of unknown size that stalls before its upload has begun', () 
 
     expect((await upload.cancel()).status).toBe('cancelled')
     expect(service.records.requests).toEqual([])
+  })
+})
+
+describe('a source that never opens', () => {
+  const neverOpens = (): Source => ({ ...bytesSource('a.mp4', bytesOf(MIB, 1)), open: () => new Promise(() => {}) })
+
+  it('does not hold up a cancel', async () => {
+    const { uplink } = await startRig()
+    const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: neverOpens() }] })
+    await reached(upload, 'uploading')
+
+    expect((await upload.cancel()).status).toBe('cancelled')
+  })
+
+  it('does not hold up a pause, and what opens too late is closed', async () => {
+    const { uplink } = await startRig()
+    const opens: (() => void)[] = []
+    const closed: string[] = []
+    const source = bytesSource('a.mp4', bytesOf(MIB, 1))
+    const late: Source = {
+      ...source,
+      async open(expected) {
+        if (opens.length === 0) await new Promise<void>((resolve) => opens.push(resolve))
+        const reader = await source.open(expected)
+        return {
+          ...reader,
+          close() {
+            closed.push('reader')
+            return reader.close()
+          },
+        }
+      },
+    }
+    const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: late }] })
+    await vi.waitFor(() => expect(opens).toHaveLength(1))
+
+    upload.pause()
+    await reached(upload, 'paused')
+    opens[0]?.()
+    await vi.waitFor(() => expect(closed).toHaveLength(1))
+    upload.resume()
+
+    expect((await upload.done()).status).toBe('confirmed')
+    expect(closed).toHaveLength(2)
+  })
+
+  it('does not hold up a later life that looks at what was sent', async () => {
+    const refused = { operation: 'confirm', nth: 1, action: { status: 401 } } as const
+    const { uplink, service } = await startRig(
+      { faults: [refused] },
+      { journal: memoryJournal(), sourceAt: neverOpens },
+    )
+    const first = uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', MIB, 1)] })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' })
+
+    const upload = await uplink.resume(first.key)
+    const paused = reached(upload, 'paused')
+    upload.pause()
+    await paused
+
+    expect((await upload.cancel()).status).toBe('cancelled')
+    expect(service.requestsOf('put')).toHaveLength(1)
   })
 })

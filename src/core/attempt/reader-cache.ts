@@ -6,7 +6,7 @@ import type { PlannedFile, Reader, Source } from '../ports.ts'
 export interface ReaderCache {
   /** Opens or shares the reader; each call needs one `release`. Rejects as Source.open does. */
   acquire(fileIndex: number): Promise<Reader>
-  /** Never rejects. Undefined: there is nothing to wait for. */
+  /** Never rejects. Undefined: there is nothing to wait for. What is not open yet is closed when it is. */
   release(fileIndex: number): Promise<void> | undefined
 }
 

@@ -10,6 +10,7 @@ import { sendPart, type SendPartPorts, type SendPartResult } from '../attempt/se
 import { asSourceError } from '../attempt/source-failure.ts'
 import type { Moving, StragglerWatch } from '../line/straggler.ts'
 import type { TransferJob } from './transfer-job.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 
 export interface Attempts {
   count(): number
@@ -79,13 +80,16 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
         waiters: [],
       }
       const { controller } = underway
+      let reader: Reader | undefined
       running.add(underway)
       try {
-        let reader: Reader
         try {
-          reader = await readers.acquire(fileIndex)
+          // A file on a mount that is gone may never open, nor say that it does not.
+          reader = await unlessAborted(readers.acquire(fileIndex), controller.signal)
         } catch (error) {
-          return { kind: 'source', ending: 'neverWhole', error: asSourceError(error) }
+          return controller.signal.aborted
+            ? { kind: 'aborted', ending: 'neverWhole' }
+            : { kind: 'source', ending: 'neverWhole', error: asSourceError(error) }
         }
         underway.isSending = true
         const file = fileAt(job.ledger, fileIndex)
@@ -113,7 +117,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
         for (const waiter of underway.waiters) waiter()
         controllers?.giveBack(controller)
         const closed = readers.release(fileIndex)
-        if (closed !== undefined) await closed
+        if (closed !== undefined && reader !== undefined) await closed
       }
     },
     abortFile(fileIndex, reason) {
