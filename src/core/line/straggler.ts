@@ -8,6 +8,8 @@
 export interface Moving {
   readonly sentBytes: number
   readonly lengthBytes: number
+  /** Its part went again often enough: others are compared with it, and it is not named. */
+  readonly isSpared?: boolean
 }
 
 export interface StragglerWatch<T extends Moving> {
@@ -75,7 +77,7 @@ export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
       let worstBytes = Infinity
       for (const [attempt, history] of histories) {
         history.lastBytes = attempt.sentBytes
-        history.suspectedLooks = isTail && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
+        history.suspectedLooks = isTail && !attempt.isSpared && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
         if (history.suspectedLooks < LOOKS || history.ownBytes >= worstBytes) continue
         worst = attempt
         worstBytes = history.ownBytes

@@ -46,6 +46,7 @@ interface Underway {
   readonly controller: AbortController
   sentBytes: number
   readonly lengthBytes: number
+  readonly isSpared: boolean
   /** The source is open and its bytes go out. */
   isSending: boolean
   /** Who waits for its end. */
@@ -76,6 +77,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
         controller: controllers?.take() ?? new AbortController(),
         sentBytes: 0,
         lengthBytes: unit.end - unit.start,
+        isSpared: (resets.get(partKey(unit)) ?? 0) >= MAX_RESETS,
         isSending: false,
         waiters: [],
       }
@@ -133,16 +135,18 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
       const sending = [...running].filter(({ isSending }) => isSending)
       const straggler = stragglers?.look(sending, nowMs, isTail)
       if (straggler === undefined) return
-      const key = `${straggler.unit.fileIndex}/${straggler.unit.partNumber}`
-      const count = (resets.get(key) ?? 0) + 1
-      if (count > MAX_RESETS) return
-      resets.set(key, count)
+      const key = partKey(straggler.unit)
+      resets.set(key, (resets.get(key) ?? 0) + 1)
       straggler.controller.abort(CRAWLED)
     },
     abortAll(reason) {
       for (const { controller } of running) controller.abort(reason)
     },
   }
+}
+
+function partKey({ fileIndex, partNumber }: Unit): string {
+  return `${fileIndex}/${partNumber}`
 }
 
 /** The address of a unit, a secret. */

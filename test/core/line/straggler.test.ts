@@ -51,6 +51,14 @@ describe('a straggler', () => {
     )
   })
 
+  it('is never one that went again often enough, and others are still compared with it', () => {
+    const watch = createStragglerWatch<Attempt & { readonly isSpared?: boolean }>()
+    const slow = attempt(10_000)
+    const moving = [{ ...attempt(0), isSpared: true }, slow, { ...attempt(200_000), isSpared: true }]
+
+    expect(new Set(seconds(watch, moving, 0, 40, true))).toEqual(new Set([undefined, slow]))
+  })
+
   it('is not judged by the time in which a machine slept', () => {
     const watch = createStragglerWatch<Attempt>()
     const [slow, quick] = [attempt(0), attempt(0)]
@@ -82,6 +90,35 @@ describe('the end of a session', { timeout: 60_000 }, () => {
     expect(world.clock.monotonicNow()).toBeLessThan(60_000)
     expect(Buffer.compare(world.store.content(0, 8_000_000), sources[0]!.bytes)).toBe(0)
     expect(job.records.filter(({ type }) => type === 'part.doubtful')).toEqual([])
+  })
+
+  it('resets a part that crawls on every connection twice and no more, and another one that comes to crawl', async () => {
+    const crawling = { isFirst: 1, isSecond: 8 }
+    // One part after the other begins, so that there is always one to compare with; the second to crawl is late.
+    const laterBy = (part: number): number => (part === crawling.isSecond ? 130 : Math.max(0, part - 2) * 60)
+    const world = createWorld({
+      engine: { concurrency: 10, timeouts: { stallMs: 3_600_000 }, memoryBytes: 10 * 2 * 64 * 1024 },
+      windowMs({ partNumber, isFreshConnection, atMs }) {
+        if (laterBy(partNumber) > 0 && atMs === 0) return 1
+        const isCrawling = partNumber === crawling.isFirst || (partNumber === crawling.isSecond && !isFreshConnection)
+        return isCrawling ? 900_000 : 5_000
+      },
+      fault: ({ partNumber, atMs }) =>
+        laterBy(partNumber) > 0 && atMs === 0
+          ? { kind: 'status', status: 503, headers: { 'retry-after': String(laterBy(partNumber)) } }
+          : undefined,
+    })
+    const job = world.job({ sources: world.sources([8_000_000]), partSizeBytes: 1_000_000 })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const connectionsOf = (part: number): boolean[] =>
+      world.store.requests.flatMap(({ partNumber, isFreshConnection }) =>
+        partNumber === part ? [isFreshConnection] : [],
+      )
+    expect(connectionsOf(crawling.isFirst)).toEqual([false, true, true])
+    expect(connectionsOf(crawling.isSecond)).toEqual([false, false, true])
+    expect(world.store.violations).toEqual([])
   })
 
   it('waits for a part that was handed over, however long its answer takes', async () => {
