@@ -43,13 +43,14 @@ export interface SendPartOptions {
 /**
  * `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`: our own bytes
  * could not be read or have changed, or no request can be made for them; another attempt would end in the same way.
- * `aborted`: the signal fired.
+ * `ours`: something else of ours failed, and need not again. `aborted`: the signal fired.
  */
 export type SendPartResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
   | { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, { kind: 'received' }> }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source'; readonly ending: AttemptEnding; readonly error: UploadError }
+  | { readonly kind: 'ours'; readonly ending: AttemptEnding; readonly error: UploadError }
   | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
 
 /** Never rejects for what the world does; a rejection is a mistake of ours. */
@@ -126,10 +127,7 @@ async function attemptOnce(
     if (changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // A hasher that lost its thread says so: the same part may well go through once more.
-    if (isUploadError(error) && error.isRetryable) {
-      return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
-    }
-    if (isUploadError(error)) return { kind: 'source', ending, error }
+    if (isUploadError(error)) return { kind: error.isRetryable ? 'ours' : 'source', ending, error }
     throw error
   } finally {
     watchdog.stop()

@@ -77,7 +77,8 @@ export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
       let worstBytes = Infinity
       for (const [attempt, history] of histories) {
         history.lastBytes = attempt.sentBytes
-        history.suspectedLooks = isTail && !attempt.isSpared && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
+        history.suspectedLooks =
+          isTail && !attempt.isSpared && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
         if (history.suspectedLooks < LOOKS || history.ownBytes >= worstBytes) continue
         worst = attempt
         worstBytes = history.ownBytes

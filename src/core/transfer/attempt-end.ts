@@ -139,6 +139,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       // No failure of the part: nothing waits and nothing is counted.
       schedule.putBack({ ...turn, attempt: turn.attempt + 1, isFreshConnection: true }, now())
     } else if (result.kind === 'refused') await settleRefused(file, turn, start, result.verdict)
+    else if (result.kind === 'ours') await retry(file, turn, { error: result.error, isCounted: true })
     else {
       const { error } = result
       if (error.isUnreadable) host.answered()

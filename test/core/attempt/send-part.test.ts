@@ -409,7 +409,7 @@ describe('a part and its source', () => {
 
   it('is tried again when what hashes elsewhere was lost, and fails when it cannot read the blob', async () => {
     for (const [code, isRetryable, kind] of [
-      ['ERR_UPLOAD_INTERNAL', true, 'refused'],
+      ['ERR_UPLOAD_INTERNAL', true, 'ours'],
       ['ERR_UPLOAD_SOURCE_READ', false, 'source'],
     ] as const) {
       const error = new UploadError(code, 'No digest.', { isRetryable })

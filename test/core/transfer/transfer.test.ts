@@ -194,6 +194,33 @@ describe('a host that cannot be reached', () => {
     expect(probes).toEqual([900, 2_700, 6_300, 13_500, 27_900, 27_900, 27_900, 27_900])
   })
 
+  it('is not there because a thread of ours lost a digest: that uses up an attempt and says nothing of the host', async () => {
+    const noConnection = { kind: 'connect' } as const
+    let updates = 0
+    const world = createWorld({
+      fault: nth([noConnection, noConnection, undefined, noConnection]),
+      engine: {
+        hasher: {
+          start: () => ({
+            update() {
+              updates += 1
+              const error = new UploadError('ERR_UPLOAD_INTERNAL', 'The thread ended.', { isRetryable: true })
+              return updates === 1 ? Promise.reject(error) : undefined
+            },
+            digest: () => Promise.resolve(undefined as never),
+          }),
+        },
+      },
+    })
+    const job = world.job({ sources: world.sources([100]) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    const told = job.events.flatMap(({ type }) => (type === 'retry' || type === 'unreachable' ? [type] : []))
+    expect(updates).toBe(2)
+    expect(told).toEqual(['retry', 'retry', 'retry', 'unreachable', 'retry'])
+  })
+
   it('ends the session after the time that the host was given, and only a probe may say so', async () => {
     const world = createWorld({ engine: { giveUpAfterMs: 60_000 }, fault: () => ({ kind: 'connect' }) })
     const job = world.job({ sources: world.sources([100, 100]) })
@@ -611,7 +638,7 @@ describe('files that are registered as their turn comes', () => {
 })
 
 /** The first requests get these faults, one each; later ones none. */
-function nth(faults: readonly Fault[]): NonNullable<WorldOptions['fault']> {
+function nth(faults: readonly (Fault | undefined)[]): NonNullable<WorldOptions['fault']> {
   let index = 0
   return () => faults[index++]
 }
