@@ -3,6 +3,7 @@
 import { TransportError, UploadError, isUploadError, summarize } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply } from '../core/ports.ts'
 import type { CredentialHeader } from './credentials.ts'
+import { classOfStatus } from './outcome.ts'
 import { showable } from './reply.ts'
 import type { OperationKind } from './contract.ts'
 
@@ -24,7 +25,7 @@ export interface AttemptPorts {
   readonly maxReplyBytes: number
 }
 
-/** `missing`: no answer came, also because the deadline passed. A status is an answer, whatever it is. */
+/** `missing`: no answer came in time, or not all of a success. Any other status is an answer. */
 export type AttemptOutcome =
   | { readonly kind: 'answered'; readonly reply: TransportReply }
   | { readonly kind: 'missing'; readonly error: TransportError }
@@ -56,7 +57,11 @@ export async function attemptCall(
     ...(options.isFreshConnection ? { isFreshConnection: true } : {}),
   }
   try {
-    return { kind: 'answered', reply: await transport.send(request) }
+    const reply = await transport.send(request)
+    const isBroken = reply.isBodyCut && reply.body.length < ports.maxReplyBytes
+    return isBroken && classOfStatus(reply.status) === 'success'
+      ? { kind: 'missing', error: lost(call) }
+      : { kind: 'answered', reply }
   } catch (error) {
     signal.throwIfAborted()
     if (isTransportError(error)) return { kind: 'missing', error }
@@ -69,6 +74,12 @@ export async function attemptCall(
     clock.clearTimeout(timer)
     signal.removeEventListener('abort', follow)
   }
+}
+
+/** A success that broke off says no more than that: it may be the page of a proxy as well as what was asked for. */
+function lost({ operation }: ServiceCall): TransportError {
+  const message = `The answer to ${operation} broke off.`
+  return new TransportError('ERR_UPLOAD_NETWORK', message, { ending: 'doubtful', phase: 'answer' })
 }
 
 /** Also true for an error of another copy of the package. */

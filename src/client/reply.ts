@@ -28,7 +28,8 @@ export function readJson(reply: TransportReply, operation: string, isBodyNeeded:
       { details: { operation, status: reply.status } },
     )
   }
-  if (reply.isBodyCut) return refuse('a body that broke off or is too large')
+  // One that broke off was asked for again.
+  if (reply.isBodyCut) return refuse('a body that is too large')
   if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
   if (boundPassed(reply.body, REPLY_BOUNDS) !== undefined) return refuse('JSON that is too deep or has too many values')
   const text = textOf(reply.body).trim()

@@ -250,6 +250,53 @@ describe('a create', () => {
   })
 })
 
+describe('a success whose body broke off', () => {
+  const cut = { status: 200, body: '{"ok":', isBodyCut: true } as const
+
+  it('is an answer that was lost: a confirmation is asked for again', async () => {
+    const subject = clientUnderTest()
+    const parts = [{ partNumber: 1, etag: '"e"' }]
+    const confirmed = subject.client.videoUploads.confirm({ uploadSessionId: 1, sessionFileId: 2, parts })
+    await answerNext(subject, cut)
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200 })
+
+    await expect(confirmed).resolves.toBeUndefined()
+    expect(subject.events).toMatchObject([{ type: 'call.retrying', error: { code: 'ERR_UPLOAD_NETWORK' } }])
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('tells of a possible orphan when a session was asked for', async () => {
+    const subject = clientUnderTest()
+    const session = subject.client.mocapSessions.create(aMocapSession)
+    await answerNext(subject, cut)
+    await subject.clock.advance(250)
+    await answerNext(subject, created)
+
+    expect(await session).toMatchObject({ sessionId: 's-1', hasPossibleOrphan: true })
+  })
+
+  it('leaves open whether an analysis was requested, and does not request a second one', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.create(anAnalysis))
+    await answerNext(subject, cut)
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_NETWORK', details: { isDoubtful: true, attempts: 1 } })
+  })
+
+  it('is not asked for again where the answer is larger than any may be', async () => {
+    const subject = clientUnderTest({ maxReplyBytes: 1_000 })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    await answerNext(subject, { status: 200, body: '['.repeat(1_000), isBodyCut: true })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message: 'The service answered 200 to requestedAnalyses.list with a body that is too large. Check the base URL.',
+    })
+    expect(subject.clock.pending).toBe(0)
+  })
+})
+
 describe('a requested analysis', () => {
   it.each([408, 500, 502, 504])('is not repeated after %i', async (status) => {
     const subject = clientUnderTest()
