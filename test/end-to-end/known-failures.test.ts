@@ -8,8 +8,13 @@ import type { Source } from '../../src/node.ts'
 import type { RequestRecord } from '../helpers/independent-records.ts'
 import { bytesOf, CAPTURE, expectStored, hastyClock, MIB, sample, startRig, VIDEO, type Sample } from './rig.ts'
 
-/** A source of a host's own: no Blob, no file, no stream; its bytes come when they come. */
-function ownSource(name: string, sizeBytes: number, seed: number): Sample & { readonly readBytes: () => number } {
+/** A source of a host's own: no Blob, no file, no stream; its bytes come when they come, and not before `gate`. */
+function ownSource(
+  name: string,
+  sizeBytes: number,
+  seed: number,
+  gate?: Promise<void>,
+): Sample & { readonly readBytes: () => number } {
   const bytes = bytesOf(sizeBytes, seed)
   let readBytes = 0
   const source: Source = {
@@ -19,6 +24,7 @@ function ownSource(name: string, sizeBytes: number, seed: number): Sample & { re
       Promise.resolve({
         async read(into, at) {
           await new Promise((resolve) => setImmediate(resolve))
+          await gate
           into.set(bytes.subarray(at, at + into.byteLength))
           readBytes += into.byteLength
         },
@@ -54,6 +60,8 @@ it('pause and resume in one breath, with parts in flight, send no byte under ano
   expectStored(rig, files)
   expect(ends).toEqual(['confirmed'])
   expect(rig.service.requestsOf('confirm')).toHaveLength(2)
+  // Each pause ends the three attempts under way, and only those go again: a second loop would send everything twice.
+  expect(rig.service.requestsOf('put').length).toBeLessThanOrEqual(11 + 5 * 3)
 })
 
 it('a file without bytes is sent and confirmed, and no success without a request', async () => {
@@ -144,24 +152,23 @@ it('a call for addresses that fails is repeated, and no file is left without its
 
 it('with more files than places, each begins as soon as one ends, is read once and sent once', async () => {
   const rig = await startRig({}, { concurrency: 4 })
+  let open: () => void = () => undefined
+  // The first one is slow: it has bytes only when all others are stored, so nobody may wait for it.
+  const gate = new Promise<void>((resolve) => (open = resolve))
   const files = Array.from({ length: 30 }, (_, index) =>
-    ownSource(`play-${String(index).padStart(2, '0')}.action`, 200_000, index),
+    ownSource(`play-${String(index).padStart(2, '0')}.action`, 200_000, index, index === 0 ? gate : undefined),
   )
 
-  const report = await rig.uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files }).done()
+  const upload = rig.uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files })
+  upload.on('file', () => {
+    if (upload.progress().filesConfirmed === 29) open()
+  })
+  const report = await upload.done()
 
   expect(report.status).toBe('confirmed')
   expectStored(rig, files)
   expect(files.map(({ readBytes }) => readBytes())).toEqual(files.map(() => 200_000))
-  const puts = rig.service.requestsOf('put')
-  expect(puts.map(({ fileName }) => fileName)).toHaveLength(30)
-  // Whoever is not among the first four begins when somebody before has ended, not when all have.
-  const waits = puts.slice(4).map(({ startedAtMs }, at) => {
-    const endsBefore = puts.filter(({ endedAtMs = Infinity }) => endedAtMs <= startedAtMs).length
-    return [endsBefore >= at + 1, endsBefore < 29]
-  })
-  expect(waits.filter(([isAfterOne]) => isAfterOne !== true)).toEqual([])
-  expect(waits.slice(0, 20).filter(([, isBeforeAll]) => isBeforeAll !== true)).toEqual([])
+  expect(rig.service.requestsOf('put')).toHaveLength(30)
 })
 
 it('bytes may come from anything that can be read: parts of a source of the host’s own are stored as they are', async () => {
