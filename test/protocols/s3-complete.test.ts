@@ -1,7 +1,10 @@
 // How completing an S3 upload ends when the store's answer is late, lost, wrong or holds an error.
 
 import { describe, expect, it } from 'vitest'
+import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import type { ScriptedS3Options } from '../helpers/scripted-s3.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { completeS3Upload } from '../../src/protocols/s3-complete.ts'
 import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'
 import { expectObject, NEVER, plan, sourceOf, startS3Rig } from './s3-rig.ts'
 
@@ -113,6 +116,25 @@ describe('a lost answer', () => {
       code: 'ERR_UPLOAD_CONFIRM_REFUSED',
       message: 'The storage has no upload of a.mp4 any more, and no object that is proven to be it.',
     })
+  })
+})
+
+describe('an assembly that takes minutes', () => {
+  it('is waited for ten times as long as another call, and asked for once', async () => {
+    const [clock, transport] = [createSimulatedClock(), createScriptedTransport()]
+    const completing = completeS3Upload(
+      { clock, transport, random: () => 0.5, sign: ({ key }) => Promise.resolve({ url: `https://s3.test/${key}` }) },
+      { fileIndex: 0, key: 'a.mp4', uploadId: 'u-1' },
+      [{ partNumber: 1, receipt: { acceptedEnd: 1_000, etag: '"e"', isVerified: false } }],
+      NEVER,
+    )
+    const { request, reply } = await transport.next()
+    await clock.advance(299_000)
+
+    expect([request.signal.aborted, transport.waitingCount]).toEqual([false, 0])
+    reply({ status: 200, body: '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>' })
+    await expect(completing).resolves.toBeUndefined()
+    expect(clock.pending).toBe(0)
   })
 })
 
