@@ -1,6 +1,6 @@
 // One try of one call: its own abort, its own deadline, and a clear word on how it ended. It decides nothing.
 
-import { TransportError, UploadError, isUploadError, summarize } from '../core/errors.ts'
+import { TransportError, UploadError, isUploadError, summarize, type AttemptEnding } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply } from '../core/ports.ts'
 import type { CredentialHeader } from './credentials.ts'
 import { classOfStatus } from './outcome.ts'
@@ -59,27 +59,28 @@ export async function attemptCall(
   try {
     const reply = await transport.send(request)
     const isBroken = reply.isBodyCut && reply.body.length < ports.maxReplyBytes
-    return isBroken && classOfStatus(reply.status) === 'success'
-      ? { kind: 'missing', error: lost(call) }
-      : { kind: 'answered', reply }
+    if (!isBroken || classOfStatus(reply.status) !== 'success') return { kind: 'answered', reply }
+    // It may be the page of a proxy as well as what was asked for.
+    return missing('ERR_UPLOAD_NETWORK', 'The answer broke off.', 'doubtful')
   } catch (error) {
     signal.throwIfAborted()
     if (isTransportError(error)) return { kind: 'missing', error }
     if (!controller.signal.aborted) throw brokenTransport(error, call, credential)
-    const ending = transport.endingOf(request)
     const message = `The service gave no answer to ${call.operation} within ${timeoutMs / 1000} s.`
-    const phase = ending === 'neverWhole' ? 'send' : 'answer'
-    return { kind: 'missing', error: new TransportError('ERR_UPLOAD_TIMEOUT', message, { ending, phase }) }
+    return missing('ERR_UPLOAD_TIMEOUT', message, transport.endingOf(request))
   } finally {
     clock.clearTimeout(timer)
     signal.removeEventListener('abort', follow)
   }
 }
 
-/** A success that broke off says no more than that: it may be the page of a proxy as well as what was asked for. */
-function lost({ operation }: ServiceCall): TransportError {
-  const message = `The answer to ${operation} broke off.`
-  return new TransportError('ERR_UPLOAD_NETWORK', message, { ending: 'doubtful', phase: 'answer' })
+function missing(
+  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT',
+  message: string,
+  ending: AttemptEnding,
+): AttemptOutcome {
+  const phase = ending === 'neverWhole' ? 'send' : 'answer'
+  return { kind: 'missing', error: new TransportError(code, message, { ending, phase }) }
 }
 
 /** Also true for an error of another copy of the package. */

@@ -1,7 +1,7 @@
 // Proves, before a session goes on in a new life, that a source is still the file whose parts were sent: reads parts that
 // have a receipt again and compares their digests. Size and time of change are compared when the source is opened.
 
-import { openPlanned } from '../core/attempt/reader-cache.ts'
+import { closeOpened, openPlanned } from '../core/attempt/reader-cache.ts'
 import { asSourceError } from '../core/attempt/source-failure.ts'
 import { UploadError } from '../core/errors.ts'
 import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
@@ -37,13 +37,13 @@ async function withReader(
   signal: AbortSignal,
   use: (reader: Reader) => Promise<void>,
 ): Promise<void> {
-  const reader = await fromSource(() => open(source, plan, signal), signal)
+  const opening = openPlanned(source, plan)
   try {
+    const reader = await fromSource(() => unlessAborted(opening, signal), signal)
     await use(reader)
     await fromSource(() => reader.verify(), signal)
   } finally {
-    // A handle that was only read from loses nothing when its close fails.
-    await fromSource(() => reader.close(), signal).catch(() => undefined)
+    void closeOpened(opening)
   }
 }
 
@@ -53,17 +53,6 @@ async function fromSource<T>(ask: () => T, signal: AbortSignal): Promise<Awaited
     return await ask()
   } catch (error) {
     throw signal.aborted ? error : asSourceError(error)
-  }
-}
-
-/** Rejects with the signal's reason when that fires first; what opens after that is closed. */
-async function open(source: Source, plan: PlannedFile, signal: AbortSignal): Promise<Reader> {
-  const opening = openPlanned(source, plan)
-  try {
-    return await unlessAborted(opening, signal)
-  } catch (error) {
-    void opening.then((reader) => reader.close()).catch(() => undefined)
-    throw error
   }
 }
 

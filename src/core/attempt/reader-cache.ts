@@ -40,13 +40,16 @@ export function createReaderCache(open: (fileIndex: number) => Promise<Reader>):
       entry.users -= 1
       if (entry.users > 0) return undefined
       entries.delete(fileIndex)
-      return closeOf(entry)
+      return closeOpened(entry.opening)
     },
   }
 }
 
-/** Who acquired it heard why it could not be opened. A handle that was only read from loses nothing when its close fails. */
-async function closeOf({ opening }: Entry): Promise<void> {
+/**
+ * Closes what was opened, or will be. Never rejects: who opened it heard why that could not be, and a handle that was only read
+ * from loses nothing when its close fails.
+ */
+export async function closeOpened(opening: Promise<Reader>): Promise<void> {
   try {
     await (await opening).close()
   } catch {

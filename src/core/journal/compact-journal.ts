@@ -2,6 +2,7 @@
 // Every rewrite is folded and compared before it is believed. A history that no session of ours writes (a file that is
 // ready though it has no address) may not be expressible in this way; it is kept as it is.
 
+import { given } from '../given.ts'
 import { foldJournal, type FoldedJournal } from './fold-journal.ts'
 import type { JournalRecord } from './journal.ts'
 import { isReceived, type LedgerFile } from './ledger.ts'
@@ -84,12 +85,12 @@ function placeRecords(files: readonly LedgerFile[]): JournalRecord[] {
     if (addresses.length === 0) return
     const name = JSON.stringify([file.sessionId, file.generation, file.addressedAtMs])
     const place = places.get(name) ?? { of: file, files: [] }
-    place.files.push({ fileIndex, addresses, ...(serverFileId === undefined ? {} : { serverFileId }) })
+    place.files.push({ fileIndex, addresses, ...given({ serverFileId }) })
     places.set(name, place)
   })
   return [...places.values()].map(({ of: { sessionId, generation, addressedAtMs: at }, files: placed }) => ({
     ...{ type: 'files.placed', at, generation, files: placed },
-    ...(sessionId === undefined ? {} : { sessionId }),
+    ...given({ sessionId }),
   }))
 }
 

@@ -50,12 +50,15 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { unit, attempt } = turn
     const { fileIndex, partNumber } = unit
     const { acceptedEnd, isVerified } = receipt
-    if (acceptedEnd < partAt(file, partNumber).start) {
-      const message = `The storage lost what it had accepted before part ${partNumber}.`
+    // It answered well: without a wait and a count this would go on for ever.
+    const again = (next: Turn, what: string): Promise<void> => {
+      const message = `The storage ${what} part ${partNumber}.`
       const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
+      return retry(file, next, { error, isCounted: true })
+    }
+    if (acceptedEnd < partAt(file, partNumber).start) {
       job.report({ type: 'attemptEnded', unit })
-      await retry(file, turn, { error, isCounted: true })
-      return
+      return again(turn, 'lost what it had accepted before')
     }
     const { generation } = start
     const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
@@ -70,18 +73,13 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       if (file.state === 'received') options.onComplete(file)
       return
     }
-    // Only more than there ever was is progress: what is lost and taken again would else go on for ever.
     const { furthestEnd = unit.start } = turn
     const rest = { ...turn, unit: { ...unit, start: acceptedEnd }, furthestEnd: Math.max(furthestEnd, acceptedEnd) }
-    if (acceptedEnd > unit.start) {
-      schedule.putBack(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, reachedCount: 0 } : rest, now())
-      return
+    if (acceptedEnd <= unit.start) {
+      return again(rest, `${acceptedEnd < unit.start ? 'lost what it had accepted' : 'accepted nothing'} of`)
     }
-    // It answered well: without a wait and a count this, too, would go on for ever.
-    const what = acceptedEnd < unit.start ? 'lost what it had accepted' : 'accepted nothing'
-    const message = `The storage ${what} of part ${partNumber}.`
-    const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
-    await retry(file, rest, { error, isCounted: true })
+    // Only more than there ever was is progress: what was lost is taken again and again by some.
+    schedule.putBack(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, reachedCount: 0 } : rest, now())
   }
   const settleRefused = async (
     file: LedgerFile,

@@ -1,7 +1,7 @@
 // The attempts of one session that are under way: each with an open source and an abort of its own, so that a file that
 // failed takes down its attempts and no others, and a session that stops takes down all of them.
 
-import { UploadError, type AttemptEnding } from '../errors.ts'
+import { invariant, type AttemptEnding } from '../errors.ts'
 import { fileAt, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Reader, Unit } from '../ports.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
@@ -55,16 +55,15 @@ interface Underway {
 
 /** How often one part may be reset for crawling. */
 const MAX_RESETS = 2
-const CRAWLED = /* @__PURE__ */ new UploadError('ERR_UPLOAD_NETWORK', 'The connection crawled while others did not.', {
-  isRetryable: true,
-})
+const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
 
 /** `onBytes` hears of bytes as they are handed to the network, by how many they grew. */
 export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (bytes: number) => void): Attempts {
   const running = new Set<Underway>()
   const { controllers } = ports.transport
   const stragglers = ports.watchStragglers?.<Underway>()
-  const resets = new Map<string, number>()
+  /** A part that goes again is the same unit. */
+  const resets = new Map<Unit, number>()
   const readers = createReaderCache((fileIndex) =>
     openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan),
   )
@@ -77,7 +76,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
         controller: controllers?.take() ?? new AbortController(),
         sentBytes: 0,
         lengthBytes: unit.end - unit.start,
-        isSpared: (resets.get(partKey(unit)) ?? 0) >= MAX_RESETS,
+        isSpared: (resets.get(unit) ?? 0) >= MAX_RESETS,
         isSending: false,
         waiters: [],
       }
@@ -89,9 +88,8 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
           // A file on a mount that is gone may never open, nor say that it does not.
           reader = await unlessAborted(readers.acquire(fileIndex), controller.signal)
         } catch (error) {
-          return controller.signal.aborted
-            ? { kind: 'aborted', ending: 'neverWhole' }
-            : { kind: 'source', ending: 'neverWhole', error: asSourceError(error) }
+          const kind = controller.signal.aborted ? 'aborted' : 'source'
+          return { kind, ending: 'neverWhole', error: asSourceError(error) }
         }
         underway.isSending = true
         const file = fileAt(job.ledger, fileIndex)
@@ -113,7 +111,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
         })
         underway.isSending = false
         const isCrawled = result.kind === 'aborted' && controller.signal.reason === CRAWLED
-        return isCrawled ? { kind: 'crawled', ending: result.ending } : result
+        return isCrawled ? { ...result, kind: 'crawled' } : result
       } finally {
         running.delete(underway)
         for (const waiter of underway.waiters) waiter()
@@ -135,8 +133,7 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
       const sending = [...running].filter(({ isSending }) => isSending)
       const straggler = stragglers?.look(sending, nowMs, isTail)
       if (straggler === undefined) return
-      const key = partKey(straggler.unit)
-      resets.set(key, (resets.get(key) ?? 0) + 1)
+      resets.set(straggler.unit, (resets.get(straggler.unit) ?? 0) + 1)
       straggler.controller.abort(CRAWLED)
     },
     abortAll(reason) {
@@ -145,13 +142,9 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
   }
 }
 
-function partKey({ fileIndex, partNumber }: Unit): string {
-  return `${fileIndex}/${partNumber}`
-}
-
 /** The address of a unit, a secret. */
 export function addressOf(file: LedgerFile, unit: Unit): string {
   const address = file.addresses[unit.partNumber - 1]
-  if (address === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'A part without an address was scheduled.')
+  invariant(address !== undefined, 'a part is scheduled with an address')
   return address
 }
