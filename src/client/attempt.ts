@@ -3,7 +3,6 @@
 import { TransportError, UploadError, isUploadError, summarize, type AttemptEnding } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply } from '../core/ports.ts'
 import type { CredentialHeader } from './credentials.ts'
-import { classOfStatus } from './outcome.ts'
 import { showable } from './reply.ts'
 import type { OperationKind } from './contract.ts'
 
@@ -59,7 +58,7 @@ export async function attemptCall(
   try {
     const reply = await transport.send(request)
     const isBroken = reply.isBodyCut && reply.body.length < ports.maxReplyBytes
-    if (!isBroken || classOfStatus(reply.status) !== 'success') return { kind: 'answered', reply }
+    if (!isBroken || reply.status < 200 || reply.status > 299) return { kind: 'answered', reply }
     // It may be the page of a proxy as well as what was asked for.
     return missing('ERR_UPLOAD_NETWORK', 'The answer broke off.', 'doubtful')
   } catch (error) {
