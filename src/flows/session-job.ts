@@ -3,6 +3,7 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import { fileAt, type LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
@@ -92,9 +93,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   }
 
   const confirmed = ({ plan: { fileIndex } }: LedgerFile, sha256?: string): Promise<undefined> | undefined =>
-    record
-      .write({ type: 'file.confirmed', fileIndex, ...(sha256 === undefined ? {} : { sha256 }) })
-      ?.then(() => undefined)
+    record.write({ type: 'file.confirmed', fileIndex, ...given({ sha256 }) })?.then(() => undefined)
   const confirm = async (file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> => {
     const { fileIndex } = file.plan
     const sha256 = await options.digestWhole?.(file, signal)

@@ -173,7 +173,7 @@ function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, optio
   const { protocol, isAlreadyConfirmed } = options
   if (flow === 'custom')
     return protocol ?? invalid('This session was begun with a protocol of the host: give it again.')
-  const own = isAlreadyConfirmed === undefined ? {} : { isAlreadyConfirmed }
+  const own = given({ isAlreadyConfirmed })
   try {
     if (flow === 'video') return videoProtocol(context, checkVideoParams(params), own)
     return captureProtocol(context, checkCaptureParams(params))

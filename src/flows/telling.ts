@@ -1,6 +1,7 @@
 // What an upload tells its host: takes the engine's events, keeps the two-number progress, and sends the host's own
 // events, few enough to draw.
 
+import { given } from '../core/given.ts'
 import { addressTimes } from '../core/address/address.ts'
 import type { Clock, Unit } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
@@ -93,7 +94,7 @@ export function createTelling(options: {
       fileIndex,
       ...{ name, bytes, parts, sentBytes: counts.sentBytes, confirmedBytes: counts.confirmedBytes },
       state: shownState(file, counts.sentBytes),
-      ...(file.error === undefined ? {} : { error: file.error }),
+      ...given({ error: file.error }),
     }
   }
   const nameOf = (unit: Unit): string => files()[unit.fileIndex]?.plan.name ?? ''

@@ -1,5 +1,6 @@
 // The report of an upload, made from the ledger: what is confirmed, what is verified, what is missing and why.
 
+import { given } from '../core/given.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import type { UploadSessionOutput } from '../machines/session-data.ts'
@@ -43,5 +44,5 @@ function fileReport(file: LedgerFile): FileReport {
   const { name, sizeBytes: bytes, partCount: parts } = file.plan
   const status = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
   const verified = file.parts.every((part) => isReceived(part) && part.receipt?.isVerified === true)
-  return { name, bytes, parts, status, verified, ...(file.error === undefined ? {} : { error: file.error }) }
+  return { name, bytes, parts, status, verified, ...given({ error: file.error }) }
 }

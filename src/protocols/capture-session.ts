@@ -2,6 +2,7 @@
 // receipt. There is nothing to confirm and no call to cancel.
 
 import { isUploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
   AddressedFile,
@@ -49,7 +50,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
         sessionId,
         filenames: files.map((file) => file.name),
         reprocess: isReprocess,
-        ...(frameRate === undefined ? {} : { frameRate }),
+        ...given({ frameRate }),
       },
       calling,
     )
@@ -87,7 +88,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     judge(reply: TransportReply, unit: Unit): Verdict {
       if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
       const etag = parseEtag(reply.headers['etag'])
-      return { kind: 'received', acceptedEnd: unit.end, ...(etag === undefined ? {} : { etag: etag.raw }) }
+      return { kind: 'received', acceptedEnd: unit.end, ...given({ etag: etag?.raw }) }
     },
   }
 }
