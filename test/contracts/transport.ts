@@ -288,12 +288,37 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       expect(traits.isBrowser === true ? ['half', ''] : ['half']).toContain(text(reply))
     })
 
-    test('passes over interim answers', async () => {
-      const server = await serve(
-        answering(() => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${httpAnswer(200, { body: 'real' })}`),
-      )
+    const interims: [string, string][] = [
+      ['a 103', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+      ['a 100 that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
+      ['a 100 with headers, in words of its own', 'HTTP/1.1 100 Go on, 100\r\nserver: HTTP/1.1 100\r\n\r\n'],
+      ['several', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 \r\n\r\n'],
+    ]
+    test.each(interims)('passes over interim answers: %s', async (_what, interim) => {
+      const body = 'HTTP/1.1 100 Continue\r\n\r\nreal'
+      const server = await serve(answering(() => `${interim}${httpAnswer(200, { body })}`))
 
-      await expect(send(server)).resolves.toMatchObject({ status: 200, body: new TextEncoder().encode('real') })
+      for (let request = 0; request < 3; request += 1) {
+        const reply = await send(server, { body: bodyOf('bytes', pattern(10)) })
+        expect([reply.status, text(reply), reply.isBodyCut]).toEqual([200, body, false])
+      }
+    })
+
+    test('passes over interim answers that come before the body and byte by byte', async () => {
+      const server = await serve(async (connection) => {
+        await connection.readHead()
+        for (const byte of 'HTTP/1.1 100 Continue\r\n\r\n') await connection.write(byte)
+        await connection.readBytes(MIB)
+        for (const byte of `HTTP/1.1 100 Continue\r\n\r\n${httpAnswer(200, { body: 'real' })}`) {
+          await connection.write(byte)
+          // The loop goes round, so that each byte is read by itself.
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      })
+
+      const reply = await send(server, { body: bodyOf('windows', pattern(MIB)) })
+
+      expect([reply.status, text(reply)]).toEqual([200, 'real'])
     })
   })
 

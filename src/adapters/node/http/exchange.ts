@@ -76,6 +76,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
     const handler: RawHandler = {
       onConnect: () => {
         isStarted = true
+        wire.begin()
         body.started()
       },
       onHeaders: (status, rawHeaders) => {

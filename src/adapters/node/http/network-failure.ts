@@ -67,7 +67,7 @@ function unreadable(error: unknown, code: string | undefined): string | undefine
   // Of these undici 7 has a name or words, and no code of their own.
   if (error.name === 'HTTPParserError') return /\(([\w ,./-]{1,80})\)$/.exec(error.message)?.[1] ?? error.name
   return ['bad response', 'bad upgrade'].includes(error.message)
-    ? 'an answer, a 100 or a 101 that nobody asked for'
+    ? 'an answer or a 101 that nobody asked for'
     : undefined
 }
 

@@ -7,10 +7,13 @@
 // shut both sides, so that end always comes, right behind the bytes that did arrive.
 
 import type { Socket } from 'node:net'
+import { passOverContinue } from './unasked-continue.ts'
 
 /** An open connection: `socket` carries HTTP, and lies on a TCP socket that may be below TLS and a proxy's tunnel. */
 export interface Wire {
   readonly socket: Socket
+  /** A request begins: what is read from here on is its answer. */
+  begin(): void
   /** Ends the connection with a TCP reset, at once: what the kernel has not sent is not sent. Idempotent. */
   reset(): void
   /** True while bytes that were written have not left the process; after the end, whether any never did. */
@@ -74,6 +77,7 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
 
   return {
     socket,
+    begin: passOverContinue(socket),
     reset: () => {
       freeze()
       // resetAndDestroy (Node 18.3) skips the orderly end and sets SO_LINGER to 0; destroy alone would let the kernel

@@ -159,7 +159,6 @@ describe('an answer that cannot be read', () => {
     ['no HTTP', 'hello, this is a printer\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
     ['a header larger than any', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`],
-    ['a 100 that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['another protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
   ]
   test.each(heads)('%s is an answer of a host that is there', async (_what, text) => {
