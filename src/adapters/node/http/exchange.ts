@@ -2,7 +2,7 @@
 // whatever was read of an answer goes before a broken pipe.
 
 import type { Dispatcher } from 'undici'
-import type { AttemptEnding } from '../../../core/errors.ts'
+import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
 import type { TransportReply, TransportRequest } from '../../../core/ports.ts'
 import type { Connection } from './connection-pool.ts'
 import { createOutgoingBody, type OutgoingBody } from './outgoing-body.ts'
@@ -50,7 +50,12 @@ export function exchange(connection: Connection, path: string, request: Transpor
     }
     const ending = (): AttemptEnding =>
       isStarted && body.isHandedOver() && !wire.hasUnsentBytes() ? 'doubtful' : 'neverWhole'
-    const onAbort = () => settle({ kind: 'aborted', ending: ending() })
+    const onAbort = () => {
+      // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off.
+      const reply = signal.reason instanceof TransportError ? reader.reply(false) : undefined
+      if (reply) answer(reply, false)
+      else settle({ kind: 'aborted', ending: ending() })
+    }
     const body: OutgoingBody = createOutgoingBody(request.body, wire, {
       onSent: request.onSent,
       onFailure: (error) => settle({ kind: 'sourceFailed', error, ending: ending() }),

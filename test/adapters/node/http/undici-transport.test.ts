@@ -1,8 +1,10 @@
+import diagnostics from 'node:diagnostics_channel'
 import { getEventListeners, once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { undiciTransport, type UndiciTransportOptions } from '../../../../src/adapters/node/http/undici-transport.ts'
+import { TransportError } from '../../../../src/core/errors.ts'
 import type { PieceSequence, Transport } from '../../../../src/core/ports.ts'
 import { bodyOf, failureOf, pattern, requestTo, transportContract } from '../../../contracts/transport.ts'
 import { localhostCertificate } from '../../../helpers/localhost-certificate.ts'
@@ -345,6 +347,35 @@ describe('how an attempt ended', () => {
     expect(transport.endingOf(request)).toBe('neverWhole')
     hold()
   })
+
+  test.each(['content-length: 100', 'transfer-encoding: chunked', 'connection: close'])(
+    'is an answer with what came of it, where the wait for the rest of its body is over (%s)',
+    async (framing) => {
+      const controller = new AbortController()
+      const server = await serve(async (connection) => {
+        await connection.readRequest()
+        await connection.write(`HTTP/1.1 200 OK\r\netag: "e"\r\n${framing}\r\n\r\n`)
+        await connection.write('4\r\nhalf\r\n')
+        await connection.readToEnd()
+      })
+      const hasHead = new Promise<void>((resolve) => {
+        const listen = (): void => {
+          diagnostics.unsubscribe('undici:request:headers', listen)
+          resolve()
+        }
+        diagnostics.subscribe('undici:request:headers', listen)
+      })
+      const sending = make().send(
+        requestTo(server, { signal: controller.signal, body: bodyOf('windows', pattern(100_000)) }),
+      )
+      await hasHead
+
+      controller.abort(new TransportError('ERR_UPLOAD_TIMEOUT', 'Too long', { ending: 'doubtful', phase: 'answer' }))
+
+      expect(await sending).toMatchObject({ status: 200, headers: { etag: '"e"' }, isBodyCut: true })
+      expect(await server.connections[0]!.ended).toBe('ECONNRESET')
+    },
+  )
 
   test('is doubtful for a request without a body once its head was handed over', async () => {
     const server = await serve(async (connection) => {
