@@ -2,7 +2,8 @@
 // so that a signed address is never shown to a proxy that did not have to see it.
 
 import http from 'node:http'
-import type { Socket } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
+import { unescape } from 'node:querystring'
 import { invalid } from '../../../core/errors.ts'
 
 /** Proxies by the scheme of the target. `http://` and `https://` proxies, with user and password in the address. */
@@ -13,7 +14,7 @@ export interface ProxyOptions {
   readonly http?: string
   /**
    * Hosts reached directly, comma separated: `host` (exactly), `.suffix` or `*.suffix` (what is below it), either with
-   * `:port`, or `*` (all).
+   * `:port`, or `*` (all). An IPv6 address needs its brackets only before a port.
    */
   readonly no?: string
 }
@@ -36,6 +37,7 @@ export function createProxyChoice(options: ProxyOptions | undefined): (target: U
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
+    .map((entry) => (isIPv6(entry) ? new URL(`http://[${entry}]`).hostname : entry))
   return (target) => {
     const proxy = target.protocol === 'https:' ? https : plain
     if (proxy === undefined || exceptions.some((entry) => isException(entry, target))) return undefined
@@ -103,6 +105,7 @@ function isException(entry: string, target: URL): boolean {
 
 function proxyAuthorization(proxy: URL): Record<string, string> {
   if (proxy.username === '' && proxy.password === '') return {}
-  const userinfo = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+  // A percent sign that encodes nothing stands for itself, as people write it in HTTPS_PROXY.
+  const userinfo = `${unescape(proxy.username)}:${unescape(proxy.password)}`
   return { 'proxy-authorization': `Basic ${Buffer.from(userinfo).toString('base64')}` }
 }

@@ -47,6 +47,9 @@ describe('createProxyChoice', () => {
     ['other.example storage.example', 'https://storage.example/', true],
     ['[::1]', 'https://[::1]/', true],
     ['[::1]:444', 'https://[::1]/', false],
+    ['localhost,127.0.0.1,::1', 'https://[::1]/', true],
+    ['2001:DB8:0::7', 'https://[2001:db8::7]:8443/', true],
+    ['::1', 'https://[::2]/', false],
     ['*', 'https://anything.example/', true],
     ['', 'https://anything.example/', false],
   ])('with the exceptions "%s", %s goes directly: %s', (no, url, isDirect) => {
