@@ -4,7 +4,7 @@ import type { BigIntStats, Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-import { invalid } from '../../../core/errors.ts'
+import { invalid, UploadError } from '../../../core/errors.ts'
 import { errorCode, fileProblem, notAFile } from '../file-problem.ts'
 
 export interface FoundFile {
@@ -40,7 +40,13 @@ const JUNK: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\.tmp$/i, 'a temporary file'],
   [/\.(part|crdownload)$/i, 'a download that is not complete'],
   [/^\./, 'hidden'],
+  // At the top of a drive or a memory card, and often closed to its user.
+  [/^(system volume information|\$recycle\.bin|lost\+found)$/i, "the system's own"],
+  [/^__macosx$/i, 'what macOS puts into archives'],
 ]
+
+/** What Node gives for bytes of a name that are not UTF-8; such a name leads nowhere. */
+const NOT_UTF8 = '\ufffd'
 
 // One language for everyone: the order of a capture must not depend on the machine.
 const collator = new Intl.Collator('en', { numeric: true })
@@ -88,13 +94,18 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     search.skipped.push({ path, reason: junk[1] })
     return
   }
+  const mayBeUnaskable = name.includes(NOT_UTF8)
   // The listing knows plain files; only links, folders and what the file system does not tell are looked at.
-  if (entry.isFile()) {
+  if (entry.isFile() && !mayBeUnaskable) {
     search.files.push({ path, name })
     return
   }
   const facts = await lookInFolder(path)
-  if (facts === undefined) {
+  if (facts === undefined && mayBeUnaskable) {
+    throw new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be read: its name is not UTF-8. Rename it.`, {
+      details: { path },
+    })
+  } else if (facts === undefined) {
     search.skipped.push({ path, reason: 'a link that leads nowhere' })
   } else if (facts.isFile()) {
     search.files.push({ path, name })

@@ -94,6 +94,10 @@ describe('filesUnder', () => {
       '._keep.mp4',
       '.git/config',
       'empty/',
+      'System Volume Information/WPSettings.dat',
+      '$RECYCLE.BIN/old.mp4',
+      'lost+found/7',
+      '__MACOSX/keep.mp4',
       'party.mp4',
     )
 
@@ -111,6 +115,10 @@ describe('filesUnder', () => {
       '._keep.mp4': 'hidden',
       '.git': 'hidden',
       empty: 'an empty folder',
+      'System Volume Information': "the system's own",
+      '$RECYCLE.BIN': "the system's own",
+      'lost+found': "the system's own",
+      __MACOSX: 'what macOS puts into archives',
     })
   })
 
@@ -168,6 +176,21 @@ describe('filesUnder', () => {
       message: `There is no file to upload in "${folder}". Skipped: .DS_Store (a Finder file), sub (an empty folder).`,
     })
   })
+
+  it.skipIf(process.platform !== 'linux').each(['take-\xe9.mp4', 'inning-\xe9/'])(
+    'refuses what it cannot ask for by its name (%s), rather than leaving it out',
+    async (name) => {
+      const folder = await folderOf('a.mp4')
+      const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
+      if (name.endsWith('/')) await mkdir(path)
+      else await writeFile(path, '')
+
+      await expect(filesUnder([folder])).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${folder}/${name.replace('\xe9', '\ufffd').replace('/', '')}" cannot be read: its name is not UTF-8. Rename it.`,
+      })
+    },
+  )
 
   it('refuses a path at which there is nothing', async () => {
     const folder = await folderOf()
