@@ -85,10 +85,17 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     const [oldest] = origin.idle
     if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest.client)
     const wire = await connect(target, signal)
+    if (isClosed) {
+      // It was ready just before, and closing did not find it.
+      wire.reset()
+      throw closedError()
+    }
     const client = clientOf(wire, target, options.keepAliveMs)
     owners.set(client, origin)
     client.once('disconnect', () => dropIdle(origin, client))
-    return { client, wire, isReused: false }
+    const connection = { client, wire, isReused: false }
+    origin.busy.add(connection)
+    return connection
   }
 
   return {
@@ -96,9 +103,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       const origin = isClosed ? undefined : origins.get(name)
       if (origin === undefined || origin.taken >= maxConnectionsPerHost) return undefined
       const ready = takeIdle(origin)
-      if (ready === undefined) return undefined
-      origin.taken += 1
-      origin.busy.add(ready)
+      if (ready !== undefined) origin.taken += 1
       return ready
     },
     acquire: async (target, { isFresh, signal }) => {
@@ -113,9 +118,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         await takePlace(origin, maxConnectionsPerHost, either.signal)
         try {
           const kept = isFresh ? undefined : takeIdle(origin)
-          const connection = kept ?? (await open(origin, target, either.signal))
-          origin.busy.add(connection)
-          return connection
+          return kept ?? (await open(origin, target, either.signal))
         } catch (error) {
           give(origin)
           throw error
@@ -189,7 +192,9 @@ async function takePlace(origin: Origin, limit: number, signal: AbortSignal): Pr
 
 function takeIdle(origin: Origin): Connection | undefined {
   for (let kept = origin.idle.pop(); kept; kept = origin.idle.pop()) {
-    if (!kept.wire.socket.destroyed) return kept
+    if (kept.wire.socket.destroyed) continue
+    origin.busy.add(kept)
+    return kept
   }
   return undefined
 }

@@ -34,6 +34,11 @@ const serve = async (...script: Parameters<typeof scriptedServer>): Promise<Scri
   return server
 }
 
+/** After so many microtasks. */
+const afterSteps = async (count: number): Promise<void> => {
+  for (let step = 0; step < count; step += 1) await Promise.resolve()
+}
+
 describe('undiciTransport', () => {
   transportContract(() => undiciTransport(), { hasReset: true, isProgressLive: true })
 })
@@ -501,6 +506,24 @@ describe('connections', () => {
     await transport.send(requestTo(server, { maxReplyBytes: 10 }))
 
     expect(server.connections).toHaveLength(2)
+  })
+
+  test('that are made while the transport closes bring no answer, at whatever step it closes', async () => {
+    for (let steps = 0; steps < 24; steps += 1) {
+      const server = await serve(answering(() => httpAnswer(200)))
+      const transport = make()
+      const whenMade = (message: unknown): void => {
+        const { socket } = message as { socket: net.Socket }
+        socket.once('connect', () => void afterSteps(steps).then(() => transport.close()))
+      }
+      diagnostics.subscribe('net.client.socket', whenMade)
+
+      const error = await failureOf(transport.send(requestTo(server))).finally(() =>
+        diagnostics.unsubscribe('net.client.socket', whenMade),
+      )
+
+      expect(error.code).toBe('ERR_UPLOAD_NETWORK')
+    }
   })
 })
 
