@@ -86,7 +86,7 @@ function exchange(
   }
   const look = (): void => {
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
-      if (withoutFragment(xhr.responseURL) !== withoutFragment(request.url)) {
+      if (xhr.responseURL !== withoutFragment(request.url)) {
         reject(redirectRefused(host))
         xhr.abort()
       } else answer = { status: xhr.status, headers: headersOf(xhr), text: '' }
@@ -102,13 +102,12 @@ function exchange(
   xhr.overrideMimeType('text/plain; charset=x-user-defined')
   for (const [name, value] of allowedHeaders(request)) xhr.setRequestHeader(name, value)
   xhr.onreadystatechange = look
-  xhr.onprogress = look
   xhr.onload = () => {
     if (answer !== undefined) answer.text = xhr.responseText
     settle(true)
   }
-  xhr.onerror = () => settle(false)
-  xhr.ontimeout = () => settle(false)
+  // A page that is being stopped (window.stop) aborts its requests by itself.
+  xhr.onerror = xhr.onabort = () => settle(false)
   followProgress(xhr, request)
   request.onStarted?.()
   xhr.send(body)
