@@ -127,6 +127,36 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(outcome).toEqual({ code: 'ERR_UPLOAD_JOURNAL', keys: [] })
   })
 
+  test('writes nothing more and lets go when its lease was stolen', async () => {
+    const name = newName()
+    const tab = await openTab()
+    await tab.evaluate(() => {
+      window.addEventListener('unhandledrejection', ({ reason }) => (document.title += ` ${String(reason)}`))
+      document.title = 'unhandled:'
+    })
+    const session = await journalInPage(tab, name).open('k')
+    await session.append([{ type: 'session.creating', at: 1 }])
+    await otherTab.evaluate(async () => {
+      const { held = [] } = await navigator.locks.query()
+      for (const { name: lock } of held) await navigator.locks.request(lock!, { steal: true }, () => undefined)
+    })
+    const next = await journalInPage(otherTab, name).open('k')
+    await next.append([{ type: 'session.creating', at: 2 }])
+
+    await expect(session.append([{ type: 'session.creating', at: 3 }])).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+    })
+    await session.close()
+    await next.close()
+
+    expect(await journalInPage(page, name).read('k')).toEqual([
+      { type: 'session.creating', at: 1 },
+      { type: 'session.creating', at: 2 },
+    ])
+    expect(await tab.title()).toBe('unhandled:')
+    await tab.close()
+  })
+
   test('says to reload when a newer page has used the database', async () => {
     const name = newName()
     await page.evaluate(

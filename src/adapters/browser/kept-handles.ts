@@ -1,6 +1,6 @@
 // File System Access handles, kept beside the journal, so that after a reload a person need not pick the files again.
 
-import { pageDatabase } from './page-database.ts'
+import { ended, pageDatabase } from './page-database.ts'
 
 export interface KeptHandles {
   keep(key: string, handles: ReadonlyMap<number, FileSystemFileHandle>): Promise<void>
@@ -22,8 +22,7 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
     keep: (key, handles) =>
       database.use(async (db) => {
         const tx = db.transaction('handles', 'readwrite')
-        for (const [fileIndex, handle] of handles) void tx.store.put(handle, [key, fileIndex])
-        await tx.done
+        await ended(tx, ...[...handles].map(([fileIndex, handle]) => tx.store.put(handle, [key, fileIndex])))
       }),
     of: (key) =>
       database.use(async (db) => {

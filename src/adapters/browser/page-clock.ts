@@ -1,6 +1,7 @@
 // The Clock of a page: the platform's, which also says when the platform holds timers back.
 
 import type { Clock } from '../../core/ports.ts'
+import { isSeen } from '../web/is-seen.ts'
 import { systemClock } from '../web/system-clock.ts'
 
 /** Browsers let timers of a hidden page fire once a minute. */
@@ -12,10 +13,10 @@ export function pageClock(): Clock {
   if (typeof document === 'undefined') return clock
   let shownAtMs = -Infinity
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') shownAtMs = clock.monotonicNow()
+    if (isSeen()) shownAtMs = clock.monotonicNow()
   })
   return {
     ...clock,
-    isLagging: () => document.visibilityState === 'hidden' || clock.monotonicNow() - shownAtMs < LAG_MS,
+    isLagging: () => !isSeen() || clock.monotonicNow() - shownAtMs < LAG_MS,
   }
 }

@@ -65,17 +65,21 @@ function createDatabase(name: string): PageDatabase {
   }
 }
 
+/** Settles as the whole of `tx` does; what fails in it is told by that alone, and never to the page as a rejection that nobody awaits. */
+export async function ended(tx: { readonly done: Promise<void> }, ...requests: Promise<unknown>[]): Promise<void> {
+  for (const request of requests) request.catch(() => undefined)
+  await tx.done
+}
+
 function explained(cause: unknown): UploadError {
-  const how = isNamed(cause, 'QuotaExceededError')
-    ? 'the browser has no more room for this site. Free some space on the disk'
-    : isNamed(cause, 'VersionError')
-      ? 'a newer version of this page has used it. Reload the page'
-      : `${cause instanceof Error ? cause.name : 'it failed'}. Allow this site to keep data, then reload the page`
+  const { name = 'it failed' } = cause as Partial<Error>
+  const how =
+    name === 'QuotaExceededError'
+      ? 'the browser has no more room for this site. Free some space on the disk'
+      : name === 'VersionError'
+        ? 'a newer version of this page has used it. Reload the page'
+        : `${name}. Allow this site to keep data, then reload the page`
   return new UploadError('ERR_UPLOAD_JOURNAL', `The record of the upload cannot be kept in this browser: ${how}.`, {
     cause,
   })
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name
 }

@@ -94,7 +94,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       if (missing.length > 0) throw filesMissing(key, missing)
       return ({ fileIndex }) => {
         const file = found.get(fileIndex)
-        return file === undefined ? emptySource() : blobSource(file)
+        return file === undefined ? blobSource('confirmed', new Blob()) : blobSource(file)
       }
     },
   }
@@ -108,10 +108,6 @@ function neededFiles({ ledger, locations }: ReturnType<typeof foldJournal>): Wan
       const location = locations[plan.fileIndex] ?? plan.name
       return { ...plan, location, fileName: location.slice(location.lastIndexOf('/') + 1) }
     })
-}
-
-function emptySource(): Source {
-  return blobSource('confirmed', new Blob())
 }
 
 /** A file as it was planned, and where the person had it: `rename` gives it another name than it has there. */

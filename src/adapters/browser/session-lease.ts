@@ -24,16 +24,18 @@ export function leaseSession(locks: LockManager | undefined, place: string, key:
     const name = `${PREFIX}${place} ${JSON.stringify(key)}`
     const isYoung = performance.now() < YOUNG_MS
     const how = isYoung ? { signal: AbortSignal.timeout(GRACE_MS) } : { ifAvailable: true }
-    const held = locks.request(name, how, (lock) => {
-      if (lock === null) throw heldElsewhere(key)
-      return new Promise<void>((release) => {
-        resolve(async () => {
-          release()
-          await held
+    const held = locks
+      .request(name, how, (lock) => {
+        if (lock === null) throw heldElsewhere(key)
+        return new Promise<void>((release) => {
+          resolve(async () => {
+            release()
+            await held
+          })
         })
       })
-    })
-    held.catch((error: unknown) => reject(isYoung ? heldElsewhere(key) : (error as Error)))
+      // Nobody hears of a lease that was stolen: what is appended without one meets the rows of the thief.
+      .catch((error: unknown) => reject(isYoung ? heldElsewhere(key) : (error as Error)))
   })
 }
 

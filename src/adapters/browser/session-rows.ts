@@ -3,7 +3,7 @@
 import { compactRecords } from '../../core/journal/compact-journal.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import { recordFromText, recordText } from '../../core/journal/record-text.ts'
-import type { PageDatabase } from './page-database.ts'
+import { ended, type PageDatabase } from './page-database.ts'
 
 /** A session as it is in the database; `session` is undefined until it has a record. */
 export interface Found {
@@ -38,10 +38,9 @@ export async function shorten(database: PageDatabase, { session, records, last }
   if (shorter.length * 2 > records.length) return
   await database.use(async (db) => {
     const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
-    void tx.store.delete(rangeOf(session))
     // What is appended comes after it.
-    void tx.store.put(rowOf(shorter.map(recordText)), [session, last])
-    await tx.done
+    const row = rowOf(shorter.map(recordText))
+    await ended(tx, tx.store.delete(rangeOf(session)), tx.store.put(row, [session, last]))
   })
 }
 
@@ -61,10 +60,11 @@ export async function addRow(
     const tx = db.transaction(['sessions', 'records'], 'readwrite', { durability })
     const sessions = tx.objectStore('sessions')
     const about = { key, isSettled: isSettled ?? false }
-    const session = found.session ?? (await sessions.add(about))
-    if (found.session !== undefined && isSettled !== undefined) void sessions.put(about, session)
-    void tx.objectStore('records').add(rowOf(texts), [session, found.last + 1])
-    await tx.done
+    const session =
+      isSettled === undefined && found.session !== undefined
+        ? found.session
+        : await sessions.put(about, found.session).catch(() => ended(tx).then(() => 0))
+    await ended(tx, tx.objectStore('records').add(rowOf(texts), [session, found.last + 1]))
     found.session = session
     found.last += 1
   })
@@ -73,13 +73,14 @@ export async function addRow(
 export async function forget(database: PageDatabase, key: string): Promise<void> {
   await database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records', 'handles'], 'readwrite')
-    const session = await tx.objectStore('sessions').index('key').getKey(key)
-    if (session !== undefined) {
-      void tx.objectStore('sessions').delete(session)
-      void tx.objectStore('records').delete(rangeOf(session))
-    }
-    void tx.objectStore('handles').delete(IDBKeyRange.bound([key, 0], [key, Number.MAX_SAFE_INTEGER]))
-    await tx.done
+    // Where there is none, 0 is no session either.
+    const session = (await tx.objectStore('sessions').index('key').getKey(key)) ?? 0
+    await ended(
+      tx,
+      tx.objectStore('sessions').delete(session),
+      tx.objectStore('records').delete(rangeOf(session)),
+      tx.objectStore('handles').delete(IDBKeyRange.bound([key, 0], [key, Number.MAX_SAFE_INTEGER])),
+    )
   })
 }
 

@@ -1,5 +1,7 @@
 // Keeps the screen on while something uploads, where the platform lets us: a phone that falls asleep stops uploading.
 
+import { isSeen } from '../web/is-seen.ts'
+
 export interface Waking {
   /** Something uploads from now on; call what is returned when it has ended. */
   hold(): () => void
@@ -14,7 +16,7 @@ export function createWaking(): Waking {
   let sentinel: Promise<WakeLockSentinel | undefined> | undefined
   const wakeLock = (globalThis.navigator as Partial<Navigator> | undefined)?.wakeLock
   const ask = (): void => {
-    if (holders === 0 || document.visibilityState !== 'visible') return
+    if (holders === 0 || !isSeen()) return
     sentinel = wakeLock?.request('screen').catch(() => undefined)
   }
   const letGo = (): void => {
