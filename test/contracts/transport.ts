@@ -293,6 +293,7 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       ['a 100 that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
       ['a 100 with headers, in words of its own', 'HTTP/1.1 100 Go on, 100\r\nserver: HTTP/1.1 100\r\n\r\n'],
       ['several', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 \r\n\r\n'],
+      ['a 100 behind an empty line', '\r\nHTTP/1.1 100 Continue\r\n\r\n'],
     ]
     test.each(interims)('passes over interim answers: %s', async (_what, interim) => {
       const body = 'HTTP/1.1 100 Continue\r\n\r\nreal'

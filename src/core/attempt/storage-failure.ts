@@ -57,7 +57,9 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   if (DAMAGED_CODES.has(storageCode)) {
     return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
   }
-  if (TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(storageCode)) {
+  // Of a 400 only its reason tells whether it lasts, and an answer may break off before that.
+  const isUntold = status === 400 && code === undefined && reply.isBodyCut
+  if (isUntold || TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(storageCode)) {
     return again('ERR_UPLOAD_HTTP_STATUS', '')
   }
   if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS', '')

@@ -62,6 +62,13 @@ describe('classifyStorageFailure', () => {
     })
   })
 
+  it.each(['', '<Error><Code>Request'])('tries again where a 400 broke off before its reason ("%s")', (body) => {
+    const verdict = classifyStorageFailure({ ...reply(400, body), isBodyCut: true }, UNIT)
+
+    expect(verdict).toMatchObject({ kind: 'retry', isThrottle: false, error: { isRetryable: true, status: 400 } })
+    expect(classifyStorageFailure({ ...reply(400, xml('InvalidArgument')), isBodyCut: true }, UNIT).kind).toBe('final')
+  })
+
   it.each([
     [403, xml('AccessDenied', 'Request is not valid yet'), false, 'ERR_UPLOAD_ADDRESS_REFUSED'],
     [400, xml('RequestTimeout'), false, 'ERR_UPLOAD_HTTP_STATUS'],

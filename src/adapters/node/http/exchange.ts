@@ -38,6 +38,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
   const reader = createReplyReader(request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
   let isStarted = false
   let isSettled = false
+  let isWholeAnswer = false
 
   return new Promise((resolve) => {
     const settle = (result: ExchangeResult) => {
@@ -51,8 +52,9 @@ export function exchange(connection: Connection, path: string, request: Transpor
     const ending = (): AttemptEnding =>
       isStarted && body.isHandedOver() && !wire.hasUnsentBytes() ? 'doubtful' : 'neverWhole'
     const onAbort = () => {
-      // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off.
-      const reply = signal.reason instanceof TransportError ? reader.reply(false) : undefined
+      // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Where all of it is
+      // there, our own source was waited for, and nothing says that what it gave is right.
+      const reply = signal.reason instanceof TransportError && !isWholeAnswer ? reader.reply(false) : undefined
       if (reply) answer(reply, false)
       else settle({ kind: 'aborted', ending: ending() })
     }
@@ -62,6 +64,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
     })
     const answer = (reply: TransportReply, isWhole: boolean) => {
       // After an early answer the socket still holds a piece whose memory is about to be refilled.
+      isWholeAnswer = isWhole
       const isReusable = isWhole && body.isHandedOver() && !wire.hasUnsentBytes()
       const ended = isReusable ? body.ended() : undefined
       if (ended === undefined) {

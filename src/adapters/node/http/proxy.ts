@@ -37,7 +37,8 @@ export function createProxyChoice(options: ProxyOptions | undefined): (target: U
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
-    .map((entry) => (isIPv6(entry) ? new URL(`http://[${entry}]`).hostname : entry))
+    // One with a zone (fe80::1%eth0) is no host of an address, and excepts nothing.
+    .map((entry) => (isIPv6(entry) && !entry.includes('%') ? new URL(`http://[${entry}]`).hostname : entry))
   return (target) => {
     const proxy = target.protocol === 'https:' ? https : plain
     if (proxy === undefined || exceptions.some((entry) => isException(entry, target))) return undefined

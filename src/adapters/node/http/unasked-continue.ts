@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 
-/** A first line up to the first digit of its status. */
+/** A first line up to the first digit of its status. undici passes over empty lines before it. */
 const LINE = 'HTTP/1.1 1'
 const [ZERO, TWO, LINE_FEED, RETURN] = [0x30, 0x32, 0x0a, 0x0d]
 
@@ -27,7 +27,7 @@ export function passOverContinue(socket: Socket): () => void {
       } else if (byte === LINE.charCodeAt(at)) {
         at += 1
         isInterim = at === LINE.length
-      } else at = Infinity
+      } else if (at > 0 || (byte !== RETURN && byte !== LINE_FEED)) at = Infinity
     }
   }
   const read = socket.read.bind(socket)

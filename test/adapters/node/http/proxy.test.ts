@@ -50,6 +50,7 @@ describe('createProxyChoice', () => {
     ['localhost,127.0.0.1,::1', 'https://[::1]/', true],
     ['2001:DB8:0::7', 'https://[2001:db8::7]:8443/', true],
     ['::1', 'https://[::2]/', false],
+    ['fe80::1%eth0,::1', 'https://[::1]/', true],
     ['*', 'https://anything.example/', true],
     ['', 'https://anything.example/', false],
   ])('with the exceptions "%s", %s goes directly: %s', (no, url, isDirect) => {

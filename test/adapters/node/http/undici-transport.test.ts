@@ -382,6 +382,34 @@ describe('how an attempt ended', () => {
     },
   )
 
+  test('is doubtful where the whole answer has come and the wait for the end of our own source is over', async () => {
+    const controller = new AbortController()
+    const server = await serve(answering(() => httpAnswer(200, { headers: ['etag: "e"'] })))
+    async function* windows() {
+      yield pattern(1000)
+      await answered
+      await new Promise(() => undefined)
+    }
+    let isAnswered: () => void = () => undefined
+    const answered = new Promise<void>((resolve) => (isAnswered = resolve))
+    const listen = (): void => isAnswered()
+    diagnostics.subscribe('undici:request:trailers', listen)
+    const request = requestTo(server, {
+      signal: controller.signal,
+      body: { kind: 'windows', lengthBytes: 1000, windows },
+    })
+    const transport = make()
+    const sending = failureOf(transport.send(request))
+    await answered.finally(() => diagnostics.unsubscribe('undici:request:trailers', listen))
+    await afterSteps(10)
+    const late = new TransportError('ERR_UPLOAD_TIMEOUT', 'Too long', { ending: 'doubtful', phase: 'answer' })
+
+    controller.abort(late)
+
+    expect(await sending).toBe(late)
+    expect(transport.endingOf(request)).toBe('doubtful')
+  })
+
   test('is doubtful for a request without a body once its head was handed over', async () => {
     const server = await serve(async (connection) => {
       await connection.readRequest()
