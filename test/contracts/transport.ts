@@ -25,6 +25,8 @@ export interface TransportTraits {
   readonly followsRedirects?: boolean
   /** An answer whose connection broke off right behind its head is no answer there. */
   readonly losesBrokenAnswers?: boolean
+  /** The platform gives the connection up at a 100 that nobody asked for, as Node's own fetch does. */
+  readonly refusesContinue?: boolean
 }
 
 const MIB = 1024 * 1024
@@ -298,6 +300,10 @@ export function transportContract(create: () => Transport, traits: TransportTrai
     test.each(interims)('passes over interim answers: %s', async (_what, interim) => {
       const body = 'HTTP/1.1 100 Continue\r\n\r\nreal'
       const server = await serve(answering(() => `${interim}${httpAnswer(200, { body })}`))
+      if (traits.refusesContinue === true && interim.includes(' 100 ')) {
+        expect((await failureOf(send(server, { body: bodyOf('bytes', pattern(10)) }))).code).toBe('ERR_UPLOAD_NETWORK')
+        return
+      }
 
       for (let request = 0; request < 3; request += 1) {
         const reply = await send(server, { body: bodyOf('bytes', pattern(10)) })
@@ -305,22 +311,25 @@ export function transportContract(create: () => Transport, traits: TransportTrai
       }
     })
 
-    test('passes over interim answers that come before the body and byte by byte', async () => {
-      const server = await serve(async (connection) => {
-        await connection.readHead()
-        for (const byte of 'HTTP/1.1 100 Continue\r\n\r\n') await connection.write(byte)
-        await connection.readBytes(MIB)
-        for (const byte of `HTTP/1.1 100 Continue\r\n\r\n${httpAnswer(200, { body: 'real' })}`) {
-          await connection.write(byte)
-          // The loop goes round, so that each byte is read by itself.
-          await new Promise((resolve) => setImmediate(resolve))
-        }
-      })
+    test.skipIf(traits.refusesContinue)(
+      'passes over interim answers that come before the body and byte by byte',
+      async () => {
+        const server = await serve(async (connection) => {
+          await connection.readHead()
+          for (const byte of 'HTTP/1.1 100 Continue\r\n\r\n') await connection.write(byte)
+          await connection.readBytes(MIB)
+          for (const byte of `HTTP/1.1 100 Continue\r\n\r\n${httpAnswer(200, { body: 'real' })}`) {
+            await connection.write(byte)
+            // The loop goes round, so that each byte is read by itself.
+            await new Promise((resolve) => setImmediate(resolve))
+          }
+        })
 
-      const reply = await send(server, { body: bodyOf('windows', pattern(MIB)) })
+        const reply = await send(server, { body: bodyOf('windows', pattern(MIB)) })
 
-      expect([reply.status, text(reply)]).toEqual([200, 'real'])
-    })
+        expect([reply.status, text(reply)]).toEqual([200, 'real'])
+      },
+    )
   })
 
   describe('aborting', () => {

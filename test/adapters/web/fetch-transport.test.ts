@@ -3,7 +3,7 @@ import { fetchTransport } from '../../../src/adapters/web/fetch-transport.ts'
 import { requestTo, transportContract } from '../../contracts/transport.ts'
 
 describe('fetchTransport', () => {
-  transportContract(() => fetchTransport(), { hasReset: false, isProgressLive: false })
+  transportContract(() => fetchTransport(), { hasReset: false, isProgressLive: false, refusesContinue: true })
 
   test('says that its progress is not live', () => {
     expect(fetchTransport().isProgressLive).toBe(false)
