@@ -1,6 +1,7 @@
 // What every route is given: the settings and the parts of the running service.
 
 import type { TokenCheck } from './access/access-tokens.ts'
+import type { DiskRoom } from './database/disk-room.ts'
 import type { Database } from './database/tables.ts'
 import type { ObjectStorage } from './objects/object-storage.ts'
 import type { ObjectStore } from './objects/object-store.ts'
@@ -11,6 +12,10 @@ export interface ServiceContext {
   readonly settings: ServiceSettings
   readonly db: Database
   readonly store: ObjectStore
+  /** Room in the data folder for bodies; undefined where nothing is kept. */
+  readonly room: DiskRoom | undefined
+  /** The same where it is the place of the records too. What is removed needs none, and makes some. */
+  readonly roomForRecords: DiskRoom | undefined
   /** Judges access tokens of an issuer, where there is one. */
   readonly tokenCheck: TokenCheck | undefined
   readonly signer: Signer

@@ -72,6 +72,11 @@ export interface ServiceOptions {
    * closed within twice as long. Default 60 s.
    */
   readonly bodyIdleMs?: number
+  /**
+   * Bytes of the disk of `dataDir` that are left to the database: a body that would take of them is answered 507, and where
+   * half of them are gone every call that writes is answered 503. 0 looks at nothing. Default 64 MiB.
+   */
+  readonly keepFreeBytes?: number
   /** What a person sees at `/`, served without a credential. Default: nothing. */
   readonly page?: ServicePage
   /** How long a stop waits for what is in flight before it cuts the connections, ms. Default 30 s. */

@@ -11,6 +11,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ServiceContext } from './context.ts'
 import { claimDataFolder, signingSecret } from './database/data-folder.ts'
 import { lockDataFolder } from './database/data-lock.ts'
+import { diskRoom, freeBytes } from './database/disk-room.ts'
 import { openDatabase, type DatabasePlace } from './database/database.ts'
 import type { Database } from './database/tables.ts'
 import type { CheckedFaultPlan } from './faults/fault-plan.ts'
@@ -111,6 +112,7 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
     graceMs: databaseUrl === undefined ? 0 : SHARED_GRACE_MS,
   })
   const secret = await signingSecret(folder)
+  const room = settings.dataDir === undefined ? undefined : diskRoom(() => freeBytes(folder), settings.keepFreeBytes)
   const signerFor = (lifeSeconds: number) => createSigner({ secret, lifeSeconds, now: settings.now })
   const bucket = settings.s3 === undefined ? undefined : await bucketStorage(settings, settings.s3, undo)
   const context: Opened['context'] = {
@@ -118,6 +120,7 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
     settings,
     db,
     store,
+    ...{ room, roomForRecords: databaseUrl === undefined ? room : undefined },
     // Only who takes such tokens needs the package for them.
     tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
     signer: signerFor(settings.addressLifeSeconds),

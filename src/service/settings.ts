@@ -28,6 +28,7 @@ export interface ServiceSettings {
   readonly videoMocapTypeIds: ReadonlySet<number>
   readonly malformedStatus: number
   readonly bodyIdleMs: number
+  readonly keepFreeBytes: number
   readonly page: ServicePage | undefined
   readonly stopWithinMs: number
   readonly stopDelayMs: number
@@ -57,6 +58,8 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   )
   const bodyIdleMs = options.bodyIdleMs ?? 60_000
   check(bodyIdleMs > 0 && bodyIdleMs <= 2_147_483_647, 'bodyIdleMs must be more than 0 and fit a timer')
+  const keepFreeBytes = options.keepFreeBytes ?? 64 * 1024 ** 2
+  check(keepFreeBytes >= 0, 'keepFreeBytes must be 0 or more')
   const databaseConnections = options.databaseConnections ?? 10
   check(
     Number.isInteger(databaseConnections) && databaseConnections >= 2 && databaseConnections <= 1000,
@@ -101,6 +104,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
     malformedStatus,
     bodyIdleMs,
+    keepFreeBytes,
     page: options.page,
     ...operatorSettings(options),
     log: options.log,

@@ -26,6 +26,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--stop-within <time>', 'when stopped, wait so long for what is in flight', '30s')
     .option('--stop-delay <time>', 'when stopped, answer 503 at /readyz so long before anything else (default: not)')
     .option('--metrics-port <n>', 'offer /metrics at this port of the loopback (default: at --port)')
+    .option('--keep-free <size>', 'leave so much of the disk of --data to the database (default: 64MiB)')
     .option('--end-sessions-after <time>', 'end video sessions that nobody finished when so old, or never', '7d')
     .option('--public-url <url>', 'what addresses begin with, where a proxy or balancer stands in front')
     .option('--managed-keys', 'take only API keys that `serve keys` made: no fixed key or token')

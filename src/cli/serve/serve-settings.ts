@@ -8,7 +8,7 @@ import { databaseUrlOf } from './database-url.ts'
 import { faultsFromOption } from './faults-from-option.ts'
 import { jwtFromOptions, type JwtCommandOptions } from './jwt-from-options.ts'
 import { limitsFromOptions, type LimitOptions } from './limits-from-options.ts'
-import { parseDuration, parseInteger } from '../options/option-values.ts'
+import { parseDuration, parseInteger, parseSize } from '../options/option-values.ts'
 import { readPage } from './page-files.ts'
 import { s3FromEnvironment } from './s3-from-environment.ts'
 
@@ -25,6 +25,7 @@ export interface ServeOptions extends JwtCommandOptions, LimitOptions {
   readonly stopDelay?: string
   readonly metricsPort?: string
   readonly endSessionsAfter: string
+  readonly keepFree?: string
   readonly publicUrl?: string
   readonly managedKeys?: boolean
   readonly log?: boolean
@@ -39,6 +40,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   addressLifeMs: '--address-life',
   databaseConnections: '--database-connections',
   endSessionsAfterMs: '--end-sessions-after',
+  keepFreeBytes: '--keep-free',
   publicUrl: '--public-url',
   stopWithinMs: '--stop-within',
   stopDelayMs: '--stop-delay',
@@ -70,7 +72,7 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   if (databaseUrl !== undefined && options.data === undefined && s3 === undefined) {
     invalid('A PostgreSQL server keeps records only: name a folder for the objects with --data (one for all services).')
   }
-  const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults } = options
+  const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults, keepFree } = options
   const settings: ServiceOptions = {
     ...{ port, host: options.host },
     databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 2),
@@ -84,6 +86,7 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
       analysisCompletesAfterMs:
         completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
       page: await readPage(),
+      keepFreeBytes: keepFree === undefined ? undefined : parseSize(keepFree, '--keep-free'),
       stopDelayMs: stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay', 0),
       metricsPort: metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port'),
       metricsToken: env['MOCAP_METRICS_TOKEN'] || undefined,

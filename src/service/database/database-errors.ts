@@ -11,6 +11,15 @@ const PASSING_CODES = /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH|NETU
 const PASSING_WORDS =
   /^(?:timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/
 
+/** True when a disk is full, or what may be kept on it: the service's own (ENOSPC, EDQUOT), or the database's (53100). */
+export function isDiskFull(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    /^(?:ERR_SERVICE_DATA_FULL|ENOSPC|EDQUOT|53100)$/.test(String(error.code))
+  )
+}
+
 /** True when the database was away, busy or restarting. False for every mistake of ours. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false

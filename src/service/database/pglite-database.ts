@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
 
+import { checkRoomToStart } from './disk-room.ts'
 import { migrate } from './migrations.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
@@ -27,8 +28,9 @@ export async function dumpNewDatabase(): Promise<Blob> {
   }
 }
 
-function open(folder: string | undefined, prepared: Blob | undefined): Promise<PGlite> {
+async function open(folder: string | undefined, prepared: Blob | undefined): Promise<PGlite> {
   const isNew = folder === undefined || !existsSync(join(folder, 'PG_VERSION'))
+  if (folder !== undefined) await checkRoomToStart(folder, isNew)
   return PGlite.create({
     ...(folder === undefined ? {} : { dataDir: folder }),
     ...(prepared === undefined || !isNew ? {} : { loadDataDir: prepared }),

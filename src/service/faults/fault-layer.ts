@@ -185,11 +185,11 @@ function faultyStore(store: ObjectStore, holding: Holding, strike: () => Strike 
       if (met === undefined) return store.receive(body, lengthBytes, onBytes)
       const { fault } = met
       const { socket } = met.request.raw
-      const coming = faultyBody({ body, socket, fault, holding, onTick: onBytes })
+      const coming = faultyBody({ body, socket, fault, holding, onTick: () => onBytes(0) })
       const stored = await store.receive(coming, lengthBytes, onBytes)
       if (fault.lateDeliveryMs !== undefined) {
         cut(socket, 'reset')
-        await holding.pass(fault.lateDeliveryMs, onBytes)
+        await holding.pass(fault.lateDeliveryMs, () => onBytes(0))
       }
       return fault.etag === 'opaque' ? { ...stored, md5: `${stored.md5}-1` } : stored
     },

@@ -1,5 +1,8 @@
 // How the service says no: JSON for its own calls, XML in the manner of S3 for object addresses.
 
+/** When to come back after a full disk: what frees it takes a person. */
+export const DISK_FULL_RETRY_SECONDS = 60
+
 /** One thing that is wrong with a request: the field's path, empty for the body as a whole, and the rule it breaks. */
 export interface FieldProblem {
   readonly field: string

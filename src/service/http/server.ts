@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { createAdmission, type Admission } from '../access/admission.ts'
 import { credentialCheck } from '../access/credentials.ts'
 import type { ServiceContext } from '../context.ts'
-import { isDatabaseAway } from '../database/database-errors.ts'
+import { isDatabaseAway, isDiskFull } from '../database/database-errors.ts'
 import { objectRoutes } from '../objects/object-routes.ts'
 import { analysisRoutes } from '../routes/analysis-routes.ts'
 import { captureRoutes } from '../routes/capture-routes.ts'
@@ -17,7 +17,7 @@ import { segmentRoutes } from '../routes/segment-routes.ts'
 import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
-import { errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 import { endStalledBodies } from './stalled-bodies.ts'
@@ -107,6 +107,9 @@ interface Guarded {
 function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
+    scope.addHook('preHandler', async ({ method }) => {
+      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
+    })
     for (const routes of rooms) routes(scope, context)
     done()
   })
@@ -149,6 +152,13 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   }
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
   request.log.error({ err: error }, 'a call failed')
+  if (isDiskFull(error)) {
+    const message = 'The service has no room left on its disk. Try again when there is some.'
+    return reply
+      .code(503)
+      .header('retry-after', String(DISK_FULL_RETRY_SECONDS))
+      .send(errorBody('unavailable', message))
+  }
   if (isDatabaseAway(error)) {
     return reply.code(503).header('retry-after', '1').send(errorBody('unavailable', 'The service is busy. Try again.'))
   }

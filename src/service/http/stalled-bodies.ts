@@ -14,12 +14,13 @@ declare module 'fastify' {
 export function endStalledBodies(app: FastifyInstance, idleMs: number): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { raw, routeOptions } = request
-    if (!raw.complete && routeOptions.config.watchesBody !== true) watch(raw, idleMs)
+    if (!raw.complete && routeOptions.config.watchesBody !== true) endIfStalled(raw, idleMs)
     done(null, payload)
   })
 }
 
-function watch(raw: IncomingMessage, idleMs: number): void {
+/** Ends the connection when nothing comes for `idleMs` to twice as long, until the body is there. */
+export function endIfStalled(raw: IncomingMessage, idleMs: number): void {
   // A request whose answer is out no longer hears of its connection.
   const { socket } = raw
   let seenBytes = socket.bytesRead

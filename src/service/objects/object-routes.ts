@@ -6,8 +6,9 @@ import { Readable } from 'node:stream'
 
 import { carriesCredential } from '../access/credentials.ts'
 import type { ServiceContext } from '../context.ts'
-import { isDatabaseAway } from '../database/database-errors.ts'
-import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
+import { isDatabaseAway, isDiskFull } from '../database/database-errors.ts'
+import { DISK_FULL_RETRY_SECONDS, StorageRefusal, storageErrorXml } from '../http/replies.ts'
+import { endIfStalled } from '../http/stalled-bodies.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
 import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
@@ -31,6 +32,14 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const refusal = asRefusal(error)
     if (refusal.status >= 500) request.log.error({ err: error }, 'an object could not be stored or read')
     if (refusal.closes) reply.header('connection', 'close')
+    if (refusal.status === 507) reply.header('retry-after', DISK_FULL_RETRY_SECONDS)
+    const { raw } = request
+    if (!raw.complete) {
+      // Node throws the rest away only where nobody had begun to read; a client that had sent it all would wait for its
+      // next answer on this connection for ever.
+      raw.resume()
+      endIfStalled(raw, context.settings.bodyIdleMs)
+    }
     return reply.code(refusal.status).type('application/xml').send(storageErrorXml(refusal))
   })
 
@@ -39,12 +48,17 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)
+    const expected = await context.room?.forBody(sizeBytes)
     const idle = watchIdle(request, reply, context.settings.bodyIdleMs)
     try {
-      const stored = await context.store.receive(request.raw, sizeBytes, idle.onBytes)
+      const stored = await context.store.receive(request.raw, sizeBytes, (bytes) => {
+        idle.onBytes()
+        expected?.arrived(bytes)
+      })
       await storePart(context, { key, partNumber, stored, contentMd5 })
       return await reply.header('etag', `"${stored.md5}"`).send()
     } finally {
+      expected?.end()
       idle.stop()
     }
   })
@@ -131,6 +145,7 @@ function watchIdle(
 
 function asRefusal(error: unknown): StorageRefusal {
   if (error instanceof StorageRefusal) return error
+  if (isDiskFull(error)) return new StorageRefusal(507, 'InsufficientStorage', 'There is no room left on the disk.')
   if (isDatabaseAway(error)) return new StorageRefusal(503, 'SlowDown', 'Please reduce your request rate.')
   return new StorageRefusal(500, 'InternalError', 'We encountered an internal error. Please try again.')
 }

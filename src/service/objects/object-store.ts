@@ -22,7 +22,7 @@ export interface SweepOptions {
 
 export interface ObjectStore {
   /** Takes a body of exactly `lengthBytes` at constant memory. Rejects, storing nothing, when it ends otherwise. */
-  receive(body: Readable, lengthBytes: number, onBytes?: () => void): Promise<ReceivedBlob>
+  receive(body: Readable, lengthBytes: number, onBytes?: (bytes: number) => void): Promise<ReceivedBlob>
   /** Opens a blob; what is open can be read to its end whatever happens to the blob's name. */
   open(blob: string): Promise<FileHandle>
   /** Removes blobs; those that are gone already are no error. */
@@ -94,14 +94,18 @@ async function removeOld(folder: string, names: readonly string[], changedBefore
   }
 }
 
-async function write(path: string, body: Readable, onBytes?: () => void): Promise<{ sizeBytes: number; md5: string }> {
+async function write(
+  path: string,
+  body: Readable,
+  onBytes?: (bytes: number) => void,
+): Promise<{ sizeBytes: number; md5: string }> {
   const hash = createHash('md5')
   let sizeBytes = 0
   const file = await open(path, 'wx', 0o600)
   try {
     // A pipeline would destroy the request when the disk fails, and with it the way to answer.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      onBytes?.()
+      onBytes?.(chunk.length)
       hash.update(chunk)
       sizeBytes += chunk.length
       await file.writeFile(chunk)

@@ -1,0 +1,80 @@
+// Room on the disk beside the embedded database, and a start where there is none.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { expect, it, onTestFinished } from 'vitest'
+
+import { diskRoom } from '../../../src/service/database/disk-room.ts'
+import { startService } from '../../../src/service/index.ts'
+
+const FULL = { code: 'ERR_SERVICE_DATA_FULL' }
+
+it('promises no byte twice, and none of what is kept free', async () => {
+  let free = 1_000
+  const room = diskRoom(() => Promise.resolve(free), 400)
+
+  const first = await room.forBody(500)
+  await expect(room.forBody(101)).rejects.toMatchObject(FULL)
+  first.arrived(450)
+  free -= 450
+  await expect(room.forBody(101)).rejects.toMatchObject(FULL)
+  const second = await room.forBody(100)
+  first.end()
+  second.end()
+  await expect(room.forBody(150)).resolves.toBeDefined()
+})
+
+it('takes records until half of what is kept free is gone', async () => {
+  let free = 200
+  const room = diskRoom(() => Promise.resolve(free), 400)
+
+  await expect(room.forRecord()).resolves.toBeUndefined()
+  free -= 1
+  await expect(room.forRecord()).rejects.toMatchObject(FULL)
+})
+
+it('looks at nothing where nothing is to be kept free', async () => {
+  const room = diskRoom(() => Promise.resolve(0), 0)
+
+  await expect(room.forRecord()).resolves.toBeUndefined()
+  await expect(room.forBody(1_000)).resolves.toBeDefined()
+})
+
+/** As root in a container without the right to mount, too, it cannot be tried. */
+const canMount = (() => {
+  const probe = mkdtempSync(join(tmpdir(), 'service-mount-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', probe], { stdio: 'pipe' })
+    execFileSync('umount', [probe])
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(probe, { recursive: true })
+  }
+})()
+
+it.skipIf(!canMount)('says at the start how much room the database lacks, and where', async () => {
+  const disk = await promisify(mkdtemp)(join(tmpdir(), 'service-small-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', disk])
+  onTestFinished(() => {
+    execFileSync('umount', [disk])
+    rmSync(disk, { recursive: true })
+  })
+
+  const starting = startService({ dataDir: join(disk, 'data'), port: 0 })
+
+  const { message } = await starting.then(
+    () => expect.unreachable(),
+    (error: unknown) => {
+      expect(error).toMatchObject(FULL)
+      return error as Error
+    },
+  )
+  expect(message).toContain(disk)
+  expect(message).toMatch(/has \d+ MiB free, and the database needs 80 MiB to start\. Make room/)
+})

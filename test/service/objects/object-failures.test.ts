@@ -1,0 +1,87 @@
+// A disk that fails under the storage while a body is on its way.
+
+import { once } from 'node:events'
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, it, onTestFinished, vi } from 'vitest'
+
+import type { ServiceOptions } from '../../../src/service/index.ts'
+import { openCaptureSession, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+
+const BODY_BYTES = 4_000_000
+
+/** Lets the next write of any file fail as the system fails it. */
+async function failNextWrite(code: string): Promise<void> {
+  const file = await open('/dev/null', 'w')
+  const kind = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const failure = Object.assign(new Error(`${code}: no space left on device, write`), { code })
+  const write = vi.spyOn(kind, 'writeFile').mockRejectedValueOnce(failure)
+  onTestFinished(() => write.mockRestore())
+}
+
+function head(url: string, headers: string): string {
+  const { pathname, search, host } = new URL(url)
+  return `PUT ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n\r\n`
+}
+
+async function onDisk(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-full-'))
+  const service = await startUnderTest({ dataDir, bodyIdleMs: 500, ...options })
+  onTestFinished(async () => {
+    await service.close()
+    await rm(dataDir, { recursive: true })
+  })
+  return service
+}
+
+async function captureAddress(service: ServiceUnderTest): Promise<string> {
+  return (await register(service, await openCaptureSession(service), ['a.action']))['a.action']!
+}
+
+it('says that the disk is full, and takes the next request of that connection', async () => {
+  const service = await onDisk()
+  const address = await captureAddress(service)
+  const socket = connect(service.port, '127.0.0.1').setEncoding('utf8')
+  let answers = ''
+  socket.on('data', (text: string) => (answers += text))
+  await failNextWrite('ENOSPC')
+
+  socket.write(head(address, `Content-Length: ${BODY_BYTES}`))
+  socket.write(Buffer.alloc(BODY_BYTES))
+  socket.write(head(address, 'Connection: close\r\nContent-Length: 5') + 'hello')
+  await once(socket, 'close')
+
+  expect(answers).toMatch(/^HTTP\/1.1 507 /)
+  expect(answers).toMatch(/\r\nretry-after: 60\r\n/)
+  expect(answers).toContain('<Code>InsufficientStorage</Code>')
+  expect(answers).toMatch(/HTTP\/1.1 200 OK\r\n/)
+})
+
+it('ends a connection whose refused body stops coming', async () => {
+  const service = await onDisk()
+  const address = await captureAddress(service)
+  const socket = connect(service.port, '127.0.0.1').resume()
+
+  socket.write(head(address.replace(/Signature=\w{4}/, 'Signature=0000'), 'Content-Length: 100') + 'half')
+
+  await expect(once(socket, 'close')).resolves.toBeDefined()
+})
+
+it('refuses what writes where half of what is to be kept free is gone; reading and removing go on', async () => {
+  const service = await onDisk({ keepFreeBytes: 2 ** 60 })
+
+  const create = await service.call('POST', '/mocap_session', {})
+  const update = await service.call('PATCH', '/requested_analyses/1', {})
+
+  for (const { status, headers, json } of [create, update]) {
+    expect(status).toBe(503)
+    expect(headers.get('retry-after')).toBe('60')
+    expect(json).toMatchObject({ error: { code: 'unavailable', message: expect.stringContaining('disk') as string } })
+  }
+  expect((await service.call('GET', '/requested_analyses')).status).toBe(200)
+  expect((await service.call('DELETE', '/upload_videos/no-such-session')).status).toBe(404)
+})
