@@ -55,7 +55,10 @@ function describe(
     default:
   }
   if (code !== undefined && isCertificateCode(code)) {
-    return `The certificate of ${host} was not accepted (${code}); a private authority can be added with a CA file`
+    return `The certificate of ${host} was not accepted (${code}): ${certificateTrouble(code)}`
+  }
+  if (code !== undefined && NOT_TLS.has(code)) {
+    return `${host} does not speak TLS (${code}): its port is one for plain HTTP or something else, so check the address`
   }
   return `Connection to ${host} failed ${while_}${code === undefined ? '' : ` (${code})`}`
 }
@@ -83,6 +86,30 @@ function codeOf(error: unknown): string | undefined {
 
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && 'errno' in error
+}
+
+/** What OpenSSL makes of the first bytes of an answer that is no TLS. */
+const NOT_TLS: ReadonlySet<string> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+  'ERR_SSL_HTTP_REQUEST',
+])
+
+/** A network that wants a sign-in first shows a certificate of its own for every host. */
+function certificateTrouble(code: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return 'it has expired, and those who run that host must renew it, or the clock of this machine is wrong'
+    case 'CERT_NOT_YET_VALID':
+      return 'it is not valid yet, or the clock of this machine is wrong'
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return "it is for another name: the address is misspelt, or this network's sign-in page answers in its place"
+    default:
+      return (
+        'no authority that this machine trusts vouches for it. A private one can be added with a CA file; ' +
+        "else this network's sign-in page may answer in its place"
+      )
+  }
 }
 
 function isCertificateCode(code: string): boolean {

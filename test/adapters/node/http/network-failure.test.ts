@@ -1,0 +1,27 @@
+// What a person reads of a connection that TLS has ended: which certificate, what is wrong with it, what to do.
+
+import { expect, it } from 'vitest'
+
+import { networkFailure } from '../../../../src/adapters/node/http/network-failure.ts'
+
+const failureOf = (code: string) =>
+  networkFailure(Object.assign(new Error('of OpenSSL, with names in it'), { code }), {
+    target: new URL('https://storage.example/o?X-Amz-Signature=secret'),
+    ...{ phase: 'connect', ending: 'neverWhole' },
+  })
+
+it.each([
+  ['CERT_HAS_EXPIRED', /was not accepted \(CERT_HAS_EXPIRED\): it has expired, .*clock of this machine/],
+  ['CERT_NOT_YET_VALID', /was not accepted \(CERT_NOT_YET_VALID\): it is not valid yet, .*clock of this machine/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /it is for another name: .*misspelt.*sign-in page/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /no authority that this machine trusts .*CA file.*sign-in page/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /no authority that this machine trusts .*CA file.*sign-in page/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /^storage\.example:443 does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\): .*port/],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', /^storage\.example:443 does not speak TLS /],
+])('says of %s what is wrong and what to do', (code, words) => {
+  const { message } = failureOf(code)
+
+  expect(message).toMatch(words)
+  expect(message).toContain('storage.example:443')
+  expect(message).not.toMatch(/OpenSSL|secret/)
+})
