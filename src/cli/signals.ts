@@ -1,6 +1,7 @@
 // Ctrl-C, SIGTERM and SIGHUP: the first asks the command to stop cleanly, the second ends the process at once, but for a
 // hang-up that is told twice.
 
+import { basename } from 'node:path'
 import { isatty } from 'node:tty'
 import { SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 
@@ -34,8 +35,11 @@ export function listenForSignals(): Interruption {
     process.removeAllListeners('SIGHUP')
     process.kill(process.pid, 'SIGHUP')
   }
+  // Node takes back at its start what nohup has set, and leaves no trace of it but what bash and zsh say of who was called.
+  const isHangUpIgnored = basename(process.env['_'] ?? '') === 'nohup'
   for (const name of Object.keys(SIGNAL_EXIT) as StopSignal[]) {
     process.on(name, () => {
+      if (name === 'SIGHUP' && isHangUpIgnored) return
       // The system tells of a closed terminal, and the shell does.
       if (name === 'SIGHUP' && reason === name) return
       if (reason === undefined) {

@@ -100,6 +100,20 @@ describe('a signal', () => {
     expect(await upload.ended).toMatchObject({ code: 130 })
   })
 
+  it('of a hang-up ends nothing that was started with nohup, which is found by its name: Node undoes what it does', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--json'], { ...environment(), _: '/usr/bin/nohup' })
+    await upload.seen(/"state":"uploading"/)
+
+    upload.process.kill('SIGHUP')
+    upload.process.kill('SIGTERM')
+    const { code, stdout } = await upload.ended
+
+    // A second signal that counts would have ended it at once, without a result.
+    expect(code).toBe(143)
+    expect(lastLine(stdout)).toMatchObject({ event: 'result', status: 'interrupted' })
+  })
+
   it('tells how to finish a capture session, and how the service was reached', async () => {
     service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
     const { MOCAP_BASE_URL = '', ...env } = environment()
