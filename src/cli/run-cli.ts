@@ -42,6 +42,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
     exitCode = tellEnd(error, { output, flow, interruption, durationMs: Date.now() - beganAtMs })
   }
   await output.flushed()
+  if (output.hasLost && exitCode === EXIT.done && isAsked(flow)) exitCode = EXIT.failed
   // Connections that are kept open for the next request would hold the process for a while.
   interruption.end(exitCode)
 }
@@ -92,6 +93,11 @@ function wrongUse(error: CommanderError, command: CommandFlow | null): UploadErr
     'ERR_UPLOAD_INVALID_ARGUMENT',
     `${message.replace(/[.?]?$/, (end) => end || '.')} See ${help}.`,
   )
+}
+
+/** Commands whose answer is all that they are run for; the others count by what they have done. */
+function isAsked(flow: CommandFlow | null): boolean {
+  return flow === 'receipt' || flow === 'sessions' || flow === 'api'
 }
 
 function hasFlag(args: readonly string[], flag: string): boolean {

@@ -12,8 +12,8 @@ const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map([
   ['ENOTDIR', { text: 'a part of this path is not a folder. Check the path' }],
   ['ELOOP', { text: 'its links lead in a circle. Name the file itself' }],
   ['ENAMETOOLONG', { text: 'the path is longer than the system allows. Shorten it' }],
-  ['EACCES', { text: 'this user may not read it. Give read permission' }],
-  ['EPERM', { text: 'this user may not read it. Give read permission' }],
+  ['EACCES', { text: 'this user may not VERB it. Give VERB permission' }],
+  ['EPERM', { text: 'this user may not VERB it. Give VERB permission' }],
   ['EISDIR', { text: 'it is a folder. Name the files in it' }],
   ['EMFILE', { text: 'too many files are open. Raise the limit of open files', isRetryable: true }],
   ['ENFILE', { text: 'the system has too many files open. Close other programs', isRetryable: true }],
@@ -25,11 +25,13 @@ const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map([
   ['ESTALE', { text: 'the network drive lost it. Check that the drive is connected' }],
 ])
 
-/** `action` completes "cannot be …": read, opened, listed, spooled. The system's own error is the cause. */
+/** `action` completes "cannot be …": read, opened, listed, spooled, written. The system's own error is the cause. */
 export function fileProblem(error: unknown, path: string, action: string): UploadError {
   const code = errorCode(error)
   const known = code === undefined ? undefined : EXPLANATIONS.get(code)
-  const why = known?.text ?? `the system says ${code ?? 'nothing more'}. Check the file and its disk`
+  const verb = action === 'written' ? 'write' : 'read'
+  const why =
+    known?.text.replaceAll('VERB', verb) ?? `the system says ${code ?? 'nothing more'}. Check the file and its disk`
   return new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be ${action}: ${why}.`, {
     cause: error,
     isRetryable: known?.isRetryable ?? false,

@@ -1,6 +1,5 @@
 // `mocap-uplink receipt`: shows what a session delivered, and proves local files against such a receipt.
 
-import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { filesUnder } from '../../node.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -10,7 +9,7 @@ import { keptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { readReceipt, type FileProof } from '../receipt-check.ts'
-import { receiptOf } from '../receipt-file.ts'
+import { receiptOf, saveReceipt } from '../receipt-file.ts'
 import { proveAll } from '../receipt-match.ts'
 import { countOf } from '../views/wording.ts'
 import { knownSession } from './resume.ts'
@@ -39,7 +38,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
       output.event('receipt', { receipt: made })
       output.document(made)
     } else {
-      await writeFile(options.output, `${JSON.stringify(made, undefined, 2)}\n`)
+      await saveReceipt(options.output, made)
       output.answer(`${options.output}: ${countOf(made.files.length, 'file')}`)
     }
     output.event('result', { flow: 'receipt', status: made.status, key })

@@ -1,6 +1,7 @@
 // Where the CLI writes: events as JSON lines, or lines for a person. A reader that goes away ends nothing, and a file
 // name cannot send control sequences to the terminal.
 
+import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import { adviceOn } from '../../core/advice.ts'
 import type { UploadErrorCode } from '../../core/errors.ts'
 import { onOneLine } from '../../core/redact.ts'
@@ -32,6 +33,8 @@ export interface Output {
   /** Raw text to the terminal, for a live area. */
   draw(text: string): void
   setLive(area: LiveArea | undefined): void
+  /** True when something for stdout was dropped by the system, such as a full disk, and not by a reader that went away. */
+  readonly hasLost: boolean
   /** Settles when all is written, or nobody reads any more. */
   flushed(): Promise<void>
 }
@@ -49,8 +52,13 @@ export function createOutput(options: OutputOptions): Output {
   const { isJson, isQuiet, stdout, stderr, env } = options
   const isTerminal = stdout.isTTY && env['TERM'] !== 'dumb'
   const mode: OutputMode = isJson ? 'json' : isQuiet ? 'quiet' : isTerminal ? 'terminal' : 'lines'
-  const out = tolerant(stdout)
   const err = tolerant(stderr)
+  let hasLost = false
+  const out = tolerant(stdout, (error) => {
+    hasLost = true
+    const { message } = fileProblem(error, 'stdout', 'written')
+    err.write(`error: ${onOneLine(message.replaceAll('"', ''))} What does not arrive there is dropped.\n`)
+  })
   let live: LiveArea | undefined
   const above = (write: () => void) => {
     live?.erase()
@@ -79,6 +87,9 @@ export function createOutput(options: OutputOptions): Output {
     setLive(area) {
       live = area
     },
+    get hasLost() {
+      return hasLost
+    },
     async flushed() {
       await Promise.all([out.flushed(), err.flushed()])
     },
@@ -103,13 +114,22 @@ function toJson(value: unknown, isForPerson: boolean): string {
   )
 }
 
+/** A reader that went away, and a terminal that was closed. */
+const LEFT: readonly (string | undefined)[] = ['EPIPE', 'ECONNRESET', 'EIO']
+
 /** Writes until the stream fails, and drops the rest: `| head` or a closed terminal is no reason to stop an upload. */
-function tolerant(stream: NodeJS.WriteStream) {
+function tolerant(stream: NodeJS.WriteStream, onLost?: (error: Error) => void) {
   let isGone = false
-  stream.on('error', () => (isGone = true))
+  let hasWritten = false
+  stream.on('error', (error: Error) => {
+    // Another output of this process may have the stream too.
+    if (hasWritten && !isGone && !LEFT.includes(errorCode(error))) onLost?.(error)
+    isGone = true
+  })
   return {
     write(text: string) {
       if (isGone || stream.destroyed) return
+      hasWritten = true
       stream.write(text)
     },
     flushed: () =>
