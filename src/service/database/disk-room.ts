@@ -43,14 +43,19 @@ export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): Di
   return {
     forRecord: () => need(keepFreeBytes / 2),
     async forBody(bytes) {
-      await need(keepFreeBytes + expectedBytes + bytes)
       let missing = bytes
+      // Before the disk has answered: others may ask meanwhile.
       expectedBytes += missing
       const take = (some: number) => {
         missing -= some
         expectedBytes -= some
       }
-      return { arrived: (some) => take(Math.min(some, missing)), end: () => take(missing) }
+      const end = () => take(missing)
+      await need(keepFreeBytes + expectedBytes).catch((error: unknown) => {
+        end()
+        throw error
+      })
+      return { arrived: (some) => take(Math.min(some, missing)), end }
     },
   }
 }

@@ -28,6 +28,15 @@ it('promises no byte twice, and none of what is kept free', async () => {
   await expect(room.forBody(150)).resolves.toBeDefined()
 })
 
+it('promises no byte to two that ask at once', async () => {
+  const room = diskRoom(() => Promise.resolve(1_000), 400)
+
+  const asked = await Promise.allSettled([room.forBody(500), room.forBody(500)])
+
+  expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  await expect(room.forBody(100)).resolves.toBeDefined()
+})
+
 it('takes records until half of what is kept free is gone', async () => {
   let free = 200
   const room = diskRoom(() => Promise.resolve(free), 400)
