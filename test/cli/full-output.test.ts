@@ -68,6 +68,15 @@ describe.skipIf(!existsSync(FULL))('output that finds the disk full', () => {
     expect(stderr).toMatch(LOST)
   })
 
+  it('fails where it was a new key of the service, which is shown once', async () => {
+    const { code, stderr } = await runIntoFull(
+      ...['serve', 'keys', 'create', '--data', join(cli.folder, 'data'), '--org', 'o', '--name', 'n'],
+    )
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(LOST)
+  })
+
   it('is told with the name of the file that was to be written', async () => {
     const { code, stderr } = await cli.run(['receipt', 'show', key, '--output', FULL])
 

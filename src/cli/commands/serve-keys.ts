@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
 import type { CommandContext } from '../command-context.ts'
+import { EXIT } from '../exit-codes.ts'
 import { databaseUrlOf } from '../serve/database-url.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { addOutputOptions } from '../options/options.ts'
@@ -71,6 +72,9 @@ async function withKeys(context: CommandContext, options: KeysOptions, work: Wor
   const ring = await openKeyRing({ dataDir: options.data, databaseUrl })
   try {
     await work(ring, output)
+    await output.flushed()
+    // A key is shown once.
+    if (output.hasLost) context.exitWith(EXIT.failed)
   } finally {
     await ring.close()
   }
