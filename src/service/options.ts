@@ -74,7 +74,7 @@ export interface ServiceOptions {
   readonly bodyIdleMs?: number
   /**
    * Bytes of the disk of `dataDir` that are left to the database: a body that would take of them is answered 507, and where
-   * half of them are gone every call that writes is answered 503. 0 looks at nothing. Default 64 MiB.
+   * half of them are gone every call that writes is answered 503. 0 looks at nothing, at the start neither. Default 64 MiB.
    */
   readonly keepFreeBytes?: number
   /** What a person sees at `/`, served without a credential. Default: nothing. */

@@ -185,12 +185,13 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
   }
 }
 
-function placeOf({ databaseUrl, databaseConnections, dataDir, preparedDatabase }: ServiceSettings): DatabasePlace {
+function placeOf({ databaseUrl, databaseConnections, dataDir, ...rest }: ServiceSettings): DatabasePlace {
   if (databaseUrl !== undefined) return { kind: 'server', url: databaseUrl, connections: databaseConnections }
   return {
     kind: 'embedded',
     folder: dataDir === undefined ? undefined : join(dataDir, 'db'),
-    prepared: preparedDatabase,
+    prepared: rest.preparedDatabase,
+    keepFreeBytes: rest.keepFreeBytes,
   }
 }
 

@@ -1,16 +1,11 @@
 // Opens the database that the settings name, with all migrations done: one that is embedded, or a PostgreSQL server.
 
+import type { PglitePlace } from './pglite-database.ts'
 import type { Database } from './tables.ts'
 
 /** Where the database is. */
 export type DatabasePlace =
-  | {
-      readonly kind: 'embedded'
-      /** Absent: in memory. */
-      readonly folder?: string | undefined
-      /** What a new database begins as a copy of. */
-      readonly prepared?: Blob | undefined
-    }
+  | ({ readonly kind: 'embedded' } & PglitePlace)
   | {
       readonly kind: 'server'
       /** Secret: it holds the password. */
@@ -24,5 +19,5 @@ export async function openDatabase(place: DatabasePlace): Promise<Database> {
   // Only the engine that is used needs to be installed.
   if (place.kind === 'server')
     return (await import('./postgres-database.ts')).openPostgres(place.url, place.connections)
-  return (await import('./pglite-database.ts')).openPglite(place.folder, place.prepared)
+  return (await import('./pglite-database.ts')).openPglite(place)
 }

@@ -60,15 +60,23 @@ export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): Di
   }
 }
 
-/** Rejects with DiskFullError where the database in `folder` could not start. */
-export async function checkRoomToStart(folder: string, isNew: boolean): Promise<void> {
+/**
+ * Bytes that must be free at the start of a database: beside a new one there must be room for bodies too, and one that is
+ * there can be read and emptied without. 0 where nothing is to be kept free.
+ */
+export function roomToStart(isNew: boolean, keepFreeBytes: number): number {
+  if (keepFreeBytes === 0) return 0
+  return isNew ? NEW_DATABASE_BYTES + Math.max(START_BYTES, keepFreeBytes) : START_BYTES
+}
+
+/** Rejects with DiskFullError where `folder` has not so many bytes free. */
+export async function checkRoomToStart(folder: string, needed: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const needed = START_BYTES + (isNew ? NEW_DATABASE_BYTES : 0)
   const free = await freeBytes(folder)
   if (free >= needed) return
   throw new DiskFullError(
     `The disk of ${folder} has ${inMib(free)} free, and the database needs ${inMib(needed)} to start. ` +
-      'Make room there and start again: nothing is lost.',
+      'Make room there and start again: nothing is lost. A small disk can be told to keep less free.',
   )
 }
 

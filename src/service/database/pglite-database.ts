@@ -6,19 +6,28 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
 
-import { checkRoomToStart } from './disk-room.ts'
+import { checkRoomToStart, roomToStart } from './disk-room.ts'
 import { migrate } from './migrations.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
 
-/** Opens it with all migrations done. One that is new begins as a copy of `prepared`, where that is given. */
-export async function openPglite(folder: string | undefined, prepared: Blob | undefined): Promise<Database> {
-  return migrated(await open(folder, prepared))
+export interface PglitePlace {
+  /** Absent: in memory. */
+  readonly folder?: string | undefined
+  /** What a new database begins as a copy of. */
+  readonly prepared?: Blob | undefined
+  /** What is kept free on the disk of the folder; 0 looks at nothing. Default: only what it needs to start. */
+  readonly keepFreeBytes?: number | undefined
+}
+
+/** Opens it with all migrations done. Rejects with DiskFullError where its disk has no room for it. */
+export async function openPglite(place: PglitePlace): Promise<Database> {
+  return migrated(await open(place))
 }
 
 /** Makes a database in memory with all migrations done, and gives it as an archive of its files. */
 export async function dumpNewDatabase(): Promise<Blob> {
-  const pglite = await open(undefined, undefined)
+  const pglite = await open({})
   const db = await migrated(pglite)
   try {
     // Read back often and kept for minutes: packing would cost more than it saves.
@@ -28,9 +37,9 @@ export async function dumpNewDatabase(): Promise<Blob> {
   }
 }
 
-async function open(folder: string | undefined, prepared: Blob | undefined): Promise<PGlite> {
+async function open({ folder, prepared, keepFreeBytes = 1 }: PglitePlace): Promise<PGlite> {
   const isNew = folder === undefined || !existsSync(join(folder, 'PG_VERSION'))
-  if (folder !== undefined) await checkRoomToStart(folder, isNew)
+  if (folder !== undefined) await checkRoomToStart(folder, roomToStart(isNew, keepFreeBytes))
   return PGlite.create({
     ...(folder === undefined ? {} : { dataDir: folder }),
     ...(prepared === undefined || !isNew ? {} : { loadDataDir: prepared }),

@@ -8,8 +8,9 @@ import { promisify } from 'node:util'
 
 import { expect, it, onTestFinished } from 'vitest'
 
-import { diskRoom } from '../../../src/service/database/disk-room.ts'
+import { diskRoom, roomToStart } from '../../../src/service/database/disk-room.ts'
 import { startService } from '../../../src/service/index.ts'
+import { startUnderTest } from '../service-under-test.ts'
 
 const FULL = { code: 'ERR_SERVICE_DATA_FULL' }
 
@@ -53,6 +54,16 @@ it('looks at nothing where nothing is to be kept free', async () => {
   await expect(room.forBody(1_000)).resolves.toBeDefined()
 })
 
+it('starts no new database where no body could come afterwards, and asks for nothing where nothing is to be kept free', () => {
+  const [keep, more] = [64, 1_000].map((mib) => mib * 1024 ** 2) as [number, number]
+
+  expect(roomToStart(true, more) - roomToStart(true, keep)).toBe(more - keep)
+  expect(roomToStart(true, keep)).toBeGreaterThan(keep + roomToStart(false, 1))
+  expect(roomToStart(false, more)).toBe(roomToStart(false, 1))
+  expect(roomToStart(true, 0)).toBe(0)
+  expect(roomToStart(false, 0)).toBe(0)
+})
+
 /** As root in a container without the right to mount, too, it cannot be tried. */
 const canMount = (() => {
   const probe = mkdtempSync(join(tmpdir(), 'service-mount-'))
@@ -85,5 +96,18 @@ it.skipIf(!canMount)('says at the start how much room the database lacks, and wh
     },
   )
   expect(message).toContain(disk)
-  expect(message).toMatch(/has \d+ MiB free, and the database needs 80 MiB to start\. Make room/)
+  expect(message).toMatch(/has \d+ MiB free, and the database needs 112 MiB to start\. Make room/)
+})
+
+it.skipIf(!canMount)('starts on a disk that is small where nothing is to be kept free', async () => {
+  const disk = await promisify(mkdtemp)(join(tmpdir(), 'service-small-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=75m', 'tmpfs', disk])
+  onTestFinished(() => {
+    execFileSync('umount', [disk])
+    rmSync(disk, { recursive: true })
+  })
+
+  const service = await startUnderTest({ dataDir: join(disk, 'data'), keepFreeBytes: 0 })
+
+  await expect(service.close()).resolves.toBeUndefined()
 })
