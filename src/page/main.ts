@@ -11,6 +11,8 @@ import { forgetKey, keepKey, takeKey } from './service-key.ts'
 const LOOK_EVERY_MS = 2_000
 /** The client tries again for a while before it says that nobody answers, ms; until then the page would look live. */
 const SILENT_AFTER_MS = 4_000
+const NO_ANSWER = 'The service does not answer.'
+const UNHEARD = new Set<string>(['ERR_UPLOAD_NETWORK', 'ERR_UPLOAD_TIMEOUT', 'ERR_UPLOAD_HOST_UNREACHABLE'])
 
 defineMocapUploader()
 const lists = createLists()
@@ -57,19 +59,25 @@ function open(apiKey: string): void {
 
 /** Looks again and again; ends when the key is refused. */
 async function watch(uplink: BrowserUplink): Promise<void> {
+  let isTroubleTold = false
   for (;;) {
     if (!document.hidden) {
-      const silent = setTimeout(() => tell('The service does not answer.'), SILENT_AFTER_MS)
+      const silent = setTimeout(() => {
+        // What was said of it stays until it answers: two sentences in turn would be two troubles.
+        if (!isTroubleTold) tell(NO_ANSWER)
+      }, SILENT_AFTER_MS)
       try {
         lists.draw(await readHoldings(uplink.client))
         tell('live')
+        isTroubleTold = false
       } catch (error) {
         if (isUploadError(error) && error.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED') {
           forgetKey()
           askForKey('The service refused this key.')
           return
         }
-        tell(messageOf(error))
+        tell(isUploadError(error) && UNHEARD.has(error.code) ? NO_ANSWER : messageOf(error))
+        isTroubleTold = true
       } finally {
         clearTimeout(silent)
       }

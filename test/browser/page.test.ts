@@ -117,6 +117,31 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await page.waitForSelector('#news:has-text("live")')
   })
 
+  test('says once that nobody answers, however long that is so', async () => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.waitForSelector('#news:has-text("live")')
+    await page.clock.install()
+    // Each round is long enough to be called silent, and then fails.
+    const held: (() => Promise<void>)[] = []
+    await page.route('**/stored*', (route) => void held.push(() => route.abort('connectionrefused')))
+    await page.reload()
+    await page.evaluate(() => {
+      const news = document.querySelector('#news')!
+      const heard: string[] = []
+      new MutationObserver(() => heard.push(news.textContent)).observe(news, { childList: true })
+      Object.assign(globalThis, { heard })
+    })
+    for (let failed = 0; failed < 12;) {
+      await page.clock.runFor(5_000)
+      const now = held.splice(0)
+      await Promise.all(now.map((fail) => fail()))
+      failed += now.length
+    }
+
+    const heard = await page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard)
+    expect(heard).toEqual(['The service does not answer.'])
+  })
+
   test('is a page only where the host gives one', async () => {
     const bare = await startUnderTest()
     onTestFinished(() => bare.close())
