@@ -133,6 +133,41 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
     })
 
+    test('tells a screen reader of the quarters, however many clips there are', async () => {
+      const page = await open(example)
+      await page.evaluate(() => {
+        const heard: string[] = []
+        const status = document.querySelector('[role=status]')!
+        new MutationObserver(() => heard.push(status.textContent)).observe(status, {
+          ...{ subtree: true, childList: true, characterData: true },
+        })
+        Object.assign(globalThis, { heard })
+      })
+      const names = Array.from({ length: 8 }, (_, index) => `swing-${String(index)}.mp4`)
+      const clip = { mimeType: 'video/mp4', buffer: Buffer.alloc(1000) }
+      await page.setInputFiles(
+        'input[type=file]',
+        names.map((name) => ({ ...clip, name })),
+      )
+      const held: (() => Promise<void>)[] = []
+      await page.route(PARTS, async (route) => {
+        if (route.request().method() === 'PUT') held.push(() => route.continue())
+        else await route.continue()
+      })
+      await page.click('button:has-text("Upload 8 clips")')
+      const confirmed = page.locator('li[data-state=confirmed]')
+      for (let count = 1; count <= names.length; count += 1) {
+        await expect.poll(() => held.length, { timeout: 10_000 }).toBeGreaterThan(0)
+        await held.shift()!()
+        await expect.poll(() => confirmed.count(), { timeout: 10_000 }).toBe(count)
+      }
+      await page.waitForSelector('[role=status]:has-text("confirmed: 8 of 8 confirmed")')
+
+      const heard = await page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard)
+      const counts = heard.flatMap((words) => /^uploading: (\d+)/.exec(words)?.[1] ?? [])
+      expect([...new Set(counts)]).toEqual(['0', '2', '4', '6'])
+    })
+
     test('refuses what is no clip, and does not deliver twice what is delivered', async () => {
       const page = await open(example)
       await page.waitForSelector('[role=status]:has-text("Nothing uploaded yet")')

@@ -39,7 +39,14 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
 
   const isPaused = state === 'paused' || state === 'pausing'
   const minutes = progress.remainingMs === undefined ? undefined : Math.ceil(progress.remainingMs / 60_000)
-  const isVerified = report?.files.every(({ verified }) => verified)
+  const verified = report?.files.every((file) => file.verified) ? ', verified' : ''
+  const howFar = (confirmed: number): string =>
+    state === 'idle'
+      ? 'Nothing uploaded yet'
+      : `${state}: ${String(confirmed)} of ${String(progress.filesTotal)} confirmed${verified}`
+  // A screen reader hears of each quarter; the page shows each file.
+  const quarter = Math.max(1, Math.ceil(progress.filesTotal / 4))
+  const atQuarters = progress.filesConfirmed - (progress.filesConfirmed % quarter)
   return (
     <section onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <p className="drop">
@@ -63,13 +70,13 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
         </button>
       </p>
       <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.sentBytes} />
-      <p role="status">
-        {state === 'idle'
-          ? 'Nothing uploaded yet'
-          : `${state}: ${String(progress.filesConfirmed)} of ${String(progress.filesTotal)} confirmed`}
-        {isVerified && ', verified'}
+      <p>
+        {howFar(progress.filesConfirmed)}
         {state === 'uploading' && minutes !== undefined && `, ${minutes} min left`}
         {waiting && `, ${outageWords(waiting)}`}
+      </p>
+      <p role="status" className="said">
+        {howFar(isActive ? atQuarters : progress.filesConfirmed)}
       </p>
       {error && <p role="alert">{error.message}</p>}
       <ul>
