@@ -9,6 +9,9 @@ export interface ChosenFile {
   readonly handle?: FileSystemFileHandle
 }
 
+/** How long a handle is waited for; the files themselves are had without one. */
+const HANDLE_WITHIN_MS = 1_000
+
 /** What browsers with the File System Access API have, and the compiler's library does not know yet. */
 interface PickingWindow {
   showOpenFilePicker?: (options: { multiple: boolean }) => Promise<FileSystemFileHandle[]>
@@ -32,8 +35,7 @@ export async function pickWithHandles(): Promise<ChosenFile[] | undefined> {
     const handles = await showOpenFilePicker.call(window, { multiple: true })
     return inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') return []
-    return undefined
+    return (error as Error).name === 'AbortError' ? [] : undefined
   }
 }
 
@@ -52,7 +54,9 @@ export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]>
 function walkItem(item: HandleGiving): Promise<ChosenFile[]> {
   const file = item.getAsFile()
   const entry = item.webkitGetAsEntry()
-  const asked = item.getAsFileSystemHandle?.().catch(() => null) ?? Promise.resolve(null)
+  // Of a folder that the browser keeps from pages, such as a system's, it may ask the person first, or never answer.
+  const late = new Promise<null>((resolve) => setTimeout(resolve, HANDLE_WITHIN_MS, null))
+  const asked = Promise.race([item.getAsFileSystemHandle?.().catch(() => null) ?? null, late])
   return asked.then(async (handle) => {
     const byHandle = handle === null ? undefined : await walkHandle(handle, '').catch(() => undefined)
     if (byHandle !== undefined) return byHandle

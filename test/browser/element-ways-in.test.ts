@@ -47,6 +47,18 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(registered).toEqual([['take-1.action', 'take-2.action', 'take-10.action']])
   })
 
+  test('walks a folder of which the browser gives no handle, nor says so', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const never = () => new Promise(() => undefined)
+      Object.defineProperty(DataTransferItem.prototype, 'getAsFileSystemHandle', { value: never })
+    })
+    await addElement(page, CAPTURE)
+    await dropOnto(page, [pathOf('game')])
+
+    await page.getByRole('button', { name: 'Upload 3 files', exact: true }).waitFor()
+  })
+
   test('goes on after a reload by one click where the browser remembers the files', async () => {
     const page = await openPage()
     await page.route(isLatePart, () => undefined)
