@@ -7,7 +7,7 @@ import { indexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
 import { keptHandles } from './adapters/browser/kept-handles.ts'
 import { listenForNetwork } from './adapters/browser/network-hints.ts'
 import { pageClock } from './adapters/browser/page-clock.ts'
-import { createPickedFiles, handleOf, type MissingFile } from './adapters/browser/picked-files.ts'
+import { createPickedFiles, handleOf, type MissingFile, type SessionFile } from './adapters/browser/picked-files.ts'
 import { createWaking } from './adapters/browser/wake-lock.ts'
 import { xhrTransport } from './adapters/browser/xhr-transport.ts'
 import { fetchTransport } from './adapters/web/fetch-transport.ts'
@@ -22,7 +22,7 @@ export { sharingHosts } from './adapters/browser/host-slots.ts'
 export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
 export { pageClock } from './adapters/browser/page-clock.ts'
-export { fileFromHandle, type MissingFile } from './adapters/browser/picked-files.ts'
+export { fileFromHandle, type MissingFile, type SessionFile } from './adapters/browser/picked-files.ts'
 export { drivenSessions } from './adapters/browser/session-lease.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
 export { learnFacts } from './adapters/web/file-facts.ts'
@@ -49,6 +49,8 @@ export interface BrowserUplink extends Uplink {
   resume(key: string, options?: BrowserResumeOptions): Promise<Upload>
   /** What must be picked again, or allowed, before `resume` can go on; empty when nothing. */
   missingFiles(key: string, files?: readonly File[]): Promise<readonly MissingFile[]>
+  /** Every file of a session, those that are missing with how they can be had again. */
+  sessionFiles(key: string, files?: readonly File[]): Promise<readonly SessionFile[]>
   /** Asks the person to allow the files that the browser remembers. Call it in a click; gives what is missing still. */
   allowFiles(key: string): Promise<readonly MissingFile[]>
 }
@@ -106,6 +108,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       return accompany(await uplink.resume(key, { ...resumeOptions, source }), [])
     },
     missingFiles: (key, files = []) => picked.missing(key, files),
+    sessionFiles: (key, files = []) => picked.all(key, files),
     allowFiles: (key) => picked.allow(key),
     async close() {
       stopListening()

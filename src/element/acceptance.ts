@@ -11,7 +11,7 @@ export type RefusalReason =
   | 'empty'
   /** Hidden, or made by an operating system. */
   | 'system'
-  /** The very file is in the list already. */
+  /** The very file is in the list already, or in an unfinished upload that is offered. */
   | 'twice'
   /** Another file of this name is, and a capture session knows a file by its name alone. */
   | 'name'
@@ -28,6 +28,16 @@ export interface AcceptanceRules {
   readonly isCapture: boolean
   /** Two files of one name get their folder's name in front, so they are no reason to refuse. */
   readonly isRenaming: boolean
+  /** What unfinished uploads that are offered hold. */
+  readonly offered: readonly Present[]
+}
+
+/** A file that is here already. */
+interface Present {
+  readonly name: string
+  readonly bytes: number
+  /** Undefined: not known, so that any will do. */
+  readonly modifiedAtMs?: number | undefined
 }
 
 const SYSTEM_FILE = /^\.|^(?:thumbs\.db|desktop\.ini|icon\r)$/i
@@ -36,13 +46,13 @@ const VIDEO = /\.(?:mov|mp4)$/i
 /** Judges `files` in their order, as additions to `present`. */
 export function judgeFiles(
   files: readonly ChosenFile[],
-  present: readonly { readonly name: string; readonly bytes: number; readonly modifiedAtMs: number | undefined }[],
+  present: readonly Present[],
   rules: AcceptanceRules,
 ): { readonly accepted: ChosenFile[]; readonly refused: Refusal[] } {
   const accepted: ChosenFile[] = []
   const refused: Refusal[] = []
   const names = new Set(present.map(({ name }) => name))
-  const known = new Set(present.map(({ name, bytes, modifiedAtMs }) => identity(name, bytes, modifiedAtMs)))
+  const known = new Set([...present, ...rules.offered].map(identity))
   const kinds = rules.accept.split(',').flatMap((kind) => kind.trim().toLowerCase() || [])
   let isVideo = present[0] === undefined ? undefined : VIDEO.test(present[0].name)
 
@@ -50,15 +60,16 @@ export function judgeFiles(
     if (SYSTEM_FILE.test(file.name)) return 'system'
     if (kinds.length > 0 && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
     if (file.size === 0) return 'empty'
-    if (known.has(identity(file.name, file.size, file.lastModified)) && !(rules.isRenaming && path.includes('/')))
-      return 'twice'
+    const { name, size: bytes, lastModified: modifiedAtMs } = file
+    const isKnown = known.has(identity({ name, bytes, modifiedAtMs })) || known.has(identity({ name, bytes }))
+    if (isKnown && !(rules.isRenaming && path.includes('/'))) return 'twice'
     if (!rules.isCapture) return undefined
     if (names.has(file.name) && !rules.isRenaming) return 'name'
     return isVideo !== undefined && isVideo !== VIDEO.test(file.name) ? 'mixed' : undefined
   }
 
   for (const chosen of files) {
-    const { name, size, lastModified } = chosen.file
+    const { name, size: bytes, lastModified: modifiedAtMs } = chosen.file
     const reason = reasonAgainst(chosen)
     if (reason !== undefined) {
       refused.push({ name, reason })
@@ -66,13 +77,13 @@ export function judgeFiles(
     }
     accepted.push(chosen)
     names.add(name)
-    known.add(identity(name, size, lastModified))
+    known.add(identity({ name, bytes, modifiedAtMs }))
     isVideo ??= VIDEO.test(name)
   }
   return { accepted, refused }
 }
 
-function identity(name: string, bytes: number, modifiedAtMs: number | undefined): string {
+function identity({ name, bytes, modifiedAtMs }: Present): string {
   return JSON.stringify([name, bytes, modifiedAtMs])
 }
 

@@ -28,7 +28,7 @@ const HOUR_MS = 60 * MINUTE_MS
 
 /** `language` is a BCP 47 tag; undefined, or one that Intl does not take, is the browser's own. */
 export function createFormats(language: string | undefined): Formats {
-  const locale = isLocale(language) ? language : undefined
+  const locale = localeOf(language)
   const made = new Map<string, Intl.NumberFormat>()
   const write = (value: number, options: Intl.NumberFormatOptions): string => {
     const name = JSON.stringify(options)
@@ -71,11 +71,10 @@ export function createFormats(language: string | undefined): Formats {
   }
 }
 
-function isLocale(language: string | undefined): language is string {
-  if (language === undefined || language === '') return false
+function localeOf(language: string | undefined): string | undefined {
   try {
-    return Intl.getCanonicalLocales(language).length > 0
+    return Intl.getCanonicalLocales(language)[0]
   } catch {
-    return false
+    return undefined
   }
 }

@@ -2,6 +2,7 @@
 
 import { build, buildButton, setAttribute, setText } from './build-element.ts'
 import type { Formats } from './formats.ts'
+import type { OfferControl } from './offer-control.ts'
 import { isOneClick, type Offer } from './offers.ts'
 import type { UploaderTexts } from './texts.ts'
 
@@ -16,11 +17,7 @@ interface Card {
 }
 
 /** `onEmptied` hears that the card which had the focus is gone. */
-export function createOfferCards(on: {
-  accept(key: string): void
-  discard(key: string): void
-  emptied(): void
-}): OfferCards {
+export function createOfferCards(control: OfferControl, onEmptied: () => void): OfferCards {
   const element = build('div', 'offers')
   const cards = new Map<string, Card>()
   return {
@@ -33,15 +30,15 @@ export function createOfferCards(on: {
         const hadFocus = root.activeElement !== null && card.element.contains(root.activeElement)
         cards.delete(key)
         card.element.remove()
-        if (hadFocus) on.emptied()
+        if (hadFocus) onEmptied()
       }
       for (const offer of offers) {
         const { key } = offer.session
         const card =
           cards.get(key) ??
           createCard(
-            () => on.accept(key),
-            () => on.discard(key),
+            () => void control.accept(key),
+            () => void control.discard(key),
           )
         card.draw(offer, texts, formats)
         if (cards.has(key)) continue

@@ -2,7 +2,7 @@
 
 import { drivenSessions, type BrowserUplink } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { feedOffers, findOffers, isOneClick, keepFound, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
+import { feedOffers, findOffers, isOneClick, offerOf, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
 
 /** How often it is asked whether another tab is still at an upload that is not finished, ms. */
 const DRIVEN_EVERY_MS = 1_000
@@ -11,7 +11,7 @@ export interface OfferControl {
   readonly offers: readonly Offer[]
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
-  /** Gives each file to the offer that misses it, and takes up what is complete; the files that nobody misses. */
+  /** Gives each file to the offer that it belongs to, and takes up what is complete; the files that nobody wants. */
   feed(files: readonly ChosenFile[]): readonly ChosenFile[]
   /**
    * Looks for unfinished uploads of an earlier life, without those in `keysInUse`; those that another tab drives are offered
@@ -38,8 +38,8 @@ export interface OfferControlOptions {
   readonly mayGiveUp: (atStake: AtStake) => Promise<boolean>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: () => void
-  /** An offer was taken up or given up, or another tab drives an upload no more: time to look. */
-  readonly lookAgain: () => void
+  /** An offer was taken up or is given up, or another tab drives an upload no more: time to look. */
+  readonly lookAgain: () => Promise<void>
   readonly onChange: () => void
 }
 
@@ -62,7 +62,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   const lookAgain = (without?: string): void => {
     looks += 1
     offers = offers.filter(({ session }) => session.key !== without)
-    options.lookAgain()
+    void options.lookAgain()
   }
   const watch = (driven: readonly Offer[], own: number): void => {
     const check = async (): Promise<void> => {
@@ -97,12 +97,15 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         return
       }
       await once(key, async (uplink) => {
-        const missing = await uplink.allowFiles(key)
+        await uplink.allowFiles(key)
+        const files = await uplink.sessionFiles(key)
         // Files may have been chosen meanwhile.
-        await goOn(uplink, keepFound({ ...offer, missing }, find(key)))
+        await goOn(uplink, offerOf(offer.session, files, find(key)?.found))
       })
     },
     async discard(key) {
+      // Another tab may have confirmed more since the offer was drawn, or all of it.
+      await options.lookAgain()
       const offer = find(key)
       if (offer === undefined || !(await options.mayGiveUp(offer.session))) return
       await attempt(async (uplink) => {
@@ -114,9 +117,8 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     },
     feed(files) {
       const fed = feedOffers(offers, files)
-      const complete = fed.offers.filter((offer, index) => offer !== offers[index] && offer.missing.length === 0)
       offers = fed.offers
-      for (const offer of complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
+      for (const offer of fed.complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
     async look(uplinkOf, flow, keysInUse) {
@@ -125,7 +127,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       try {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
-        if (uplink === undefined || !('missingFiles' in uplink)) return
+        if (uplink === undefined || !('sessionFiles' in uplink)) return
         // Before the journal is read: what ends meanwhile is looked at again.
         const isDriven = await drivenSessions()
         const all = await findOffers(uplink, flow, keysInUse)
@@ -137,7 +139,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       }
       if (own !== looks) return
       // What was chosen again stays chosen.
-      offers = fresh.map((offer) => keepFound(offer, find(offer.session.key)))
+      offers = fresh.map(({ session, files }) => offerOf(session, files, find(session.key)?.found))
       onChange()
     },
   }

@@ -1,7 +1,7 @@
 // Uploads of an earlier life of the page that are not finished: found in the journal, offered, fed with the files that
 // are chosen again, and taken up when none is missing.
 
-import type { BrowserUplink, MissingFile } from '../browser.ts'
+import type { BrowserUplink, SessionFile } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import type { Upload, UploadFileStatus } from '../flows/upload.ts'
@@ -9,10 +9,12 @@ import type { ChosenFile } from './chosen-files.ts'
 
 export interface Offer {
   readonly session: SessionSummary
-  /** What the person has to choose again or allow. */
-  readonly missing: readonly MissingFile[]
+  /** All of the session, what is confirmed too: it is not begun anew beside the offer. */
+  readonly files: readonly SessionFile[]
   /** What was chosen again already, by file index. */
   readonly found: ReadonlyMap<number, ChosenFile>
+  /** What the person has to choose again or allow. */
+  readonly missing: readonly SessionFile[]
 }
 
 export interface ResumedUpload {
@@ -29,37 +31,53 @@ export async function findOffers(
   const open = (await uplink.sessions()).filter(
     ({ key, flow: of, status }) => of === flow && !keysInUse.has(key) && ['open', 'partial', 'failed'].includes(status),
   )
-  return Promise.all(
-    open.map(async (session) => ({ session, missing: await uplink.missingFiles(session.key), found: new Map() })),
-  )
+  return Promise.all(open.map(async (session) => offerOf(session, await uplink.sessionFiles(session.key))))
 }
 
-/** Gives each file to the first offer that misses it, by name, size and time; `rest` is what nobody misses. */
+/** The offer of these files, with those chosen of `found` that it misses. */
+export function offerOf(
+  session: SessionSummary,
+  files: readonly SessionFile[],
+  found: Offer['found'] = new Map(),
+): Offer {
+  const all = files.filter(({ how }) => how !== undefined)
+  const kept = all.flatMap(({ fileIndex }) => {
+    const chosen = found.get(fileIndex)
+    return chosen === undefined ? [] : [[fileIndex, chosen] as const]
+  })
+  const missing = all.filter(({ fileIndex }) => !found.has(fileIndex))
+  return { session, files, found: new Map(kept), missing }
+}
+
+/**
+ * Gives each file to the first offer that misses it, by name, size and time; `rest` is what nobody misses. What an offer has
+ * already counts as chosen for it when it then misses nothing.
+ */
 export function feedOffers(
   offers: readonly Offer[],
   files: readonly ChosenFile[],
-): { readonly offers: readonly Offer[]; readonly rest: readonly ChosenFile[] } {
+): { readonly offers: readonly Offer[]; readonly complete: readonly Offer[]; readonly rest: readonly ChosenFile[] } {
   let rest = files
+  const complete: Offer[] = []
   const fed = offers.map((offer) => {
-    const found = new Map(offer.found)
-    rest = rest.filter((chosen) => {
-      // One file for one that is missing, though two may look the same.
-      const wanted = offer.missing.find((each) => !found.has(each.fileIndex) && isSame(each, chosen.file))
-      if (wanted !== undefined) found.set(wanted.fileIndex, chosen)
-      return wanted === undefined
-    })
-    if (found.size === offer.found.size) return offer
-    return { ...offer, found, missing: offer.missing.filter(({ fileIndex }) => !found.has(fileIndex)) }
+    const found = new Map<number, ChosenFile>()
+    const take = (wanted: readonly SessionFile[]): void => {
+      rest = rest.filter((chosen) => {
+        // One file for one that is wanted, though two may look the same.
+        const same = wanted.find((each) => !found.has(each.fileIndex) && isSame(each, chosen.file))
+        if (same !== undefined) found.set(same.fileIndex, chosen)
+        return same === undefined
+      })
+    }
+    take(offer.missing)
+    const now = offerOf(offer.session, offer.files, new Map([...offer.found, ...found]))
+    if (now.missing.length === 0) {
+      take(offer.files)
+      if (found.size > 0) complete.push(now)
+    }
+    return now
   })
-  return { offers: fed, rest }
-}
-
-/** The offer with those files chosen that were chosen for it before, of those that it misses. */
-export function keepFound(offer: Offer, before: Offer | undefined): Offer {
-  const found = new Map(
-    [...(before?.found ?? [])].filter(([index]) => offer.missing.some((file) => file.fileIndex === index)),
-  )
-  return { ...offer, found, missing: offer.missing.filter(({ fileIndex }) => !found.has(fileIndex)) }
+  return { offers: fed, complete, rest }
 }
 
 /** Takes an upload up; when files turn out to be missing, the offer that says which. */
@@ -74,8 +92,9 @@ export async function resumeOffer(uplink: BrowserUplink, offer: Offer): Promise<
     const missing = await uplink.missingFiles(key, files)
     if (missing.length === 0) throw error
     // Those no more as they were when they were chosen can be chosen once more.
-    const found = new Map([...offer.found].filter(([index]) => missing.every(({ fileIndex }) => fileIndex !== index)))
-    return { ...offer, missing, found }
+    const found = new Map(offer.found)
+    for (const { fileIndex } of missing) found.delete(fileIndex)
+    return offerOf(offer.session, await uplink.sessionFiles(key), found)
   }
 }
 
@@ -84,7 +103,7 @@ export function isOneClick({ missing }: Offer): boolean {
   return missing.every((file) => file.how === 'allow')
 }
 
-function isSame({ fileName, bytes, modifiedAtMs }: MissingFile, file: File): boolean {
+function isSame({ fileName, bytes, modifiedAtMs }: SessionFile, file: File): boolean {
   return (
     file.name === fileName && file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
   )

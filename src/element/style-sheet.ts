@@ -44,6 +44,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 }
 .title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
 .hint, .facts { color: var(--_muted); font-size: 0.875em; }
+.hint { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
@@ -53,11 +54,9 @@ button {
   min-block-size: 40px; padding: 8px 16px; cursor: pointer;
   background: var(--_surface); border: 1px solid var(--_edge);
   border-radius: var(--mocap-button-radius, 8px);
-  transition: background-color 120ms, border-color 120ms;
 }
 button:hover { background: var(--_raised); border-color: var(--_text); }
-button:active { translate: 0 1px; }
-button:disabled { opacity: 0.55; cursor: default; translate: none; }
+button:disabled { opacity: 0.55; cursor: default; }
 .primary-button { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .primary-button:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_text)); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
@@ -70,37 +69,29 @@ button:disabled { opacity: 0.55; cursor: default; translate: none; }
   display: flex; flex-direction: column; align-items: center; gap: 16px;
   margin: 12px; padding: 40px 24px; text-align: center;
   border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
-  transition: background-color 120ms, border-color 120ms;
 }
 .drop-icon { padding: 12px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-.drop-words .title { font-size: 1.125em; }
-.drop-words .hint { margin-block-start: 4px; }
 .drop-zone:not([data-compact]) .actions { justify-content: center; }
 .drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: color-mix(in oklab, var(--_accent) 9%, var(--_surface)); }
 .drop-zone[data-compact] { flex-direction: row; flex-wrap: wrap; padding: 12px 16px; gap: 8px 12px; text-align: start; }
 .drop-zone[data-compact] .drop-icon { padding: 8px; }
 .drop-zone[data-compact] .drop-words { flex: 1 1 12rem; }
-.drop-zone[data-compact] .drop-words .title { font-size: 1em; }
 
-.offer, .notice {
+.offer, .notice, .summary {
   display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
   margin: 12px 12px 0; padding: 16px; border-radius: calc(var(--mocap-radius, 12px) - 4px); background: var(--_raised);
 }
 .offer { border-inline-start: 4px solid var(--_accent); }
-.offer-words { flex: 1 1 16rem; }
+.offer-words, .summary-words { flex: 1 1 14rem; }
 .notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
 .notice > div { min-inline-size: 0; overflow-wrap: anywhere; }
 .notice ul { margin-block-start: 6px; font-size: 0.875em; }
 .notice li + li { margin-block-start: 2px; }
-.notice .hint { margin-block-start: 4px; }
 .notice button { margin: -8px -8px -8px 0; }
 
-.summary {
-  display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
-  padding: 16px 20px; border-block-start: 1px solid var(--_line);
-}
-.summary-words { flex: 1 1 14rem; min-inline-size: 0; }
-.summary .title { font-size: 1.125em; }
+.summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
+.summary-words { min-inline-size: 0; }
+.summary .title, .drop-zone:not([data-compact]) .title, dialog h2 { font-size: 1.125em; }
 .total-bar { flex: 1 0 100%; block-size: 8px; }
 .summary[data-outcome='done'] .title { color: var(--_success); }
 .summary[data-outcome='problem'] .title { color: var(--_danger); }
@@ -113,7 +104,7 @@ dialog {
   border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px); box-shadow: 0 16px 48px rgb(0 0 0 / 0.28);
 }
 dialog::backdrop { background: rgb(10 12 16 / 0.5); }
-dialog h2 { font-weight: 600; font-size: 1.125em; }
+dialog h2 { font-weight: 600; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
 dialog .actions { justify-content: end; }
 dialog button { flex: 1 1 auto; }
@@ -143,29 +134,29 @@ const ROWS = `
 .file-problem { flex: 1 0 100%; font-size: 0.875em; color: var(--_danger); }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
 .file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; font-size: 0.875em; flex: none; }
-.file[data-state='uploading'] .file-icon, .file[data-state='confirming'] .file-icon { color: var(--_accent); }
-.file[data-state='confirmed'] .file-icon, .file[data-state='confirmed'] .file-status { color: var(--_success); }
-.file[data-state='failed'] .file-icon, .file[data-state='failed'] .file-status { color: var(--_danger); }
+[data-state='uploading'] .file-icon, [data-state='confirming'] .file-icon { color: var(--_accent); }
+[data-state='confirmed'] :is(.file-icon, .file-status) { color: var(--_success); }
+[data-state='failed'] :is(.file-icon, .file-status) { color: var(--_danger); }
 @container (max-width: 34rem) {
   .drop-zone { padding: 28px 16px; }
   .drop-zone[data-compact] { padding: 12px; }
   .drop-zone .actions { align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
   .drop-zone[data-compact] .drop-icon { display: none; }
-  .drop-zone[data-compact] button { padding: 8px; }
+  .drop-zone[data-compact] button { padding: 8px; flex: 1 1 auto; font-size: 0.875em; }
   .summary, .file { padding-inline: 16px; }
-  .summary .actions { flex: 1 1 100%; }
-  .summary .actions .primary-button, .summary .actions .pause-button { flex: 1; }
+  .summary .actions, .offer .actions { flex: 1 1 100%; }
+  .actions :is(.primary-button, .pause-button) { flex: 1; }
   .words .facts { flex: 1 0 100%; justify-content: space-between; }
   .file-name { flex-basis: 100%; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
   .notice button { margin: -8px -10px; }
-  .offer .actions .primary-button { flex: 1; }
-  .offer .actions { flex: 1 1 100%; }
-  .file[data-state='failed'] { flex-wrap: wrap; row-gap: 8px; }
-  .file[data-state='failed'] .words { flex-basis: calc(100% - 32px); }
-  .file[data-state='failed'] button { margin-inline-start: 32px; }
+  .file { row-gap: 8px; }
+  .file button { padding-inline: 8px; margin-inline-start: 8px; }
+  [data-state='failed'] { flex-wrap: wrap; }
+  [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
+  [data-state='failed'] button { margin-inline-start: 32px; }
 }
 `
 
@@ -174,11 +165,9 @@ const MOODS = `
   button, .file button { min-block-size: 44px; }
 }
 @media (prefers-reduced-motion: no-preference) {
+  button, .drop-zone { transition: background-color 120ms, border-color 120ms; }
+  button:active:enabled { translate: 0 1px; }
   .fill { transition: inline-size 180ms linear; }
-}
-@media (prefers-reduced-motion: reduce) {
-  button, .drop-zone { transition: none; }
-  button:active { translate: none; }
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }

@@ -20,11 +20,13 @@ export interface SummaryState {
 }
 
 export interface SummaryActions {
-  start(): void
+  start(): Promise<void>
   pause(): void
   resume(): void
-  retry(): void
-  cancel(): void
+  retry(): Promise<void>
+  /** Asks first when something is confirmed; false when the answer was no. */
+  cancel(): Promise<boolean>
+  /** Takes what is over out of the list. */
   clear(): void
 }
 
@@ -38,14 +40,22 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   const facts = build('p', 'summary-facts facts')
   const [bar, fill] = buildBar('total-bar')
   let isPaused = false
-  const start = buildButton('start-button primary-button', () => actions.start())
+  /** When it last moved. */
+  let sentBytes = 0
+  const start = buildButton('start-button primary-button', () => void actions.start())
   const pause = buildButton('pause-button', () => (isPaused ? actions.resume() : actions.pause()))
-  const retry = buildButton('retry-button primary-button', () => actions.retry())
+  const retry = buildButton('retry-button primary-button', () => void actions.retry())
   const clear = buildButton('clear-button quiet-button', () => actions.clear())
-  const cancel = buildButton('cancel-button quiet-button', () => actions.cancel())
+  const cancel = buildButton('cancel-button quiet-button', () => void actions.cancel())
   const buttons = [start, pause, retry, clear, cancel]
-  const words = build('div', 'summary-words', {}, heading, facts)
-  const element = build('div', 'summary', {}, words, build('div', 'actions', {}, ...buttons), bar)
+  const element = build(
+    'div',
+    'summary',
+    {},
+    build('div', 'summary-words', {}, heading, facts),
+    build('div', 'actions', {}, ...buttons),
+    bar,
+  )
   /** To the first control that can be used now. */
   const focus = (): void => (buttons.find((button) => !button.hidden && !button.disabled) ?? heading).focus()
 
@@ -53,16 +63,18 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
     element,
     draw(texts, formats, state) {
       const { phase, totals } = state
-      const isRunning = phase === 'uploading' || phase === 'waiting' || phase === 'paused' || phase === 'cancelling'
+      const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
       const root = element.getRootNode() as ShadowRoot
-      const hadFocus = buttons.some((button) => button === root.activeElement)
+      const focused = buttons.find((button) => button === root.activeElement)
+      const words = headingOf(texts, formats, state)
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'
-      setText(heading, headingOf(texts, formats, state))
-      setText(facts, factsOf(texts, formats, state))
+      if (phase === 'uploading') sentBytes = totals.sentBytes
+      setText(heading, words)
+      setText(facts, factsOf(texts, formats, state, totals.sentBytes < sentBytes))
       const share = totals.totalBytes === 0 ? 0 : Math.min(1, totals.sentBytes / totals.totalBytes)
       bar.hidden = !isRunning
-      drawBar(bar, fill, share, texts.totalProgress, `${formats.percent(share)}, ${headingOf(texts, formats, state)}`)
+      drawBar(bar, fill, share, texts.totalProgress, `${formats.percent(share)}, ${words}`)
       element.dataset['phase'] = phase
       element.dataset['outcome'] = outcomeOf(state)
       start.hidden = state.readyCount === 0
@@ -78,12 +90,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       setText(clear, texts.clear)
       setText(cancel, texts.cancel)
       // A button that is hidden or disabled drops the focus to the top of the page.
-      const focused = root.activeElement
-      if (
-        hadFocus &&
-        (focused === null || (focused as HTMLButtonElement).hidden || (focused as HTMLButtonElement).disabled)
-      )
-        focus()
+      if (focused?.hidden === true || focused?.disabled === true) focus()
     },
   }
 }
@@ -121,7 +128,13 @@ function headingOf(
   }
 }
 
-function factsOf(texts: UploaderTexts, formats: Formats, { phase, totals, wasCancelled }: SummaryState): string {
+/** `hasLost`: what was on its way when it stopped. */
+function factsOf(
+  texts: UploaderTexts,
+  formats: Formats,
+  { phase, totals, wasCancelled }: SummaryState,
+  hasLost: boolean,
+): string {
   // What was confirmed of an upload that is given up counts no more.
   if (phase === 'ready' || phase === 'empty' || (wasCancelled && phase === 'settled')) return ''
   const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
@@ -132,7 +145,9 @@ function factsOf(texts: UploaderTexts, formats: Formats, { phase, totals, wasCan
     isOver &&
       confirmedBytes < totalBytes &&
       texts.progress(formats.count(totals.filesConfirmed), formats.count(totals.filesTotal)),
+    !isOver && totals.filesFailed > 0 && texts.notDone(formats.count(totals.filesFailed)),
     isOver && confirmedBytes === totalBytes ? formats.bytes(totalBytes) : amount,
+    !isOver && hasLost && texts.sentAgain,
     isMoving && formats.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && texts.remaining(formats.duration(remainingMs)),
   ]

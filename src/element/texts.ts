@@ -55,6 +55,8 @@ export interface UploaderTexts {
   readonly notDone: (files: Amount) => string
   readonly noneDone: string
   readonly wasCancelled: string
+  /** Beside what is kept, when it stopped in the middle of a part. */
+  readonly sentAgain: string
   readonly amountOf: (some: string, all: string) => string
   readonly totalProgress: string
 
@@ -138,6 +140,7 @@ export const englishTexts: UploaderTexts = {
   notDone: (amount) => `${files(amount)} not uploaded`,
   noneDone: 'Nothing was uploaded',
   wasCancelled: 'The upload was cancelled',
+  sentAgain: 'what was on its way is sent again',
   amountOf: (some, all) => `${some} of ${all}`,
   totalProgress: 'All files together',
 
@@ -147,7 +150,7 @@ export const englishTexts: UploaderTexts = {
     mixed: 'videos and tracking files cannot go together; upload each kind on its own',
     empty: 'the file is empty',
     system: 'hidden or made by the system',
-    twice: 'it is in the list already',
+    twice: 'it was added already',
     name: 'another file has the same name; rename one of them',
   },
   andMore: ({ text }) => `and ${text} more`,

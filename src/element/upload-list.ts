@@ -109,6 +109,13 @@ export function createUploadList(listener: ListListener): UploadList {
     listener.change()
   }
 
+  const carry = (upload: Upload, carried: readonly Item[]): void => {
+    const job: Job = { upload, items: carried, report: undefined }
+    jobs = [...jobs, job]
+    stale.add(job)
+    follow(job)
+  }
+
   const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
     const ended = { bytesPerSecond: 0, isOver: true }
     const isCancelled = report?.status === 'cancelled'
@@ -130,11 +137,7 @@ export function createUploadList(listener: ListListener): UploadList {
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totalsOf(active(), active()),
     retryable: () =>
-      jobs
-        .filter((job) => !isActive(job))
-        .flatMap((job) => job.items)
-        .filter((item) => item.state === 'failed' && item.error !== undefined && actionOf(item.error) !== 'choose')
-        .filter((item) => items.includes(item)),
+      items.filter(({ state, error, isOver }) => state === 'failed' && isOver && error && actionOf(error) !== 'choose'),
     add(files) {
       put(files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen)))
       listener.change()
@@ -153,18 +156,13 @@ export function createUploadList(listener: ListListener): UploadList {
       if (taken.length === 0) return 0
       const upload = begin(taken.flatMap((item) => found.get(item) ?? []))
       for (const item of taken) touch(item, { state: 'waiting', error: undefined })
-      const job: Job = { upload, items: taken, report: undefined }
-      jobs = [...jobs, job]
-      follow(job)
+      carry(upload, taken)
       return taken.length
     },
     adopt(upload, fileOf) {
       const adopted = upload.files().map((status) => newItem(status.name, status.bytes, fileOf(status), 'waiting'))
       put(adopted)
-      const job: Job = { upload, items: adopted, report: undefined }
-      jobs = [...jobs, job]
-      stale.add(job)
-      follow(job)
+      carry(upload, adopted)
     },
     pause() {
       for (const job of active()) job.upload.pause()

@@ -7,11 +7,12 @@ import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, type UploaderInput } from './attributes.ts'
 import { createFormats, type Formats } from './formats.ts'
+import type { Setting } from './setting.ts'
 import { styleSheet } from './style-sheet.ts'
 import { englishTexts, type UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
 import { tellOn } from './uploader-events.ts'
-import { createUploaderView, type Setting, type UploaderView } from './uploader-view.ts'
+import { createUploaderView, type UploaderView } from './uploader-view.ts'
 
 /** Where there is no page, on a server that renders, the module can be loaded all the same. */
 const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
@@ -34,6 +35,11 @@ export class MocapUploaderElement extends Base {
   #texts: UploaderTexts = englishTexts
   #formats: { readonly of: string | undefined; readonly formats: Formats } | undefined
 
+  /** Also whenever somebody comes back to the page: meanwhile another tab may have done something. */
+  readonly #look = (): void => {
+    if (this.isConnected && !document.hidden) void this.#view.lookForOffers()
+  }
+
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
@@ -51,13 +57,18 @@ export class MocapUploaderElement extends Base {
       Reflect.set(this, name, value)
     }
     this.#view.redraw()
-    void this.#view.lookForOffers()
+    this.#look()
+    document.addEventListener('visibilitychange', this.#look)
+  }
+
+  disconnectedCallback(): void {
+    document.removeEventListener('visibilitychange', this.#look)
   }
 
   attributeChangedCallback(name: string): void {
     if (!this.isConnected) return
     this.#view.redraw()
-    if (name === 'base-url' || name === 'flow') void this.#view.lookForOffers()
+    if (name === 'base-url' || name === 'flow') this.#look()
   }
 
   /** The Uplink that carries everything; wins over `base-url` and `credentials`. It stays the page's: nobody closes it. */
@@ -66,7 +77,7 @@ export class MocapUploaderElement extends Base {
   }
   set uplink(uplink: BrowserUplink | undefined) {
     this.#uplink = uplink
-    if (this.isConnected) void this.#view.lookForOffers()
+    this.#look()
   }
 
   /** `{ apiKey }` or `{ accessToken }`, a string or an async function, for the Uplink that the element makes of `base-url`. */
@@ -76,7 +87,7 @@ export class MocapUploaderElement extends Base {
   set credentials(credentials: Credentials | undefined) {
     this.#credentials = credentials
     this.#made = undefined
-    if (this.isConnected) void this.#view.lookForOffers()
+    this.#look()
   }
 
   /** Everything of an upload but its files; its fields win over the attributes. */

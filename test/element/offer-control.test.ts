@@ -3,7 +3,7 @@
 
 import { afterEach, expect, it, vi } from 'vitest'
 
-import type { BrowserUplink, MissingFile } from '../../src/browser.ts'
+import type { BrowserUplink, MissingFile, SessionFile } from '../../src/browser.ts'
 import { createOfferControl } from '../../src/element/offer-control.ts'
 import type { Upload } from '../../src/flows/upload.ts'
 
@@ -15,22 +15,26 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** One unfinished session that misses these files; resumes, and looks that are held, are answered when the test says so. */
-async function offered(...missing: readonly MissingFile[]) {
+/** One unfinished session of these files; resumes, and looks that are held, are answered when the test says so. */
+async function offered(...missing: readonly SessionFile[]) {
   const resumed: string[] = []
   let answer = (): void => undefined
   const answered = new Promise<void>((resolve) => (answer = resolve))
   const held: (() => void)[] = []
   const taken: Upload[] = []
-  const journal = { missing, allowed: missing, isOpen: true, isHeld: false }
-  const listed = () => (journal.isOpen ? [{ key: KEY, flow: 'capture', status: 'open', filesTotal: 2 }] : [])
+  const asked: number[] = []
+  const journal = { missing, isOpen: true, isHeld: false, status: 'open', filesConfirmed: 0 }
+  const listed = () => {
+    const { status, filesConfirmed } = journal
+    return journal.isOpen ? [{ key: KEY, flow: 'capture', status, filesConfirmed, filesTotal: 2 }] : []
+  }
   const uplink = {
     sessions() {
       const found = listed()
       return journal.isHeld ? new Promise((resolve) => held.push(() => resolve(found))) : Promise.resolve(found)
     },
-    missingFiles: () => Promise.resolve(journal.missing),
-    allowFiles: () => Promise.resolve(journal.allowed),
+    sessionFiles: () => Promise.resolve(journal.missing),
+    allowFiles: () => Promise.resolve(journal.missing),
     cancelSession() {
       journal.isOpen = false
       return Promise.resolve()
@@ -41,15 +45,18 @@ async function offered(...missing: readonly MissingFile[]) {
       return { key } as Upload
     },
   } as unknown as BrowserUplink
-  const look = () => control.look(() => uplink, 'capture', new Set(taken.map(({ key }) => key)))
+  const look = (): Promise<void> => control.look(() => uplink, 'capture', new Set(taken.map(({ key }) => key)))
   const control = createOfferControl({
     target: { isConnected: true },
     attempt: (work) => work(uplink),
     choose: () => undefined,
-    mayGiveUp: () => Promise.resolve(true),
+    mayGiveUp(atStake) {
+      asked.push(atStake.filesConfirmed)
+      return Promise.resolve(true)
+    },
     onTaken: ({ upload }) => void taken.push(upload),
     onDiscarded: () => undefined,
-    lookAgain: () => undefined,
+    lookAgain: look,
     onChange: () => undefined,
   })
   await look()
@@ -60,6 +67,7 @@ async function offered(...missing: readonly MissingFile[]) {
     look,
     resumed,
     taken,
+    asked,
     answer,
     answerLooks,
   }
@@ -124,6 +132,7 @@ it.each(['given up', 'taken up'])('offers nothing that was %s while it looked', 
   const { control, journal, look, answer, answerLooks } = await offered()
   journal.isHeld = true
   const looking = look()
+  journal.isHeld = false
 
   const click = how === 'given up' ? control.discard(KEY) : control.accept(KEY)
   answer()
@@ -141,6 +150,37 @@ it('gives up an offer that was looked at anew while the person was asked', async
   await Promise.all([look(), click])
 
   expect(control.offers).toEqual([])
+})
+
+it('asks about what is confirmed now, when it was offered before another tab went on', async () => {
+  const { control, journal, asked } = await offered(missingFile(0))
+  journal.filesConfirmed = 1
+
+  await control.discard(KEY)
+
+  expect(asked).toEqual([1])
+})
+
+it('gives up nothing that another tab has finished since it was offered', async () => {
+  const { control, journal, asked } = await offered(missingFile(0))
+  journal.status = 'confirmed'
+
+  await control.discard(KEY)
+
+  expect(asked).toEqual([])
+  expect(journal.isOpen).toBe(true)
+  expect(control.offers).toEqual([])
+})
+
+it('goes on when files that it has already are chosen again, and begins nothing with them', async () => {
+  const { how, ...had } = missingFile(0)
+  const { control, resumed, taken, answer } = await offered(had)
+
+  const rest = control.feed([chosen('0.c3d')])
+  answer()
+  await expect.poll(() => taken).toHaveLength(1)
+
+  expect([how, rest, resumed]).toEqual(['pick', [], [KEY]])
 })
 
 /** Unfinished sessions that other tabs drive, which `free` ends; a journal that tells how often it was read. */
@@ -163,9 +203,9 @@ async function driven(keys: readonly string[]) {
       const open = keys.filter((key) => !done.has(key))
       return Promise.resolve(open.map((key) => ({ key, flow: 'capture', status: 'open', filesTotal: 1 })))
     },
-    missingFiles: () => Promise.resolve([]),
+    sessionFiles: () => Promise.resolve([]),
   } as unknown as BrowserUplink
-  const look = () => control.look(() => uplink, 'capture', new Set())
+  const look = (): Promise<void> => control.look(() => uplink, 'capture', new Set())
   const control = createOfferControl({
     target,
     attempt: (work) => work(uplink),
@@ -173,7 +213,7 @@ async function driven(keys: readonly string[]) {
     mayGiveUp: () => Promise.resolve(true),
     onTaken: () => undefined,
     onDiscarded: () => undefined,
-    lookAgain: () => void look(),
+    lookAgain: look,
     onChange: () => undefined,
   })
   const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * SECOND_MS)

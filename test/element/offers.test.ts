@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
-import { feedOffers, type Offer } from '../../src/element/offers.ts'
+import { feedOffers, offerOf, type Offer } from '../../src/element/offers.ts'
 
 function chosen(path: string): ChosenFile {
   return { file: new File(['one'], path.slice(path.lastIndexOf('/') + 1), { lastModified: 7 }), path }
@@ -14,7 +14,7 @@ function offerOfTwo(): Offer {
   const missing = ['cam1_take.c3d', 'cam2_take.c3d'].map((name, fileIndex) => ({
     ...{ fileIndex, name, fileName: 'take.c3d', bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
   }))
-  return { session: {} as Offer['session'], missing, found: new Map() }
+  return offerOf({} as Offer['session'], missing)
 }
 
 it('know a file by the name that it has with the person, whatever the service calls it', () => {
@@ -31,4 +31,16 @@ it('take one file for one of two that look the same, and go on missing the other
   const { offers } = feedOffers([offerOfTwo()], [chosen('cam1/take.c3d')])
 
   expect(offers[0]?.missing).toHaveLength(1)
+})
+
+it('take what an offer has already only when it then misses nothing', () => {
+  const [confirmed, missing] = offerOfTwo().files
+  const { how, ...had } = { ...confirmed!, fileName: 'had.c3d' }
+  const offer = offerOf({} as Offer['session'], [had, missing!])
+  expect(how).toBe('pick')
+
+  expect(feedOffers([offer], [chosen('had.c3d')])).toMatchObject({ complete: [], rest: [{ path: 'had.c3d' }] })
+  const all = feedOffers([offer], [chosen('had.c3d'), chosen('take.c3d')])
+  expect(all).toMatchObject({ rest: [] })
+  expect(all.complete).toHaveLength(1)
 })

@@ -10,15 +10,23 @@ import { blobSource } from '../web/blob-source.ts'
 import { learnFacts } from '../web/file-facts.ts'
 import { isReadable, type KeptHandles } from './kept-handles.ts'
 
-/** A file that a session needs and the page does not have. */
-export interface MissingFile {
+/** A file of a session. */
+export interface SessionFile {
   readonly fileIndex: number
   readonly name: string
   /** Its name with the person: `name` is another one where `rename` gave it. */
   readonly fileName: string
   readonly bytes: number
   readonly modifiedAtMs?: number
-  /** `allow`: the browser remembers it and needs a click (`allowFiles`); `pick`: the person has to choose it again. */
+  /**
+   * `allow`: the browser remembers it and needs a click (`allowFiles`); `pick`: the person has to choose it again. Absent: it is
+   * confirmed, or the page has it.
+   */
+  readonly how?: 'allow' | 'pick'
+}
+
+/** A file that a session needs and the page does not have. */
+export interface MissingFile extends SessionFile {
   readonly how: 'allow' | 'pick'
 }
 
@@ -32,6 +40,7 @@ interface Remembered {
 export interface PickedFiles {
   /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
   remember(upload: Remembered, handles: readonly (FileSystemFileHandle | undefined)[]): void
+  all(key: string, files: readonly File[]): Promise<readonly SessionFile[]>
   missing(key: string, files: readonly File[]): Promise<readonly MissingFile[]>
   allow(key: string): Promise<readonly MissingFile[]>
   /** How `resume` finds each file. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
@@ -57,22 +66,26 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const folded = foldJournal(await journal.read(key))
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
     const found = new Map<number, File>()
-    const missing: MissingFile[] = []
-    const needed = neededFiles(folded)
+    const all: SessionFile[] = []
+    const planned = plannedFiles(folded)
+    const needed = planned.filter(({ isConfirmed }) => !isConfirmed)
     const free = new Set(files)
-    for (const wanted of needed) {
-      const handle = known.get(wanted.fileIndex)
-      const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
-      if (picked === undefined) {
-        const { fileIndex, name, fileName, sizeBytes: bytes, modifiedAtMs } = wanted
-        missing.push({ fileIndex, name, fileName, bytes, ...given({ modifiedAtMs }), how: await howToFind(handle) })
-      } else {
-        // Of two that look the same, one was picked: the other is missing still.
-        free.delete(picked)
-        found.set(wanted.fileIndex, picked)
+    for (const wanted of planned) {
+      const { fileIndex, name, fileName, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
+      const handle = known.get(fileIndex)
+      let how: SessionFile['how']
+      if (!isConfirmed) {
+        const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
+        if (picked === undefined) how = await howToFind(handle)
+        else {
+          // Of two that look the same, one was picked: the other is missing still.
+          free.delete(picked)
+          found.set(fileIndex, picked)
+        }
       }
+      all.push({ fileIndex, name, fileName, bytes, ...given({ modifiedAtMs, how }) })
     }
-    return { found, missing }
+    return { found, all, missing: all.filter((file): file is MissingFile => file.how !== undefined) }
   }
   return {
     remember(upload, given) {
@@ -87,6 +100,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       }
       keeping.then(forget).catch(() => undefined)
     },
+    all: async (key, files) => (await look(key, files, false)).all,
     missing: async (key, files) => (await look(key, files, false)).missing,
     allow: async (key) => (await look(key, [], true)).missing,
     async sources(key, files) {
@@ -100,20 +114,20 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
   }
 }
 
-/** Files that are confirmed are not opened again. */
-function neededFiles({ ledger, locations }: ReturnType<typeof foldJournal>): WantedFile[] {
-  return ledger.files
-    .filter((file) => file.state !== 'confirmed')
-    .map(({ plan }) => {
-      const location = locations[plan.fileIndex] ?? plan.name
-      return { ...plan, location, fileName: location.slice(location.lastIndexOf('/') + 1) }
-    })
+function plannedFiles({ ledger, locations }: ReturnType<typeof foldJournal>): WantedFile[] {
+  return ledger.files.map(({ plan, state }) => {
+    const location = locations[plan.fileIndex] ?? plan.name
+    const fileName = location.slice(location.lastIndexOf('/') + 1)
+    return { ...plan, location, fileName, isConfirmed: state === 'confirmed' }
+  })
 }
 
 /** A file as it was planned, and where the person had it: `rename` gives it another name than it has there. */
 interface WantedFile extends PlannedFile {
   readonly location: string
   readonly fileName: string
+  /** It is not opened again. */
+  readonly isConfirmed: boolean
 }
 
 /** Of two that look the same, the one in the same folder; none that lies in the place of another that is needed. */

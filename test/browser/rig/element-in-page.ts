@@ -14,38 +14,46 @@ function scriptedUplink(): {
 } {
   const files: UploadFileStatus[] = []
   const handlers: Handlers = {}
+  const sum = (field: 'sentBytes' | 'confirmedBytes' | 'bytes'): number =>
+    files.reduce((total, file) => total + file[field], 0)
+  const countOf = (state: UploadFileStatus['state']): number => files.filter((file) => file.state === state).length
   const progress = (): UploadProgress => ({
-    ...{ sentBytes: 0, confirmedBytes: 0, totalBytes: files.length, bytesPerSecond: 0, remainingMs: undefined },
-    ...{ filesConfirmed: 0, filesFailed: 0, filesTotal: files.length },
+    ...{ sentBytes: sum('sentBytes'), confirmedBytes: sum('confirmedBytes'), totalBytes: sum('bytes') },
+    ...{ bytesPerSecond: 0, remainingMs: undefined, filesTotal: files.length },
+    ...{ filesConfirmed: countOf('confirmed'), filesFailed: countOf('failed') },
   })
   const upload = {
-    ...{ flow: 'video', key: 'scripted', state: 'uploading' satisfies UploadState, progress, files: () => files },
+    ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
+    // As the engine does it: what had no receipt yet is sent again.
+    pause() {
+      upload.state = 'paused'
+      files.forEach(({ confirmedBytes }, fileIndex) => change(fileIndex, { sentBytes: confirmedBytes }))
+    },
     on(name: keyof UploadEvents, handler: never) {
       ;(handlers[name] ??= []).push(handler)
       return () => undefined
     },
     done: () => new Promise(() => undefined),
-  } as unknown as Upload
+  }
+  const change = (fileIndex: number, to: Partial<UploadFileStatus>): void => {
+    const status = files[fileIndex]
+    if (status === undefined) return
+    files[fileIndex] = { ...status, ...to }
+    for (const handler of handlers.progress ?? []) handler(progress())
+  }
   const uplink = {
     sessions: () => Promise.resolve([]),
     missingFiles: () => Promise.resolve([]),
-    uploadVideos(input: { files: readonly { source: { name: string } }[] }) {
-      input.files.forEach(({ source: { name } }, fileIndex) => {
-        const counts = { bytes: 1, sentBytes: 0, confirmedBytes: 0, parts: 1 }
+    sessionFiles: () => Promise.resolve([]),
+    uploadVideos(input: { files: readonly { source: { name: string; size: number } }[] }) {
+      input.files.forEach(({ source: { name, size } }, fileIndex) => {
+        const counts = { bytes: size, sentBytes: 0, confirmedBytes: 0, parts: 1 }
         files.push({ fileIndex, name, ...counts, state: 'pending' })
       })
-      return upload
+      return upload as unknown as Upload
     },
   } as unknown as BrowserUplink
-  return {
-    ...{ uplink, files },
-    change(fileIndex, to) {
-      const status = files[fileIndex]
-      if (status === undefined) return
-      files[fileIndex] = { ...status, ...to }
-      for (const handler of handlers.progress ?? []) handler(progress())
-    },
-  }
+  return { uplink, files, change }
 }
 
 const elementRig = { scriptedUplink }

@@ -1,0 +1,82 @@
+// Draws all parts of the element together, in a frame, when something has changed; and keeps in sight what is on its way.
+
+import { build, setAttribute } from './build-element.ts'
+import type { DropZone } from './drop-zone.ts'
+import type { FileList } from './file-list.ts'
+import type { Item } from './items.ts'
+import type { Notices } from './notices.ts'
+import type { OfferCards } from './offer-cards.ts'
+import type { OfferControl } from './offer-control.ts'
+import type { Setting } from './setting.ts'
+import type { SummaryBar } from './summary-bar.ts'
+import type { UploadList } from './upload-list.ts'
+
+export interface Drawing {
+  readonly element: HTMLElement
+  /** Something has changed. */
+  ask(): void
+  /** Shows the row of this file with the next frame. */
+  reveal(item: Item | undefined): void
+}
+
+export function createDrawing(
+  { list, offers, setting }: { list: UploadList; offers: OfferControl; setting: () => Setting },
+  parts: { cards: OfferCards; zone: DropZone; notices: Notices; summary: SummaryBar; rows: FileList },
+): Drawing {
+  const { cards, zone, summary, rows } = parts
+  const element = build(
+    'section',
+    'uploader',
+    {},
+    ...[cards, zone, parts.notices, summary, rows].map((of) => of.element),
+  )
+  let isAsked = false
+  let wasPaused = false
+  let itemToReveal: Item | undefined
+  let lastOnItsWay: Item | undefined
+
+  const ask = (): void => {
+    if (isAsked) return
+    isAsked = true
+    requestAnimationFrame((nowMs) => {
+      isAsked = false
+      draw(nowMs)
+    })
+  }
+  const draw = (nowMs: number): void => {
+    const { texts, formats, accept } = setting()
+    list.refresh(nowMs)
+    const { items, jobs } = list
+    const [phase, totals] = [list.phase(), list.totals()]
+    const isPaused = phase === 'paused'
+    if (isPaused !== wasPaused) rows.markAll()
+    wasPaused = isPaused
+    setAttribute(element, 'aria-label', texts.label)
+    const hasList = phase !== 'empty'
+    zone.draw(texts, formats, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
+    cards.draw(offers.offers, texts, formats)
+    const readyCount = items.filter(({ state }) => state === 'ready').length
+    summary.draw(texts, formats, {
+      ...{ phase, totals, outage: list.outage(), readyCount, retryableCount: list.retryable().length },
+      isClearable: items.length > readyCount,
+      wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
+    })
+    const onItsWay = items.find(({ state }) => state === 'uploading')
+    // Who looks through the list keeps the place.
+    if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
+    lastOnItsWay = onItsWay
+    if (rows.draw({ texts, formats, isPaused, remainingMs: totals.remainingMs })) ask()
+    else if (itemToReveal !== undefined) {
+      // Only now do all rows have their words, and so their heights.
+      rows.reveal(itemToReveal)
+      itemToReveal = undefined
+    }
+  }
+  return {
+    element,
+    ask,
+    reveal(item) {
+      itemToReveal = item
+    },
+  }
+}

@@ -1,0 +1,21 @@
+// What the view asks its element for; read whenever it is needed, because attributes change.
+
+import type { BrowserUplink } from '../browser.ts'
+import type { Source } from '../core/ports.ts'
+import type { Upload } from '../flows/upload.ts'
+import type { UploaderFlow } from './attributes.ts'
+import type { Formats } from './formats.ts'
+import type { UploaderTexts } from './texts.ts'
+
+export interface Setting {
+  readonly texts: UploaderTexts
+  readonly formats: Formats
+  readonly flow: UploaderFlow
+  readonly accept: string
+  readonly isRenaming: boolean
+  readonly isStartingByItself: boolean
+  /** Undefined while neither an Uplink nor a base URL with credentials is given; throws for a base URL that cannot be. */
+  uplink(): BrowserUplink | undefined
+  /** Begins an upload; throws what the flow says about its input. */
+  begin(uplink: BrowserUplink, sources: readonly Source[]): Upload
+}

@@ -1,0 +1,99 @@
+// An upload that an earlier visit left, as a coach comes back to it: the same clips are dropped once more, another tab has
+// gone on meanwhile; and what a pause says is kept.
+
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { chromiumPath } from './rig/chromium.ts'
+import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
+
+const MIB = 1024 * 1024
+const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
+
+describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', () => {
+  const pages = useElementPages({ 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB) })
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  const offer = (page: Page) => page.getByRole('group', { name: 'An earlier upload is not finished' })
+  const pick = (page: Page, ...names: string[]) =>
+    page.setInputFiles('mocap-uploader input >> nth=0', names.map(pages.pathOf))
+  const statuses = (page: Page) => page.locator('mocap-uploader [part~=file-status]').allTextContents()
+
+  /** Leaves the upload of two clips when the first is confirmed, and a part of the second; `puts` are the parts sent since. */
+  async function comeBack(page: Page): Promise<{ readonly puts: readonly string[] }> {
+    await page.route(isLatePart, () => undefined)
+    await pages.addElement(page, VIDEO)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    const bytes = 1000 + 5 * MIB
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, bytes)
+    await page.reload()
+    await page.unroute(isLatePart)
+    const puts: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') puts.push(new URL(request.url()).searchParams.get('partNumber') ?? '')
+    })
+    await pages.addElement(page, VIDEO)
+    await offer(page).waitFor()
+    return { puts }
+  }
+
+  test('goes on when all its files are chosen again, and delivers none twice', async () => {
+    const page = await pages.openPage()
+    const { puts } = await comeBack(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(puts).toEqual(['2'])
+    expect(await statuses(page)).toEqual(['Confirmed', 'Confirmed'])
+
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await page.getByRole('alert').getByText('2 files were not added').waitFor()
+  })
+
+  test('says of a file that is confirmed in it that it is, and goes on offering', async () => {
+    const page = await pages.openPage()
+    await comeBack(page)
+    await pick(page, 'swing-01.mp4')
+
+    await page.getByRole('alert').getByText('swing-01.mp4: it was added already').waitFor()
+    expect(await statuses(page)).toEqual([])
+    await offer(page).getByText('Choose the missing file again to finish.').waitFor()
+  })
+
+  test('is offered no more when another tab has given it up and somebody comes back to this one', async () => {
+    const page = await pages.openPage()
+    await comeBack(page)
+    const tab = await page.context().newPage()
+    await tab.goto(page.url())
+    await pages.addElement(tab, VIDEO)
+    await button(tab, 'Discard').click()
+    await button(tab, 'Cancel the upload').click()
+    await offer(tab).waitFor({ state: 'detached' })
+
+    // The browser without a window never hides a page: this is what it says when a person comes back.
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+
+    await offer(page).waitFor({ state: 'detached' })
+  })
+
+  test('says why fewer bytes are kept than were shown, when it is paused in the middle of a part', async () => {
+    const page = await pages.openPage()
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      element.lang = 'en'
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      element.addFiles([new File(['x'.repeat(100)], 'swing-01.mp4')])
+      await element.start()
+      globalThis.scripted.change(0, { state: 'uploading', sentBytes: 60 })
+    })
+    const facts = page.locator('mocap-uploader [part~=summary-facts]')
+    await facts.getByText('60 bytes of 100 bytes', { exact: true }).waitFor()
+
+    await button(page, 'Pause').click()
+
+    await facts.getByText('0 bytes of 100 bytes · what was on its way is sent again', { exact: true }).waitFor()
+  })
+})
