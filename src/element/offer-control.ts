@@ -48,15 +48,21 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   let offers: readonly Offer[] = []
   /** Whose first click, or last file, is still looked into. */
   const accepting = new Set<string>()
+  /** Whose giving up is still asked about. */
+  const discarding = new Set<string>()
   /** Of looks that overlap, the newest counts. */
   let looks = 0
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
-  const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
-    if (accepting.has(key)) return
-    accepting.add(key)
+  const once = async (
+    doing: Set<string>,
+    key: string,
+    work: (uplink: BrowserUplink) => Promise<void>,
+  ): Promise<void> => {
+    if (doing.has(key)) return
+    doing.add(key)
     await attempt(work)
-    accepting.delete(key)
+    doing.delete(key)
   }
   /** Also a look that is under way counts no more: what it finds may not be so. */
   const lookAgain = (without?: string): void => {
@@ -96,29 +102,28 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         options.choose()
         return
       }
-      await once(key, async (uplink) => {
+      await once(accepting, key, async (uplink) => {
         await uplink.allowFiles(key)
         const files = await uplink.sessionFiles(key)
         // Files may have been chosen meanwhile.
         await goOn(uplink, offerOf(offer.session, files, find(key)?.found))
       })
     },
-    async discard(key) {
-      // Another tab may have confirmed more since the offer was drawn, or all of it.
-      await options.lookAgain()
-      const offer = find(key)
-      if (offer === undefined || !(await options.mayGiveUp(offer.session))) return
-      await attempt(async (uplink) => {
+    discard: (key) =>
+      once(discarding, key, async (uplink) => {
+        // Another tab may have confirmed more since the offer was drawn, or all of it.
+        await options.lookAgain()
+        const offer = find(key)
+        if (offer === undefined || !(await options.mayGiveUp(offer.session))) return
         await uplink.cancelSession(key)
         options.onDiscarded()
         lookAgain(key)
         onChange()
-      })
-    },
+      }),
     feed(files) {
       const fed = feedOffers(offers, files)
       offers = fed.offers
-      for (const offer of fed.complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
+      for (const offer of fed.complete) void once(accepting, offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
     async look(uplinkOf, flow, keysInUse) {
@@ -130,6 +135,8 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         if (uplink === undefined || !('sessionFiles' in uplink)) return
         // Before the journal is read: what ends meanwhile is looked at again.
         const isDriven = await drivenSessions()
+        // Many looks that come together read it once.
+        if (own !== looks) return
         const all = await findOffers(uplink, flow, keysInUse)
         const driven = all.filter(({ session }) => isDriven(session.key) && !accepting.has(session.key))
         if (driven.length > 0) watch(driven, own)

@@ -58,26 +58,26 @@ export function feedOffers(
   files: readonly ChosenFile[],
 ): { readonly offers: readonly Offer[]; readonly complete: readonly Offer[]; readonly rest: readonly ChosenFile[] } {
   let rest = files
-  const complete: Offer[] = []
+  const take = (found: Map<number, ChosenFile>, wanted: readonly SessionFile[]): void => {
+    rest = rest.filter((chosen) => {
+      // One file for one that is wanted, though two may look the same.
+      const same = wanted.find((each) => !found.has(each.fileIndex) && isSame(each, chosen.file))
+      if (same !== undefined) found.set(same.fileIndex, chosen)
+      return same === undefined
+    })
+  }
   const fed = offers.map((offer) => {
     const found = new Map<number, ChosenFile>()
-    const take = (wanted: readonly SessionFile[]): void => {
-      rest = rest.filter((chosen) => {
-        // One file for one that is wanted, though two may look the same.
-        const same = wanted.find((each) => !found.has(each.fileIndex) && isSame(each, chosen.file))
-        if (same !== undefined) found.set(same.fileIndex, chosen)
-        return same === undefined
-      })
-    }
-    take(offer.missing)
-    const now = offerOf(offer.session, offer.files, new Map([...offer.found, ...found]))
-    if (now.missing.length === 0) {
-      take(offer.files)
-      if (found.size > 0) complete.push(now)
-    }
-    return now
+    take(found, offer.missing)
+    return { found, offer: offerOf(offer.session, offer.files, new Map([...offer.found, ...found])) }
   })
-  return { offers: fed, complete, rest }
+  // Only when each has what it misses: another one may miss what this one has.
+  const complete = fed.filter(({ found, offer }) => {
+    if (offer.missing.length === 0) take(found, offer.files)
+    return offer.missing.length === 0 && found.size > 0
+  })
+  const offerIn = ({ offer }: { readonly offer: Offer }): Offer => offer
+  return { offers: fed.map(offerIn), complete: complete.map(offerIn), rest }
 }
 
 /** Takes an upload up; when files turn out to be missing, the offer that says which. */

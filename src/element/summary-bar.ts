@@ -40,7 +40,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   const facts = build('p', 'summary-facts facts')
   const [bar, fill] = buildBar('total-bar')
   let isPaused = false
-  /** When it last moved. */
+  /** When it was last neither paused nor waiting. */
   let sentBytes = 0
   const start = buildButton('start-button primary-button', () => void actions.start())
   const pause = buildButton('pause-button', () => (isPaused ? actions.resume() : actions.pause()))
@@ -69,7 +69,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       const words = headingOf(texts, formats, state)
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'
-      if (phase === 'uploading') sentBytes = totals.sentBytes
+      if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
       setText(heading, words)
       setText(facts, factsOf(texts, formats, state, totals.sentBytes < sentBytes))
       const share = totals.totalBytes === 0 ? 0 : Math.min(1, totals.sentBytes / totals.totalBytes)
@@ -147,7 +147,7 @@ function factsOf(
       texts.progress(formats.count(totals.filesConfirmed), formats.count(totals.filesTotal)),
     !isOver && totals.filesFailed > 0 && texts.notDone(formats.count(totals.filesFailed)),
     isOver && confirmedBytes === totalBytes ? formats.bytes(totalBytes) : amount,
-    !isOver && hasLost && texts.sentAgain,
+    hasLost && texts.sentAgain,
     isMoving && formats.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && texts.remaining(formats.duration(remainingMs)),
   ]

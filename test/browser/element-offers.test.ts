@@ -77,23 +77,37 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await offer(page).waitFor({ state: 'detached' })
   })
 
-  test('says why fewer bytes are kept than were shown, when it is paused in the middle of a part', async () => {
-    const page = await pages.openPage()
-    await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      element.lang = 'en'
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      element.addFiles([new File(['x'.repeat(100)], 'swing-01.mp4')])
-      await element.start()
-      globalThis.scripted.change(0, { state: 'uploading', sentBytes: 60 })
+  describe('when it stops in the middle of a part', () => {
+    const facts = (page: Page) => page.locator('mocap-uploader [part~=summary-facts]')
+
+    async function openHalfSent(): Promise<Page> {
+      const page = await pages.openPage()
+      await page.evaluate(async () => {
+        const element = document.createElement('mocap-uploader')
+        element.lang = 'en'
+        globalThis.scripted = elementRig.scriptedUplink()
+        element.uplink = globalThis.scripted.uplink
+        document.body.replaceChildren(element)
+        element.addFiles([new File(['x'.repeat(100)], 'swing-01.mp4')])
+        await element.start()
+        globalThis.scripted.change(0, { state: 'uploading', sentBytes: 60 })
+      })
+      await facts(page).getByText('60 bytes of 100 bytes', { exact: true }).waitFor()
+      return page
+    }
+
+    test('says why fewer bytes are kept than were shown, when it is paused', async () => {
+      const page = await openHalfSent()
+      await button(page, 'Pause').click()
+
+      await facts(page).getByText('0 bytes of 100 bytes · what was on its way is sent again', { exact: true }).waitFor()
     })
-    const facts = page.locator('mocap-uploader [part~=summary-facts]')
-    await facts.getByText('60 bytes of 100 bytes', { exact: true }).waitFor()
 
-    await button(page, 'Pause').click()
+    test('promises to send nothing again, when it is cancelled', async () => {
+      const page = await openHalfSent()
+      await button(page, 'Cancel').click()
 
-    await facts.getByText('0 bytes of 100 bytes · what was on its way is sent again', { exact: true }).waitFor()
+      await facts(page).getByText('0 bytes of 100 bytes', { exact: true }).waitFor()
+    })
   })
 })

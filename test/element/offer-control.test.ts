@@ -23,19 +23,22 @@ async function offered(...missing: readonly SessionFile[]) {
   const held: (() => void)[] = []
   const taken: Upload[] = []
   const asked: number[] = []
-  const journal = { missing, isOpen: true, isHeld: false, status: 'open', filesConfirmed: 0 }
+  const cancelled: string[] = []
+  const journal = { missing, isOpen: true, isHeld: false, status: 'open', filesConfirmed: 0, reads: 0 }
   const listed = () => {
     const { status, filesConfirmed } = journal
     return journal.isOpen ? [{ key: KEY, flow: 'capture', status, filesConfirmed, filesTotal: 2 }] : []
   }
   const uplink = {
     sessions() {
+      journal.reads += 1
       const found = listed()
       return journal.isHeld ? new Promise((resolve) => held.push(() => resolve(found))) : Promise.resolve(found)
     },
     sessionFiles: () => Promise.resolve(journal.missing),
     allowFiles: () => Promise.resolve(journal.missing),
     cancelSession() {
+      cancelled.push(KEY)
       journal.isOpen = false
       return Promise.resolve()
     },
@@ -68,6 +71,7 @@ async function offered(...missing: readonly SessionFile[]) {
     resumed,
     taken,
     asked,
+    cancelled,
     answer,
     answerLooks,
   }
@@ -170,6 +174,23 @@ it('gives up nothing that another tab has finished since it was offered', async 
   expect(asked).toEqual([])
   expect(journal.isOpen).toBe(true)
   expect(control.offers).toEqual([])
+})
+
+it('gives an offer up once, however quickly one clicks', async () => {
+  const { control, asked, cancelled } = await offered(missingFile(0))
+
+  await Promise.all([control.discard(KEY), control.discard(KEY)])
+
+  expect([asked, cancelled]).toEqual([[0], [KEY]])
+})
+
+it('reads the journal once for looks that come together', async () => {
+  const { look, journal } = await offered(missingFile(0))
+  const { reads } = journal
+
+  await Promise.all(Array.from({ length: 20 }, look))
+
+  expect(journal.reads).toBe(reads + 1)
 })
 
 it('goes on when files that it has already are chosen again, and begins nothing with them', async () => {

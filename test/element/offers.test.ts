@@ -44,3 +44,16 @@ it('take what an offer has already only when it then misses nothing', () => {
   expect(all).toMatchObject({ rest: [] })
   expect(all.complete).toHaveLength(1)
 })
+
+it('give a file to the offer that misses it, before an older one that has it already', () => {
+  const [confirmed, missing] = offerOfTwo().files
+  const { how, ...had } = confirmed!
+  const older = offerOf({} as Offer['session'], [had])
+  const newer = offerOf({} as Offer['session'], [missing!])
+  expect(how).toBe('pick')
+
+  const { complete, rest } = feedOffers([older, newer], [chosen('take.c3d')])
+
+  expect(rest).toEqual([])
+  expect(complete).toMatchObject([{ files: [missing] }])
+})

@@ -25,15 +25,17 @@ function scriptedUplink(): {
   const upload = {
     ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
     // As the engine does it: what had no receipt yet is sent again.
-    pause() {
-      upload.state = 'paused'
-      files.forEach(({ confirmedBytes }, fileIndex) => change(fileIndex, { sentBytes: confirmedBytes }))
-    },
+    pause: () => stop('paused'),
+    cancel: () => stop('cancelling'),
     on(name: keyof UploadEvents, handler: never) {
       ;(handlers[name] ??= []).push(handler)
       return () => undefined
     },
     done: () => new Promise(() => undefined),
+  }
+  const stop = (state: UploadState): void => {
+    upload.state = state
+    files.forEach(({ confirmedBytes }, fileIndex) => change(fileIndex, { sentBytes: confirmedBytes }))
   }
   const change = (fileIndex: number, to: Partial<UploadFileStatus>): void => {
     const status = files[fileIndex]
