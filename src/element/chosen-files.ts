@@ -9,7 +9,7 @@ export interface ChosenFile {
   readonly handle?: FileSystemFileHandle
 }
 
-/** How long a handle is waited for; the files themselves are had without one. */
+/** How long the next handle is waited for, ms; the files themselves are had without one. */
 const HANDLE_WITHIN_MS = 1_000
 
 /** What browsers with the File System Access API have, and the compiler's library does not know yet. */
@@ -47,16 +47,32 @@ export function hasFiles(transfer: DataTransfer | null): transfer is DataTransfe
 /** Files of a drop, folders walked. What can no longer be read is left out. Call it while the event is handled. */
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
   // The list is emptied when the event has been handled, so everything is asked for before anything is awaited.
-  const found = [...transfer.items].filter((item) => item.kind === 'file').map((item) => walkItem(item))
+  const { late, heard } = expectAnswers()
+  const found = [...transfer.items].filter(({ kind }) => kind === 'file').map((item) => walkItem(item, late, heard))
   return inOrder((await Promise.all(found)).flat())
 }
 
-function walkItem(item: HandleGiving): Promise<ChosenFile[]> {
+/** `late` comes when nothing was `heard` for a while: a thousand handles take seconds together, and each can be the last. */
+function expectAnswers(): { readonly late: Promise<null>; readonly heard: () => void } {
+  let heard = (): void => undefined
+  const late = new Promise<null>((resolve) => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    heard = () => {
+      clearTimeout(timer)
+      timer = setTimeout(resolve, HANDLE_WITHIN_MS, null)
+    }
+    heard()
+  })
+  return { late, heard }
+}
+
+function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): Promise<ChosenFile[]> {
   const file = item.getAsFile()
   const entry = item.webkitGetAsEntry()
   // Of a folder that the browser keeps from pages, such as a system's, it may ask the person first, or never answer.
-  const late = new Promise<null>((resolve) => setTimeout(resolve, HANDLE_WITHIN_MS, null))
-  const asked = Promise.race([item.getAsFileSystemHandle?.().catch(() => null) ?? null, late])
+  const answer = item.getAsFileSystemHandle?.().catch(() => null)
+  void answer?.then(heard)
+  const asked = Promise.race([answer ?? null, late])
   return asked.then(async (handle) => {
     const byHandle = handle === null ? undefined : await walkHandle(handle, '').catch(() => undefined)
     if (byHandle !== undefined) return byHandle
