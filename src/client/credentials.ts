@@ -79,9 +79,8 @@ function sourceOf(credentials: Credentials): {
   readonly source: CredentialSource
 } {
   // Hosts in plain JavaScript may have given none.
-  const { apiKey, accessToken }: Readonly<Partial<Record<'apiKey' | 'accessToken', CredentialSource | undefined>>> = {
-    ...credentials,
-  }
+  const { apiKey, accessToken } =
+    (credentials as Partial<Record<'apiKey' | 'accessToken', CredentialSource | undefined>> | undefined) ?? {}
   if (apiKey !== undefined && accessToken === undefined) return { label: 'apiKey', source: apiKey }
   if (accessToken !== undefined && apiKey === undefined) return { label: 'accessToken', source: accessToken }
   return invalid('Credentials must be one of { apiKey } and { accessToken }: give exactly one.')

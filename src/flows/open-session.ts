@@ -42,7 +42,7 @@ export async function openSession(
     whereUsable(created, () => {
       // Whoever asked turned away in the moment of the answer, and begins anew or not at all.
       if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.')
-      checkAddressed(asked, created.files ?? [], options)
+      checkAddressed(asked, created.files ?? [], protocol, options)
     })
     return created
   } catch (error) {

@@ -50,42 +50,47 @@ export interface RenewalOptions extends AddressRules {
   readonly report: (event: TransferEvent) => void
 }
 
-/** Refusals in a row of addresses that should still live, before the storage is believed. */
-const MAX_CONTRADICTIONS = 3
+/** Refusals in a row, with no part taken, before the storage is believed; of a new session only those of addresses that should live. */
+const MAX_REFUSALS = 3
 const CONTRADICTION_WAIT_MS = 1_000
 const RENEW_WITHIN_MS = 60_000
 
 /** Resolves true when the file has addresses that live; rejects when it never will. */
 export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
   const { record, protocol, renewAddresses, clock } = options
-  const contradictions = new Map<LedgerFile, { count: number; receivedCount: number }>()
+  const refusals = new Map<LedgerFile, { count: number; receivedCount: number }>()
   /** A person who asks again gets new tries: only sessions of this transfer count. */
   const generationsBefore = new Map(record.ledger().files.map((file) => [file, file.generation]))
   let replacing: Promise<void> | undefined
 
+  /** Refusals in a row with no part taken: addresses need not live longer than a part takes, and a large file goes on. */
+  const countOf = (file: LedgerFile): number => {
+    const { receivedCount } = file
+    const before = refusals.get(file)
+    const count = before !== undefined && before.receivedCount >= receivedCount ? before.count + 1 : 1
+    refusals.set(file, { count, receivedCount })
+    return count
+  }
   /**
    * A new session voids receipts, so a refusal that the address itself contradicts is not believed at once: while other
    * parts of the file get through, or the first few times, the same address is tried again.
    */
   const isDoubted = async (file: LedgerFile, signal: AbortSignal): Promise<boolean> => {
-    const { receivedCount } = file
-    const before = contradictions.get(file)
-    const count = before !== undefined && before.receivedCount >= receivedCount ? before.count + 1 : 1
-    contradictions.set(file, { count, receivedCount })
-    if (count > MAX_CONTRADICTIONS) return false
+    const count = countOf(file)
+    if (count > MAX_REFUSALS) return false
     await sleep(clock, CONTRADICTION_WAIT_MS * count, signal)
     return true
   }
 
   return async (file, { isDead, isExpired, signal }) => {
     if (renewAddresses !== undefined) return askHost(options, renewAddresses, file, signal)
-    if (protocol.register !== undefined) return options.register(file, signal)
+    if (protocol.register !== undefined) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
     // New addresses, refused without a word of expiry, and not one part taken: one more session would fare the same.
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
-    contradictions.delete(file)
+    refusals.delete(file)
     checkLife(options, file, { isDead, isExpired, moves: generation - (generationsBefore.get(file) ?? 0) })
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
     // Many files find their addresses dead at once; one new session serves them all. One that was being made already
@@ -131,7 +136,7 @@ async function askHost(
   missing.forEach((partNumber, index) => (addresses[partNumber - 1] = given[index] ?? ''))
   const { fileIndex } = file.plan
   const renewed = [{ fileIndex, addresses, ...(serverFileId === undefined ? {} : { serverFileId }) }]
-  checkAddressed([file.plan], renewed, options)
+  checkAddressed([file.plan], renewed, options.protocol, options)
   await record.write({ type: 'files.registered', files: renewed })
   return true
 }

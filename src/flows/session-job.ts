@@ -5,11 +5,11 @@ import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, summarize, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
-import { fileAt, type LedgerFile } from '../core/journal/ledger.ts'
+import type { LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
-import { checkAddressed, refuseTwice } from './check-addressed.ts'
+import { checkAddressed, type AddressOwners } from './check-addressed.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './told-waits.ts'
@@ -31,8 +31,6 @@ export interface SessionJobOptions extends AddressRules {
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
 }
 
-/** How often a file's addresses may be renewed, without a part taken since, before their refusal is believed. */
-const MAX_RENEWALS = 3
 /** How often a confirmation may be refused while parts are doubtful, before the refusal is believed. */
 const MAX_CONFIRM_REFUSALS = 6
 const CONFIRM_WAIT_MS = 1_000
@@ -42,11 +40,9 @@ const RECORDS_AT_ONCE = 64
 export function createSessionJob(options: SessionJobOptions): TransferJob {
   const { record, protocol, source, registeredBefore, report, clock } = options
   const ledger = record.ledger()
-  const renewals = new Map<LedgerFile, { readonly count: number; readonly receivedCount: number }>()
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
-  /** By its first address, which may not come for another file in a later batch. */
-  const ownerOf = new Map(ledger.files.map(({ addresses, plan }) => [addresses[0], plan.fileIndex]))
+  const ownerOf: AddressOwners = new Map(ledger.files.map(({ addresses, plan }) => [addresses[0], plan.fileIndex]))
   let registering: Promise<unknown> = Promise.resolve()
   /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
   let firstPlanned = 0
@@ -65,11 +61,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       (await toldWaits(report, async (onWaiting) =>
         protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
       )) ?? []
-    checkAddressed(plans, addressed, options)
-    for (const { fileIndex, addresses } of addressed) {
-      if ((ownerOf.get(addresses[0]) ?? fileIndex) !== fileIndex) refuseTwice(fileAt(ledger, fileIndex).plan.name)
-      ownerOf.set(addresses[0], fileIndex)
-    }
+    checkAddressed(plans, addressed, protocol, options, ownerOf)
     await record.write({ type: 'files.registered', files: addressed })
   }
   const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {
@@ -152,12 +144,6 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     renew: createRenewal({
       ...options,
       async register(file, signal) {
-        const { receivedCount } = file
-        const before = renewals.get(file)
-        // Addresses need not live longer than a part takes: a large file gets new ones as often as it gets on.
-        const count = before?.receivedCount === receivedCount ? before.count + 1 : 1
-        if (count > MAX_RENEWALS) return false
-        renewals.set(file, { count, receivedCount })
         try {
           await register([file], true, signal)
           return true

@@ -39,20 +39,20 @@ async function withReader(
 ): Promise<void> {
   const opening = openPlanned(source, plan)
   try {
-    const reader = await fromSource(() => unlessAborted(opening, signal), signal)
+    const reader = await fromSource(() => unlessAborted(opening, signal))
     await use(reader)
-    await fromSource(() => reader.verify(), signal)
+    await fromSource(() => reader.verify())
   } finally {
     void closeOpened(opening)
   }
 }
 
 /** What a source of the host fails with is the failure of its file, also where it is no error of ours. */
-async function fromSource<T>(ask: () => T, signal: AbortSignal): Promise<Awaited<T>> {
+async function fromSource<T>(ask: () => T): Promise<Awaited<T>> {
   try {
     return await ask()
   } catch (error) {
-    throw signal.aborted ? error : asSourceError(error)
+    throw asSourceError(error)
   }
 }
 
@@ -116,7 +116,7 @@ async function readThrough(
   for (let at = start; at < end;) {
     signal.throwIfAborted()
     const piece = window.subarray(0, Math.min(window.byteLength, end - at))
-    await fromSource(() => reader.read(piece, at, signal), signal)
+    await fromSource(() => reader.read(piece, at, signal))
     await take(piece)
     at += piece.byteLength
   }

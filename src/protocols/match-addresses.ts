@@ -25,8 +25,8 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
     byName(files, entries, composed) ??
     byPosition(files, entries)
   const ids = new Set<string | number>()
-  return files.map((file) => {
-    const entry = entryOf(file)
+  return files.map((file, index) => {
+    const entry = entryOf(file, index)
     if (entry === undefined) return wrong(`The service gave no addresses for ${file.name}.`)
     if (ids.has(entry.sessionFileId))
       wrong(`The service gave the same file id twice; the second time for ${file.name}.`)
@@ -35,7 +35,7 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
   })
 }
 
-type EntryOf = (file: PlannedFile) => VideoUploadFile | undefined
+type EntryOf = (file: PlannedFile, index: number) => VideoUploadFile | undefined
 
 function byEcho(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf | undefined {
   if (!entries.some((entry) => echoOf(entry) !== undefined)) return undefined
@@ -70,8 +70,7 @@ function byPosition(files: readonly PlannedFile[], entries: readonly VideoUpload
     if (said === composed(file.name) || !forms.has(said)) return
     wrong('The service answered in another order, with names that do not tell the files apart.')
   })
-  const byFile = new Map(files.map((file, index) => [file, entries[index]]))
-  return (file) => byFile.get(file)
+  return (_file, index) => entries[index]
 }
 
 /** The echoed number; a service that writes it as text means the same. */
@@ -95,6 +94,7 @@ function addressesOf(file: PlannedFile, { partAddresses: parts }: VideoUploadFil
   return ordered.map((part) => part.address)
 }
 
-function wrong(message: string): never {
+/** The error of addresses that do not fit what was asked for. */
+export function wrong(message: string): never {
   throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `${message} None of them is used.`)
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { classifyStorageFailure } from '../../src/core/attempt/storage-failure.ts'
-import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
+import type { AddressedFile, PlannedFile, Protocol, ProtocolTraits } from '../../src/core/ports.ts'
 import { checkAddressed } from '../../src/flows/check-addressed.ts'
 import { CAPTURE, createFarEnd, endOf, expiredStorage, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
@@ -22,8 +22,10 @@ describe('what was asked for', () => {
     { fileIndex: 0, addresses: [at('a?x=1&partNumber=1'), at('a?x=1&partNumber=2')] },
   ]
 
+  const inAnyOrder = { traits: { order: 'any' } as ProtocolTraits }
+
   it('fits in any order of the files', () => {
-    expect(() => checkAddressed(asked, fit, {})).not.toThrow()
+    expect(() => checkAddressed(asked, fit, inAnyOrder, {})).not.toThrow()
   })
 
   it.each<[string, AddressedFile[], RegExp]>([
@@ -39,7 +41,7 @@ describe('what was asked for', () => {
       /addresses for a.mp4 do not carry the part numbers 1 to 2/,
     ],
   ])('is not %s', (_what, given, says) => {
-    expect(() => checkAddressed(asked, given, {})).toThrow(says)
+    expect(() => checkAddressed(asked, given, inAnyOrder, {})).toThrow(says)
   })
 })
 
@@ -75,6 +77,28 @@ describe('a protocol of the host', () => {
     const again = await settled(uplink.resume(upload.key, { protocol: protocol(good), source }))
     expect(await settled(again.done())).toMatchObject({ status: 'confirmed' })
   })
+})
+
+it('one address for all parts, as tus has it, is taken where each request says where its bytes go', async () => {
+  const { uplink, settled, requests } = createFarEnd({ service: () => ({ status: 200 }), storage: goodStorage })
+  const units = { minBytes: 1, maxBytes: 2, maxCount: 10, multipleOfBytes: 1 }
+  const protocol: Protocol = {
+    traits: { units, order: 'next', addressing: 'session', batchSize: 0, cancelScope: 'none', confirms: false },
+    create: (files) =>
+      Promise.resolve({
+        sessionId: 7,
+        files: files.map(({ fileIndex, partCount }) => ({
+          ...{ fileIndex, addresses: new Array<string>(partCount).fill(at(String(fileIndex))) },
+        })),
+      }),
+    request: ({ start }) => ({ method: 'PATCH', headers: { 'upload-offset': String(start) } }),
+    judge: (_reply, { end }) => ({ kind: 'received', acceptedEnd: end }),
+  }
+
+  const { report } = await settled(endOf(uplink.upload({ protocol, files: [file('a.bin', 6)] })))
+
+  expect(report?.status).toBe('confirmed')
+  expect(requests.map(({ headers }) => headers['upload-offset'])).toEqual(['0', '2', '4'])
 })
 
 describe('addresses that live for one part each', () => {

@@ -225,3 +225,13 @@ it.each([undefined, null])('an Uplink with credentials that are %j is told what 
 
   expect(make).toThrow('Credentials must be one of { apiKey } and { accessToken }')
 })
+
+it('takes credentials of a class, whose fields are read through getters', () => {
+  class Vault {
+    get apiKey() {
+      return 'key-of-a-vault'
+    }
+  }
+
+  expect(() => createFarEnd({ service: goodStorage, storage: goodStorage, credentials: new Vault() })).not.toThrow()
+})

@@ -139,6 +139,7 @@ describe('pause and resume', () => {
     expect(session.state()).toBe('paused')
     expect(session.names()).toEqual(['creatingSession'])
     session.send(resume)
+    expect(session.names()).toEqual(['creatingSession', 'transferring'])
   })
 
   it('forgets a pause that was taken back while the session was created', async () => {
