@@ -11,6 +11,7 @@ import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { RenewalReason, TransferEvent } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkLife } from './address-life.ts'
+import { wrong } from '../protocols/match-addresses.ts'
 import { checkAddressed } from './check-addressed.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { openSession } from './open-session.ts'
@@ -66,8 +67,8 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
   /** Refusals in a row with no part taken: addresses need not live longer than a part takes, and a large file goes on. */
   const countOf = (file: LedgerFile): number => {
     const { receivedCount } = file
-    const before = refusals.get(file)
-    const count = before !== undefined && before.receivedCount >= receivedCount ? before.count + 1 : 1
+    const before = refusals.get(file) ?? { count: 0, receivedCount }
+    const count = before.receivedCount >= receivedCount ? before.count + 1 : 1
     refusals.set(file, { count, receivedCount })
     return count
   }
@@ -128,10 +129,8 @@ async function askHost(
   }
   // A host in plain JavaScript may give nothing.
   const count = (given as typeof given | null)?.length
-  if (count !== missing.length) {
-    const message = `renewAddresses gave ${count ?? 'no'} addresses for the ${missing.length} parts asked for.`
-    throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message)
-  }
+  if (count !== missing.length)
+    wrong(`renewAddresses gave ${count ?? 'no'} addresses for the ${missing.length} parts asked for.`)
   const addresses = [...file.addresses]
   missing.forEach((partNumber, index) => (addresses[partNumber - 1] = given[index] ?? ''))
   const { fileIndex } = file.plan
