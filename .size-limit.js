@@ -1,8 +1,8 @@
 // What a page must load, minified and gzipped, with everything it needs. Each entry has the bar it is meant to meet and the
-// size it has reached, rounded up: a larger build fails, so that the bar only comes nearer. Whoever makes one smaller lowers its
-// figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last: 0.3 kB, so that a session with
-// addresses that cannot be used is ended at the service, and a host's transport may be a class; and 0.3 kB, so that a page says
-// that it is the service that does not answer, since when, and when it is asked again.
+// size it has reached, rounded up to half a kilobyte: a larger build fails, so that the bar only comes nearer. Whoever makes one
+// smaller lowers its figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last: 0.5 kB, so
+// that a page says that it is the service that does not answer, since when, and when it is asked again, and that no address is
+// taken for two files or parts; and in the element 0.5 kB more, so that clips dropped once more go on with their earlier upload.
 
 const pages = [
   {
@@ -17,11 +17,11 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 72.8,
+    reachedKb: 73,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 73.5 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 74 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 88 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 88.5 },
   // React itself is the host's, and so is the Uplink that it is given.
   {
     name: 'hook for React',

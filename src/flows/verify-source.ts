@@ -37,9 +37,9 @@ async function withReader(
   signal: AbortSignal,
   use: (reader: Reader) => Promise<void>,
 ): Promise<void> {
-  const opening = openPlanned(source, plan)
+  const opening = fromSource(() => openPlanned(source, plan))
   try {
-    const reader = await fromSource(() => unlessAborted(opening, signal))
+    const reader = await unlessAborted(opening, signal)
     await use(reader)
     await fromSource(() => reader.verify())
   } finally {

@@ -1,6 +1,5 @@
 // Motion capture on the wire: sessions, and file names that are answered with an address each.
 
-import { given } from '../../core/given.ts'
 import type { MocapSessionFileWireRequest, MocapSessionWireRequest } from './capture-schemas.ts'
 import { isId, isInteger, isText, keepUnknown, shownField, shownFields, wireBody } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
@@ -84,7 +83,7 @@ export function registerFilesToWire(input: RegisterFilesInput): WireObject {
     {
       session_id: input.sessionId,
       filenames: [...input.filenames],
-      ...given({ video_framerate: input.frameRate }),
+      ...(input.frameRate === undefined ? {} : { video_framerate: input.frameRate }),
       reprocess: input.reprocess ?? false,
     } satisfies MocapSessionFileWireRequest,
     input.extra,

@@ -1,6 +1,5 @@
 // Video uploads on the wire: a session with one address per part (the wire says chunk), one confirmation per file.
 
-import { given } from '../../core/given.ts'
 import { isAddress } from './captures.ts'
 import {
   isCount,
@@ -81,7 +80,8 @@ export function videoUploadToWire(input: VideoUploadInput): WireObject {
     raw_file_name: file.name,
     file_size_bytes: file.sizeBytes,
     number_of_chunks: file.partCount,
-    ...given({ file_id: file.fileId, frame_rate: file.frameRate }),
+    ...(file.fileId === undefined ? {} : { file_id: file.fileId }),
+    ...(file.frameRate === undefined ? {} : { frame_rate: file.frameRate }),
   }))
   return wireBody(
     {
