@@ -29,8 +29,8 @@ function head(url: string, headers: string): string {
 }
 
 async function onDisk(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'service-full-'))
-  const service = await startUnderTest({ dataDir, bodyIdleMs: 500, ...options })
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'service-full-')))
+  const service = await startUnderTest({ bodyIdleMs: 500, ...options, dataDir })
   onTestFinished(async () => {
     await service.close()
     await rm(dataDir, { recursive: true })
@@ -72,7 +72,11 @@ it('ends a connection whose refused body stops coming', async () => {
 })
 
 it('refuses what writes where half of what is to be kept free is gone; reading and removing go on', async () => {
-  const service = await onDisk({ keepFreeBytes: 2 ** 60 })
+  // A database that is there is opened on such a disk; a new one is not.
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-full-'))
+  const before = await startUnderTest({ dataDir })
+  await before.close()
+  const service = await onDisk({ dataDir, keepFreeBytes: 2 ** 60 })
 
   const create = await service.call('POST', '/mocap_session', {})
   const update = await service.call('PATCH', '/requested_analyses/1', {})
