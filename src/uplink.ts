@@ -175,7 +175,11 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const engine = createTunedEngine(engineOptions, ports.tuning ?? fixedTuning)
   const client = createServiceClient({
     transport,
-    ...{ clock, random, baseUrl: options.baseUrl, credentials: options.credentials, isHttpAllowed },
+    clock,
+    random,
+    baseUrl: options.baseUrl,
+    credentials: options.credentials,
+    isHttpAllowed,
     ...given({
       giveUpAfterMs,
       bearerHeader: options.bearerHeader,
@@ -186,7 +190,13 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   })
   const context: FlowContext = {
     engine,
-    ...{ journal, clock, random, client, isHttpAllowed, addressPolicy, sourceAt: ports.sourceAt },
+    journal,
+    clock,
+    random,
+    client,
+    isHttpAllowed,
+    addressPolicy,
+    sourceAt: ports.sourceAt,
     hasher: verify === 'off' ? undefined : hasher,
     contentHasher: verify === 'full' ? ports.contentHasher : undefined,
     partSizeBytes: options.partSizeBytes,

@@ -75,7 +75,9 @@ export async function followAnalysis(
 function resultOf(report: AnalysisReport): AnalysisResult {
   const { status, serviceStatus = null, analysisId = null, segmentIds, durationMs, error } = report
   return {
-    ...{ status: WORDS[status], serviceStatus, analysisId },
+    status: WORDS[status],
+    serviceStatus,
+    analysisId,
     durationMs: Math.round(durationMs),
     ...(segmentIds === undefined ? {} : { segmentIds }),
     ...(status === 'deadline' ? { hasDeadlinePassed: true } : {}),

@@ -22,7 +22,8 @@ export async function runCli(args: readonly string[]): Promise<void> {
   let flow: CommandFlow | null = flowOf(args[0])
   let exitCode: number = EXIT.done
   const context: CommandContext = {
-    ...{ env, interruption },
+    env,
+    interruption,
     begin(name, options) {
       flow = name
       output = open(options.json ?? false, options.quiet ?? false)

@@ -33,7 +33,11 @@ const NAMED_AT_MOST_ON_TERMINAL = 5
 export function resultOf(report: UploadReport): UploadResult {
   const { flow, status, key, sessionId = null, bytes, durationMs, files, error, hasPossibleOrphan } = report
   return {
-    ...{ flow, status, key, sessionId, bytes },
+    flow,
+    status,
+    key,
+    sessionId,
+    bytes,
     durationMs: Math.round(durationMs),
     files,
     ...(error === undefined ? {} : { error }),
@@ -47,7 +51,13 @@ export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state'>): U
   // A create that is still without its answer may have made a session that nobody will know of.
   const isAsked = upload.state === 'creating' && files.length > 0
   return {
-    ...{ flow, status: 'interrupted', key, sessionId, bytes, durationMs: Math.round(durationMs), files },
+    flow,
+    status: 'interrupted',
+    key,
+    sessionId,
+    bytes,
+    durationMs: Math.round(durationMs),
+    files,
     ...(hasPossibleOrphan || isAsked ? { hasPossibleOrphan: true } : {}),
   }
 }

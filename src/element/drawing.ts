@@ -57,7 +57,11 @@ export function createDrawing(
     cards.draw(offers.offers, texts, formats)
     const readyCount = items.filter(({ state }) => state === 'ready').length
     summary.draw(texts, formats, {
-      ...{ phase, totals, outage: list.outage(), readyCount, retryableCount: list.retryable().length },
+      phase,
+      totals,
+      outage: list.outage(),
+      readyCount,
+      retryableCount: list.retryable().length,
       isClearable: items.length > readyCount,
       wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
     })

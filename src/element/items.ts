@@ -36,7 +36,14 @@ export interface Job {
 /** `chosen`: absent where the browser found the file of an earlier life by itself. */
 export function newItem(name: string, bytes: number, chosen: ChosenFile | undefined, state: ItemState = 'ready'): Item {
   return {
-    ...{ name, bytes, chosen, state, sentBytes: 0, confirmedBytes: 0, bytesPerSecond: 0, retries: 0 },
+    name,
+    bytes,
+    chosen,
+    state,
+    sentBytes: 0,
+    confirmedBytes: 0,
+    bytesPerSecond: 0,
+    retries: 0,
     error: undefined,
     isOver: false,
   }

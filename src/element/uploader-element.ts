@@ -105,7 +105,8 @@ export class MocapUploaderElement extends Base {
   }
   set texts(texts: Partial<UploaderTexts>) {
     this.#texts = {
-      ...{ ...englishTexts, ...texts },
+      ...englishTexts,
+      ...texts,
       refusals: { ...englishTexts.refusals, ...texts.refusals },
       problems: { ...englishTexts.problems, ...texts.problems },
     }
@@ -152,7 +153,10 @@ export class MocapUploaderElement extends Base {
     const flow = flowOf(this)
     const input = inputOf(this, this.#input)
     return {
-      ...{ texts: this.#texts, formats: this.#currentFormats(), flow, uplink: () => this.#currentUplink() },
+      texts: this.#texts,
+      formats: this.#currentFormats(),
+      flow,
+      uplink: () => this.#currentUplink(),
       accept: acceptOf(this, flow, input),
       isRenaming: input.rename ?? false,
       isStartingByItself: this.hasAttribute('auto-start'),

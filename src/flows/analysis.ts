@@ -190,7 +190,8 @@ function reportOf(output: AnalysisOutput | undefined, durationMs: number): Analy
     analysisId: analysisId ?? undefined,
     serviceStatus: serviceStatus ?? undefined,
     segmentIds: segmentIds ?? undefined,
-    ...{ hasPossibleDraft, durationMs },
+    hasPossibleDraft,
+    durationMs,
     ...(error === null ? {} : { error }),
   }
 }

@@ -56,7 +56,11 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
   const times = timesOf(records)
   const { key, flow, sessionId, place, beganAt } = folded
   return {
-    ...{ format: 'mocap-uplink-receipt', version: RECEIPT_VERSION, key, flow, sessionId },
+    format: 'mocap-uplink-receipt',
+    version: RECEIPT_VERSION,
+    key,
+    flow,
+    sessionId,
     status:
       place === 'confirmed' || place === 'partial' || place === 'failed' || place === 'cancelled' ? place : 'open',
     beganAt: isoTime(beganAt),
@@ -91,13 +95,19 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
     if (receipt === undefined || !isReceived(part)) return { partNumber, start, end, isVerified: false }
     const { etag, md5, isVerified } = receipt
     return {
-      ...{ partNumber, start, end, isVerified },
+      partNumber,
+      start,
+      end,
+      isVerified,
       ...given({ etag, md5 }),
       ...(receivedAt === undefined ? {} : { receivedAt: isoTime(receivedAt) }),
     }
   })
   return {
-    ...{ name, bytes, parts, isVerified: parts.every((part) => part.isVerified) },
+    name,
+    bytes,
+    parts,
+    isVerified: parts.every((part) => part.isVerified),
     ...given({ sessionId, serverFileId, sha256: file.sha256 }),
     status: file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished',
     ...(confirmedAt === undefined ? {} : { confirmedAt: isoTime(confirmedAt) }),

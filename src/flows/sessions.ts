@@ -110,8 +110,15 @@ async function summarizeSession({ journal }: FlowContext, key: string): Promise<
     const received = files.flatMap((file) => file.parts).filter(isReceived)
     const { flow, sessionId, leftSessionIds, beganAt: beganAtMs, isServiceTold } = folded
     return {
-      ...{ sessionIds: sessionsOf(folded), leftSessionIds },
-      ...{ key, flow, sessionId, beganAtMs, filesConfirmed, filesFailed, filesTotal: files.length },
+      sessionIds: sessionsOf(folded),
+      leftSessionIds,
+      key,
+      flow,
+      sessionId,
+      beganAtMs,
+      filesConfirmed,
+      filesFailed,
+      filesTotal: files.length,
       status: statusOf(folded),
       bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
       confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
@@ -150,9 +157,13 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
   const { flow, params, ledger, locations } = folded
   const source = options.source ?? context.sourceAt
   return {
-    ...{ flow, params, protocol: protocolOf(context, folded, options) },
-    ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
-    ...{ renewAddresses: options.renewAddresses, verifyDepth: options.verifyDepth ?? context.verifyDepth },
+    flow,
+    params,
+    protocol: protocolOf(context, folded, options),
+    isHttpAllowed: context.isHttpAllowed,
+    addressPolicy: context.addressPolicy,
+    renewAddresses: options.renewAddresses,
+    verifyDepth: options.verifyDepth ?? context.verifyDepth,
     files: ledger.files.map(({ plan: { fileIndex, name } }) => {
       const location = locations[fileIndex] ?? name
       return { source: source?.({ name, location, fileIndex }) ?? missingSource(name) }

@@ -92,7 +92,11 @@ export function createTelling(options: {
     const counts = progress?.file(fileIndex) ?? { sentBytes: 0, confirmedBytes: 0 }
     return {
       fileIndex,
-      ...{ name, bytes, parts, sentBytes: counts.sentBytes, confirmedBytes: counts.confirmedBytes },
+      name,
+      bytes,
+      parts,
+      sentBytes: counts.sentBytes,
+      confirmedBytes: counts.confirmedBytes,
       state: shownState(file, counts.sentBytes),
       ...given({ error: file.error }),
     }

@@ -21,7 +21,9 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
   const files = folded?.ledger.files ?? []
   return {
     flow,
-    ...{ key, durationMs, sessionId: folded?.sessionId },
+    key,
+    durationMs,
+    sessionId: folded?.sessionId,
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
     // Without a clear answer, such as if it ended now, the service may have made the session all the same.

@@ -63,8 +63,11 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
   })
   return {
     flow: 'video',
-    ...{ params: { ...params }, protocol, renewAddresses },
-    ...{ isHttpAllowed: context.isHttpAllowed, addressPolicy: context.addressPolicy },
+    params: { ...params },
+    protocol,
+    renewAddresses,
+    isHttpAllowed: context.isHttpAllowed,
+    addressPolicy: context.addressPolicy,
     files: input.files.map((file) => ({ source: file.source, ...given({ frameRate: file.frameRate ?? frameRate }) })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }

@@ -94,7 +94,11 @@ async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, bo
     const { url, headers = {} } = await signFor(ports, call, deadline.signal)
     deadline.signal.throwIfAborted()
     request = {
-      ...{ method: METHODS[operation], url, headers, signal: deadline.signal, maxReplyBytes: MAX_REPLY_BYTES },
+      method: METHODS[operation],
+      url,
+      headers,
+      signal: deadline.signal,
+      maxReplyBytes: MAX_REPLY_BYTES,
       // A POST without a body still says its length: some stores answer 411 else.
       ...(operation === 'create' || body !== undefined
         ? { body: { kind: 'bytes', bytes: new TextEncoder().encode(body ?? '') } }
@@ -189,7 +193,10 @@ function refusal(call: S3Call, reply: TransportReply, error: string | undefined)
         : 'ERR_UPLOAD_HTTP_STATUS'
   const told = [String(status), ...(code === undefined ? [] : [code])].join(' ')
   return new HttpStatusError(errorCode, `The storage refused to ${operation} the upload of ${key} (${told}).`, {
-    ...{ status, serviceCode: code, isRetryable, details: { operation } },
+    status,
+    serviceCode: code,
+    isRetryable,
+    details: { operation },
     retryAfterMs: parseRetryAfterMs(headers['retry-after'], parseHttpDateMs(headers['date']) ?? NaN),
   })
 }

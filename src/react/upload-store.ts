@@ -54,13 +54,26 @@ export interface UploadStoreOptions {
 const MOST_WARNINGS = 20
 
 const NO_PROGRESS: UploadProgress = {
-  ...{ sentBytes: 0, confirmedBytes: 0, totalBytes: 0, bytesPerSecond: 0, remainingMs: undefined },
-  ...{ filesConfirmed: 0, filesFailed: 0, filesTotal: 0 },
+  sentBytes: 0,
+  confirmedBytes: 0,
+  totalBytes: 0,
+  bytesPerSecond: 0,
+  remainingMs: undefined,
+  filesConfirmed: 0,
+  filesFailed: 0,
+  filesTotal: 0,
 }
 
 export const NOTHING_YET: UploadView = {
-  ...{ state: 'idle', isActive: false, progress: NO_PROGRESS, files: [], warnings: [] },
-  ...{ waiting: undefined, report: undefined, error: undefined, upload: undefined },
+  state: 'idle',
+  isActive: false,
+  progress: NO_PROGRESS,
+  files: [],
+  warnings: [],
+  waiting: undefined,
+  report: undefined,
+  error: undefined,
+  upload: undefined,
 }
 
 /** Makes a store that is idle. It needs no React and no page. */

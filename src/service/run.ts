@@ -120,7 +120,8 @@ async function openContext(settings: ServiceSettings, undo: (() => Promise<void>
     settings,
     db,
     store,
-    ...{ room, roomForRecords: databaseUrl === undefined ? room : undefined },
+    room,
+    roomForRecords: databaseUrl === undefined ? room : undefined,
     // Only who takes such tokens needs the package for them.
     tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
     signer: signerFor(settings.addressLifeSeconds),

@@ -115,7 +115,10 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
     headers[name] = earlier === undefined ? value : `${earlier}, ${value}`
   })
   return {
-    ...{ status: response.status, headers, body: body.slice(0, keptBytes), isBodyCut },
+    status: response.status,
+    headers,
+    body: body.slice(0, keptBytes),
+    isBodyCut,
     // What pages get from another origin.
     ...(response.type === 'cors' ? { hidesHeaders: true } : {}),
   }

@@ -17,7 +17,9 @@ export function allowedHeaders({ headers }: TransportRequest): [name: string, va
 /** Bytes may have reached the other place already. */
 export function redirectRefused(host: string): TransportError {
   return new TransportError('ERR_UPLOAD_REDIRECT_REFUSED', `${host} answered with a redirect, which is not followed`, {
-    ...{ phase: 'answer', ending: 'doubtful', isRetryable: false },
+    phase: 'answer',
+    ending: 'doubtful',
+    isRetryable: false,
     details: { host },
   })
 }
@@ -32,7 +34,9 @@ export function networkFailure(
 ): TransportError {
   const { reason, ending, isRetryable = true } = failure
   return new TransportError('ERR_UPLOAD_NETWORK', `No answer came from ${host}${reason ? ` (${reason})` : ''}`, {
-    ...{ phase: ending === 'neverWhole' ? 'connect' : 'answer', ending, isRetryable },
+    phase: ending === 'neverWhole' ? 'connect' : 'answer',
+    ending,
+    isRetryable,
     details: { host },
   })
 }

@@ -40,7 +40,8 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
   const get = analysis.command('get').description("read one analysis; prints the service's JSON").argument('<id>')
   addServiceOptions(get).action((id: string, options: SharedOptions) =>
     readRecord(context, options, {
-      ...{ id, call: `GET /requested_analyses/${id}` },
+      id,
+      call: `GET /requested_analyses/${id}`,
       read: (client, calling) => client.requestedAnalyses.get(id, calling),
     }),
   )
@@ -53,14 +54,17 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     const data = await readJsonOption(options.data, '--data')
     if (!isWireObject(data)) return invalid('--data is no JSON object: give the fields to change.')
     return readRecord(context, options, {
-      ...{ id, call: `PATCH /requested_analyses/${id}` },
+      id,
+      call: `PATCH /requested_analyses/${id}`,
       read: (client, calling) => client.requestedAnalyses.update({ id, data }, calling),
     })
   })
   const submit = analysis.command('submit').description('ask the service to begin a draft').argument('<id>')
   addServiceOptions(submit).action((id: string, options: SharedOptions) =>
     readRecord(context, options, {
-      ...{ id, call: `PATCH /requested_analyses/${id}/submit`, assumed: 'requested' as const },
+      id,
+      call: `PATCH /requested_analyses/${id}/submit`,
+      assumed: 'requested' as const,
       read: (client, calling) => client.requestedAnalyses.submit(id, calling),
     }),
   )

@@ -140,7 +140,8 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
     await segment(options.population, '--population'),
   ]
   const input: AnalysisInput = {
-    ...{ name: options.name, primary: await segmentFromOption(options.primary, '--primary') },
+    name: options.name,
+    primary: await segmentFromOption(options.primary, '--primary'),
     ...given({ comparison, population }),
     ...waitOptions(options),
   }

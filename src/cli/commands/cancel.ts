@@ -93,7 +93,13 @@ function tellCancelled(
 function tellAgain(output: Output, session: SessionSummary): number {
   const { key, flow, sessionId, sessionIds, bytes, isServiceTold } = session
   output.event('result', {
-    ...{ flow: flow ?? null, status: 'cancelled', key, sessionId: sessionId ?? null, bytes, durationMs: 0, files: [] },
+    flow: flow ?? null,
+    status: 'cancelled',
+    key,
+    sessionId: sessionId ?? null,
+    bytes,
+    durationMs: 0,
+    files: [],
     sessionIds,
     isServiceTold: isServiceTold ?? false,
   })

@@ -23,7 +23,10 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     const { interruption } = context
     context.exitWith(
       await runDemo({
-        ...{ output, interruption, env: context.env, isShown: options.open ?? false },
+        output,
+        interruption,
+        env: context.env,
+        isShown: options.open ?? false,
         ...(options.keep === undefined ? {} : { keep: options.keep }),
       }),
     )

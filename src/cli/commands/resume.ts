@@ -120,7 +120,12 @@ function printJoint(output: Output, results: readonly UploadResult[], folder: st
   const status = jointStatus(results)
   const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)
   output.event('result', {
-    ...{ flow: 'resume', status, key: null, sessionId: null, bytes: sum('bytes'), durationMs: sum('durationMs') },
+    flow: 'resume',
+    status,
+    key: null,
+    sessionId: null,
+    bytes: sum('bytes'),
+    durationMs: sum('durationMs'),
     files: results.flatMap((result) => result.files),
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })
@@ -133,7 +138,13 @@ function printJoint(output: Output, results: readonly UploadResult[], folder: st
 
 function printDryRun(output: Output, sessions: readonly SessionSummary[]): void {
   const plan = sessions.map(({ key, flow, status, bytes, confirmedBytes, filesTotal, filesConfirmed }) => ({
-    ...{ key, flow: flow ?? null, status, bytes, confirmedBytes, filesTotal, filesConfirmed },
+    key,
+    flow: flow ?? null,
+    status,
+    bytes,
+    confirmedBytes,
+    filesTotal,
+    filesConfirmed,
   }))
   output.event('plan', { flow: 'resume', sessions: plan })
   for (const { key, bytes, confirmedBytes, filesTotal, filesConfirmed } of plan) {

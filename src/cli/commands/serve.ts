@@ -61,7 +61,10 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const service = await startService(settings)
   const made = credentials === undefined ? service.credentials : undefined
   output.event('listening', {
-    ...{ url: service.url, port: service.port, metricsUrl: service.metricsUrl ?? null, data: options.data ?? null },
+    url: service.url,
+    port: service.port,
+    metricsUrl: service.metricsUrl ?? null,
+    data: options.data ?? null,
     ...(made === undefined ? {} : { apiKey: made.apiKeys[0], accessToken: made.accessTokens[0] }),
   })
   output.answer(`The service listens on ${service.url}`)

@@ -104,7 +104,8 @@ async function play(
   // The key was made up for this demo and dies with it; the page takes it out of the address at once.
   await showPage(`${service.url}/#key=${service.apiKey}`)
   const uplink = createUplink({
-    ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey } },
+    baseUrl: service.url,
+    credentials: { apiKey: service.apiKey },
     // It is on this machine, whatever the environment says of proxies.
     proxy: null,
   })
@@ -146,7 +147,10 @@ async function follow(upload: Upload, running: RunningUpload): Promise<UploadRes
 
 function uploadCaptures(uplink: Uplink, samples: Samples): Upload {
   return uplink.uploadCaptures({
-    ...{ orgId: 'demo-org', mocapTypeId: 2, sessionTypeId: 1, sessionDate: SAMPLE_SESSION_DATE },
+    orgId: 'demo-org',
+    mocapTypeId: 2,
+    sessionTypeId: 1,
+    sessionDate: SAMPLE_SESSION_DATE,
     kind: 'tracking',
     files: samples.captures.map((path) => ({ source: fileSource(path) })),
   })
@@ -154,7 +158,10 @@ function uploadCaptures(uplink: Uplink, samples: Samples): Upload {
 
 function uploadVideos(uplink: Uplink, samples: Samples): Upload {
   return uplink.uploadVideos({
-    ...{ movementTypeId: 1, playerId: 'p-17', sessionDate: SAMPLE_SESSION_DATE, sessionTypeId: 2 },
+    movementTypeId: 1,
+    playerId: 'p-17',
+    sessionDate: SAMPLE_SESSION_DATE,
+    sessionTypeId: 2,
     frameRate: FRAME_RATE,
     files: samples.videos.map((path) => ({ source: fileSource(path) })),
   })

@@ -46,7 +46,11 @@ export function printReport(output: Output, report: DemoReport): void {
   output.answer(`stored    ${comparison.identical} of ${countOf(sent, 'object')} identical, read back by SHA-256`)
   output.answer(`${isGood(report) ? 'All is well' : 'Something went wrong'}, after ${formatDuration(durationMs)}.`)
   output.event('result', {
-    ...{ flow: 'demo', status: isGood(report) ? 'confirmed' : 'failed', durationMs: Math.round(durationMs) },
-    ...{ uploads, analysis, stored: comparison },
+    flow: 'demo',
+    status: isGood(report) ? 'confirmed' : 'failed',
+    durationMs: Math.round(durationMs),
+    uploads,
+    analysis,
+    stored: comparison,
   })
 }

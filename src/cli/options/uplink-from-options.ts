@@ -31,7 +31,8 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
   const caPem = options.caFile === undefined ? undefined : await readCertificates(options.caFile)
   return createUplink({
     ...choices,
-    ...{ baseUrl, credentials },
+    baseUrl,
+    credentials,
     isHttpAllowed: options.allowHttp ?? false,
     ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
     ...(caPem === undefined ? {} : { caPem }),

@@ -49,7 +49,8 @@ export async function jwtFromOptions(options: JwtCommandOptions, env: Environmen
   }
   const publicKeyPem = keyFile === undefined ? undefined : await readText(keyFile, 'The public key of access tokens')
   return {
-    ...{ issuer, audience },
+    issuer,
+    audience,
     ...given({ jwksUrl, publicKeyPem, orgClaim, algorithms: algorithms?.split(',').map((one) => one.trim()) }),
   }
 }

@@ -74,14 +74,19 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   }
   const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults, keepFree } = options
   const settings: ServiceOptions = {
-    ...{ port, host: options.host },
+    port,
+    host: options.host,
     databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 2),
     addressLifeMs: parseDuration(options.addressLife, '--address-life'),
     endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),
     stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
     ...limitsFromOptions(options, env),
     ...given({
-      ...{ dataDir: options.data, databaseUrl, s3, publicUrl: options.publicUrl, credentials },
+      dataDir: options.data,
+      databaseUrl,
+      s3,
+      publicUrl: options.publicUrl,
+      credentials,
       jwt: await jwtFromOptions(options, env),
       analysisCompletesAfterMs:
         completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),

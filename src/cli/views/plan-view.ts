@@ -9,7 +9,10 @@ import { countOf } from './wording.ts'
 export function printPlan(output: Output, flow: 'video' | 'capture', plan: UploadPlan): void {
   const { bytes, parts, calls } = plan
   const files = plan.files.map(({ name, sizeBytes, partCount, partSizeBytes }) => ({
-    ...{ name, bytes: sizeBytes, parts: partCount, partBytes: partSizeBytes },
+    name,
+    bytes: sizeBytes,
+    parts: partCount,
+    partBytes: partSizeBytes,
   }))
   output.event('plan', { flow, bytes, parts, calls, files })
   for (const file of files) {

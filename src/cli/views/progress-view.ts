@@ -42,7 +42,11 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
       const { state } = upload
       const nowMs = Date.now()
       const lines = progressLines({
-        ...{ state, progress: upload.progress(), files, retries, ...output.size() },
+        state,
+        progress: upload.progress(),
+        files,
+        retries,
+        ...output.size(),
         ...(outage === undefined
           ? {}
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: outage.untilMs - nowMs } }),

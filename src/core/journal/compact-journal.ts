@@ -89,7 +89,10 @@ function placeRecords(files: readonly LedgerFile[]): JournalRecord[] {
     places.set(name, place)
   })
   return [...places.values()].map(({ of: { sessionId, generation, addressedAtMs: at }, files: placed }) => ({
-    ...{ type: 'files.placed', at, generation, files: placed },
+    type: 'files.placed',
+    at,
+    generation,
+    files: placed,
     ...given({ sessionId }),
   }))
 }

@@ -51,8 +51,17 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
   const { key, flow, params, locations, at: beganAt } = begun
   return {
     key,
-    ...{ flow, params, locations, beganAt, ledger: createLedger(begun.files), registeringIndexes: new Set() },
-    ...{ place: 'new', sessionId: undefined, leftSessionIds: [], hasPossibleOrphan: false, isServiceTold: undefined },
+    flow,
+    params,
+    locations,
+    beganAt,
+    ledger: createLedger(begun.files),
+    registeringIndexes: new Set(),
+    place: 'new',
+    sessionId: undefined,
+    leftSessionIds: [],
+    hasPossibleOrphan: false,
+    isServiceTold: undefined,
   }
 }
 

@@ -88,7 +88,8 @@ export function createTransfer(
   }
   const host = createHostWatch({
     clock,
-    ...{ random, giveUpAfterMs: settings.giveUpAfterMs },
+    random,
+    giveUpAfterMs: settings.giveUpAfterMs,
     onUnreachable: (sinceMs, untilMs) => job.report({ type: 'unreachable', sinceMs, untilMs }),
     onReachable: () => job.report({ type: 'reachable' }),
     onGiveUp: (error) => life.stop(error),
@@ -107,13 +108,26 @@ export function createTransfer(
   const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
     first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
   const finisher = createFinishing({
-    ...{ job, schedule, track, failFile, deadlineOf },
-    ...{ signal: life.signal, wake: ports.wake, concurrency: settings.finishConcurrency },
+    job,
+    schedule,
+    track,
+    failFile,
+    deadlineOf,
+    signal: life.signal,
+    wake: ports.wake,
+    concurrency: settings.finishConcurrency,
   })
   const onAttemptEnd = createAttemptEnd({
     job,
-    ...{ schedule, host, clock, random, account, failFile },
-    ...{ retries: settings.retries, signal: life.signal, onComplete: (file) => finisher.add(file) },
+    schedule,
+    host,
+    clock,
+    random,
+    account,
+    failFile,
+    retries: settings.retries,
+    signal: life.signal,
+    onComplete: (file) => finisher.add(file),
     onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
   })
   const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {

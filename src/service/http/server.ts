@@ -76,7 +76,9 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   const admission = createAdmission(context.settings)
   guarded(app, { context, admission, status: 401, rooms: [videoRoutes] })
   guarded(app, {
-    ...{ context, admission, status: 403 },
+    context,
+    admission,
+    status: 403,
     rooms: [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes],
   })
   // With a bucket, addresses lead there.

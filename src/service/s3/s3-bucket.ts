@@ -65,10 +65,15 @@ const REFUSED: Readonly<Record<string, Completion>> = {
 
 export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }: S3Settings): Bucket {
   const client = new S3Client({
-    ...{ endpoint, region, forcePathStyle: pathStyle, maxAttempts: 3, requestHandler: TIMES },
+    endpoint,
+    region,
+    forcePathStyle: pathStyle,
+    maxAttempts: 3,
+    requestHandler: TIMES,
     ...(keys === undefined ? {} : { credentials: keys }),
     // Stores that are not AWS know no newer checksums.
-    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
   })
   return {
     async create(Key) {
@@ -133,8 +138,11 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     },
     async allowOrigins(AllowedOrigins) {
       const rule = {
-        ...{ AllowedOrigins: [...AllowedOrigins], AllowedMethods: ['GET', 'PUT'], AllowedHeaders: ['*'] },
-        ...{ ExposeHeaders: ['ETag', 'Date'], MaxAgeSeconds: 3600 },
+        AllowedOrigins: [...AllowedOrigins],
+        AllowedMethods: ['GET', 'PUT'],
+        AllowedHeaders: ['*'],
+        ExposeHeaders: ['ETag', 'Date'],
+        MaxAgeSeconds: 3600,
       }
       const CORSConfiguration = { CORSRules: [rule] }
       await named('set the origins', () => client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration })))

@@ -59,9 +59,17 @@ export async function openJournalFile(
     // Left by a process that died while it wrote it; it may hold addresses.
     await rm(asideOf(path), { force: true })
     const state: WrittenJournal = {
-      ...{ path, header: header ?? makeHeader(), handle: undefined, broken: undefined, isMarked: true },
-      ...{ lineCount, endBytes: soundBytes, keptCount: lineCount, keptBytes: soundBytes },
-      ...{ tailBytes: bytes.length - soundBytes, compactAtBytes: Math.max(COMPACT_LATER_BYTES, 2 * soundBytes) },
+      path,
+      header: header ?? makeHeader(),
+      handle: undefined,
+      broken: undefined,
+      isMarked: true,
+      lineCount,
+      endBytes: soundBytes,
+      keptCount: lineCount,
+      keptBytes: soundBytes,
+      tailBytes: bytes.length - soundBytes,
+      compactAtBytes: Math.max(COMPACT_LATER_BYTES, 2 * soundBytes),
     }
     if (header !== undefined) state.handle = await openFile(path, isKept)
     if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
