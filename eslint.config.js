@@ -37,6 +37,18 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write its properties themselves.',
+        },
+      ],
+    },
+  },
+  {
     files: portable,
     rules: {
       'no-restricted-globals': [

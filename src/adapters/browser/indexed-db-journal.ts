@@ -46,7 +46,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal
       try {
         const found = await find(database, key)
         await shorten(database, found)
-        return openSession({ ...{ database, key, found, release }, onBegun: () => void prune().catch(() => undefined) })
+        return openSession({ database, key, found, release, onBegun: () => void prune().catch(() => undefined) })
       } catch (error) {
         await release()
         throw error
