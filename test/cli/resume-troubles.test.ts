@@ -2,13 +2,13 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, openAsBlob, rmdirSync } from 'node:fs'
+import { openAsBlob } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
 import { startService } from '../../src/service/index.ts'
+import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
@@ -67,20 +67,6 @@ it('moves unfinished files to a new session when their addresses died while nobo
     ['big.mp4', createHash('sha256').update(big).digest('hex')],
   ])
 })
-
-/** As root in a container without the right to mount, too, it cannot be tried. */
-function canMount(): boolean {
-  const probe = mkdtempSync(join(tmpdir(), 'mocap-uplink-mount-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', probe], { stdio: 'pipe' })
-    execFileSync('umount', [probe])
-    return true
-  } catch {
-    return false
-  } finally {
-    rmdirSync(probe)
-  }
-}
 
 it.skipIf(!canMount())('says that the disk is full, and finishes when it no longer is', async () => {
   const disk = join(cli.folder, 'small-disk')

@@ -1,15 +1,15 @@
 // Room on the disk beside the embedded database, and a start where there is none.
 
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
 import { expect, it, onTestFinished } from 'vitest'
 
 import { diskRoom, roomToStart } from '../../../src/service/database/disk-room.ts'
 import { startService } from '../../../src/service/index.ts'
+import { canMount } from '../../helpers/can-mount.ts'
 import { startUnderTest } from '../service-under-test.ts'
 
 const FULL = { code: 'ERR_SERVICE_DATA_FULL' }
@@ -64,27 +64,18 @@ it('starts no new database where no body could come afterwards, and asks for not
   expect(roomToStart(false, 0)).toBe(0)
 })
 
-/** As root in a container without the right to mount, too, it cannot be tried. */
-const canMount = (() => {
-  const probe = mkdtempSync(join(tmpdir(), 'service-mount-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', probe], { stdio: 'pipe' })
-    execFileSync('umount', [probe])
-    return true
-  } catch {
-    return false
-  } finally {
-    rmSync(probe, { recursive: true })
-  }
-})()
-
-it.skipIf(!canMount)('says at the start how much room the database lacks, and where', async () => {
-  const disk = await promisify(mkdtemp)(join(tmpdir(), 'service-small-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', disk])
-  onTestFinished(() => {
+async function smallDisk(size: string): Promise<string> {
+  const disk = await mkdtemp(join(tmpdir(), 'service-small-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+  onTestFinished(async () => {
     execFileSync('umount', [disk])
-    rmSync(disk, { recursive: true })
+    await rm(disk, { recursive: true })
   })
+  return disk
+}
+
+it.skipIf(!canMount())('says at the start how much room the database lacks, and where', async () => {
+  const disk = await smallDisk('20m')
 
   const starting = startService({ dataDir: join(disk, 'data'), port: 0 })
 
@@ -99,13 +90,8 @@ it.skipIf(!canMount)('says at the start how much room the database lacks, and wh
   expect(message).toMatch(/has \d+ MiB free, and the database needs 112 MiB to start\. Make room/)
 })
 
-it.skipIf(!canMount)('starts on a disk that is small where nothing is to be kept free', async () => {
-  const disk = await promisify(mkdtemp)(join(tmpdir(), 'service-small-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=75m', 'tmpfs', disk])
-  onTestFinished(() => {
-    execFileSync('umount', [disk])
-    rmSync(disk, { recursive: true })
-  })
+it.skipIf(!canMount())('starts on a disk that is small where nothing is to be kept free', async () => {
+  const disk = await smallDisk('75m')
 
   const service = await startUnderTest({ dataDir: join(disk, 'data'), keepFreeBytes: 0 })
 
