@@ -130,7 +130,8 @@ export function createAttempts(ports: AttemptPorts, job: TransferJob, onBytes: (
     resetStraggler(nowMs, isTail) {
       // Where an abort does not reset the connection, a second attempt could meet the first one.
       if (ports.transport.isResetByAbort !== true) return
-      const sending = [...running].filter(({ isSending }) => isSending)
+      // What was reset may take its time to end, and carries nothing meanwhile.
+      const sending = [...running].filter(({ isSending, controller }) => isSending && !controller.signal.aborted)
       const straggler = stragglers?.look(sending, nowMs, isTail)
       if (straggler === undefined) return
       resets.set(straggler.unit, (resets.get(straggler.unit) ?? 0) + 1)

@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../../src/core/adaptive-engine.ts'
+import { DEFAULT_TIMEOUTS } from '../../../src/core/attempt/watchdog.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
+import type { Moving } from '../../../src/core/line/straggler.ts'
+import { createAttempts } from '../../../src/core/transfer/attempts.ts'
+import { fixedTuning } from '../../../src/core/tuning.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
@@ -102,5 +106,47 @@ describe('a session that is stopped by a listener of its events, or right after 
         expect({ eventNumber, turns, late }).toEqual({ eventNumber, turns, late: [] })
       }
     }
+  })
+})
+
+describe('an attempt that was reset because it crawled', () => {
+  it('is not looked at again while its end is awaited: it was named twice, and its part never spared', async () => {
+    const world = createWorld()
+    const looks: number[] = []
+    const ends: ((reason: unknown) => void)[] = []
+    /** Takes its time to end what was aborted, as a platform may. */
+    const transport = {
+      ...world.store,
+      send: () => new Promise<never>((_, reject) => ends.push(reject)),
+    }
+    const watchStragglers = <T extends Moving>() => ({
+      look(moving: readonly T[]): T | undefined {
+        looks.push(moving.length)
+        return moving[0]
+      },
+    })
+    const job = world.job({ sources: world.sources([2_000], { isBlob: true }), partSizeBytes: 1_000 })
+    const attempts = createAttempts(
+      {
+        ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, watchStragglers },
+        ...{ bodies: undefined, hasher: undefined },
+        pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
+      },
+      job,
+      () => undefined,
+    )
+    const results = [1, 2].map((partNumber) => {
+      const unit = { fileIndex: 0, partNumber, start: (partNumber - 1) * 1_000, end: partNumber * 1_000 }
+      return attempts.send({ unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 })
+    })
+    await passTurns(20)
+
+    attempts.resetStraggler(1_000, true)
+    attempts.resetStraggler(2_000, true)
+    attempts.resetStraggler(3_000, true)
+
+    expect(looks).toEqual([2, 1, 0])
+    for (const end of ends) end(new Error('reset'))
+    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['crawled', 'crawled'])
   })
 })
