@@ -6,6 +6,15 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     const leave = (): void => reject(signal.reason as Error)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    promise.then(
+      (value) => {
+        signal.removeEventListener('abort', leave)
+        resolve(value)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', leave)
+        reject(error as Error)
+      },
+    )
   })
 }

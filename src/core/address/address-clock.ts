@@ -2,8 +2,8 @@
 // minutes off. The signer's clock is known from the address itself, then from the storage's own answers.
 
 import { addressTimes } from './address.ts'
-import { UploadError } from '../errors.ts'
-import type { Clock, TransportReply, Unit } from '../ports.ts'
+import type { UploadError } from '../errors.ts'
+import type { Clock, TransportReply } from '../ports.ts'
 import { parseHttpDateMs } from '../retry-after.ts'
 
 export interface AddressClock {
@@ -55,15 +55,4 @@ export function createAddressClock(clock: Clock): AddressClock {
       if (code === 'ERR_UPLOAD_ADDRESS_EXPIRED') isTestedAtEnd = true
     },
   }
-}
-
-/** Stands for the refusal that the storage would give. */
-export interface Expired {
-  readonly kind: 'expired'
-  readonly error: UploadError
-}
-
-export function expired({ partNumber }: Unit): Expired {
-  const message = `The address of part ${partNumber} has expired.`
-  return { kind: 'expired', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }
 }

@@ -1,5 +1,6 @@
 // What an answer to a part means: whether the storage has it, and whether what it has is what was sent.
 
+import type { Attempt } from './attempt.ts'
 import { UploadError, type HttpStatusError } from '../errors.ts'
 import { echoesAddress, md5FromEtag } from './etag.ts'
 import type { Protocol, Receipt, TransportReply, Unit, Verdict } from '../ports.ts'
@@ -9,20 +10,16 @@ type Refused = { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, Re
 
 /** `sentBytes`: how much of the unit was handed over when the answer came. */
 export function judgeReply(
-  {
-    unit,
-    protocol,
-    address,
-  }: { readonly unit: Unit; readonly protocol: Pick<Protocol, 'judge'>; readonly address: string },
+  protocol: Pick<Protocol, 'judge'>,
+  { unit, address, sentBytes }: Pick<Attempt, 'unit' | 'address' | 'sentBytes'>,
   reply: TransportReply,
-  sentBytes: number,
 ): Received | Refused {
   const verdict = protocol.judge(withoutEcho(reply, address), unit)
   if (verdict.kind !== 'received') {
     const { serviceCode } = verdict.error as Partial<HttpStatusError>
     // Nothing of such an answer but its status is used.
     return serviceCode !== undefined && echoesAddress(serviceCode, address)
-      ? judgeReply({ unit, protocol, address }, { ...reply, headers: {}, body: new Uint8Array() }, 0)
+      ? judgeReply(protocol, { unit, address, sentBytes: 0 }, { ...reply, headers: {}, body: new Uint8Array() })
       : { kind: 'refused', verdict }
   }
   const { acceptedEnd } = verdict

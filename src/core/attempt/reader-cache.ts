@@ -2,16 +2,22 @@
 // file is under way, so that ten thousand files, a backoff or a pause hold no handles.
 
 import type { PlannedFile, Reader, Source } from '../ports.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 
 export interface ReaderCache {
-  /** Opens or shares the reader; each call needs one `release`. Rejects as Source.open does. */
-  acquire(fileIndex: number): Promise<Reader>
+  /**
+   * Opens or shares the reader; each call needs one `release`. Rejects as Source.open does, and with the signal's reason when it
+   * fires first: a file on a mount that is gone may never open, nor say that it does not.
+   */
+  acquire(fileIndex: number, signal: AbortSignal): Promise<Reader> | Reader
   /** Never rejects. Undefined: there is nothing to wait for. What is not open yet is closed when it is. */
   release(fileIndex: number): Promise<void> | undefined
 }
 
 interface Entry {
   readonly opening: Promise<Reader>
+  /** Once it is open. */
+  reader: Reader | undefined
   users: number
 }
 
@@ -22,17 +28,22 @@ export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: Planned
 
 export function createReaderCache(open: (fileIndex: number) => Promise<Reader>): ReaderCache {
   const entries = new Map<number, Entry>()
+  const enter = (fileIndex: number): Entry => {
+    const opening = open(fileIndex)
+    const entry: Entry = { opening, reader: undefined, users: 0 }
+    entries.set(fileIndex, entry)
+    opening.then(
+      (reader) => (entry.reader = reader),
+      () => undefined,
+    )
+    return entry
+  }
 
   return {
-    acquire(fileIndex) {
-      const known = entries.get(fileIndex)
-      if (known !== undefined) {
-        known.users += 1
-        return known.opening
-      }
-      const entry: Entry = { opening: open(fileIndex), users: 1 }
-      entries.set(fileIndex, entry)
-      return entry.opening
+    acquire(fileIndex, signal) {
+      const entry = entries.get(fileIndex) ?? enter(fileIndex)
+      entry.users += 1
+      return entry.reader ?? unlessAborted(entry.opening, signal)
     },
     release(fileIndex) {
       const entry = entries.get(fileIndex)

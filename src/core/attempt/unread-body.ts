@@ -4,13 +4,8 @@ import type { Pace } from '../line/pace.ts'
 import type { Hasher, Reader, Unit } from '../ports.ts'
 import type { Content } from './whole-body.ts'
 
-export interface UnreadPorts {
-  readonly hasher: Hasher | undefined
-  readonly pace: Pick<Pace, 'isLimited'>
-}
-
 /** A Blob goes out without passing through us when it need not be paced, and is hashed elsewhere or not at all. */
-export function goesUnread({ hasher, pace }: UnreadPorts, reader: Reader): boolean {
+export function goesUnread(hasher: Hasher | undefined, pace: Pick<Pace, 'isLimited'>, reader: Reader): boolean {
   const isHashable = hasher === undefined || hasher.digestBlob !== undefined
   return reader.blob !== undefined && isHashable && !pace.isLimited()
 }

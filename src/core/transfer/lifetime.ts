@@ -16,8 +16,12 @@ export interface Lifetime<T> {
   settleIfOver(): void
 }
 
-/** `outcome` says what `done` resolves with, or undefined while the work is not over. */
-export function createLifetime<T extends object>(outer: AbortSignal, outcome: () => T | undefined): Lifetime<T> {
+/** `outcome` says what `done` resolves with, or undefined while the work is not over. `onTaskEnd`: a task has ended. */
+export function createLifetime<T extends object>(
+  outer: AbortSignal,
+  outcome: () => T | undefined,
+  onTaskEnd: () => void = () => undefined,
+): Lifetime<T> {
   const inner = new AbortController()
   let taskCount = 0
   let resolve: (value: T) => void
@@ -63,6 +67,7 @@ export function createLifetime<T extends object>(outer: AbortSignal, outcome: ()
       }
       taskCount -= 1
       settleIfOver()
+      onTaskEnd()
       return result
     },
   }

@@ -2,8 +2,9 @@
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
 import { createAttemptEnd } from './attempt-end.ts'
-import { createAddressClock, expired, type AddressClock } from '../address/address-clock.ts'
-import { addressOf, createAttempts, type AttemptPorts } from './attempts.ts'
+import { createAddressClock } from '../address/address-clock.ts'
+import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
+import type { AttemptPorts } from '../attempt/send-part.ts'
 import { summarize, type UploadError } from '../errors.ts'
 import { createFeeder } from './feeder.ts'
 import { createFinishing } from './finishing.ts'
@@ -26,13 +27,11 @@ export interface TransferSettings {
 }
 
 /** What all transfers of an engine share. */
-export interface TransferPorts extends AttemptPorts {
+export interface TransferPorts extends AttemptPorts, Pick<AttemptsOptions, 'onBytes' | 'watchStragglers'> {
   readonly random: Random
   readonly account: RetryAccount
   /** Something changed: there may be work for a slot. */
   readonly wake: () => void
-  /** So many more bytes were handed to the network. */
-  readonly onBytes: (bytes: number) => void
 }
 
 /** What an attempt meant for the line, for the concurrency controller. */
@@ -75,17 +74,25 @@ export function createTransfer(
   settings: TransferSettings,
   signal: AbortSignal,
 ): Transfer {
-  const { clock, random, account } = ports
+  const { clock, random, account, onBytes, watchStragglers } = ports
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createAddressClock(clock)
-  const attempts = createAttempts(ports, withServerTime(job, addresses), ports.onBytes)
-  const life = createLifetime(signal, createOutcome(job))
+  const attempts = createAttempts({
+    ports,
+    job,
+    onBytes,
+    watchStragglers,
+    protocol: {
+      request: (unit, address) => job.protocol.request(unit, address),
+      judge(reply, unit) {
+        // Every answer of the storage tells its time.
+        addresses.noteReply(reply.headers)
+        return job.protocol.judge(reply, unit)
+      },
+    },
+  })
+  const life = createLifetime(signal, createOutcome(job), ports.wake)
   life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
-  const track = async <R>(task: () => Promise<R>): Promise<R | undefined> => {
-    const result = await life.track(task)
-    ports.wake()
-    return result
-  }
   const host = createHostWatch({
     clock,
     random,
@@ -110,14 +117,14 @@ export function createTransfer(
   const finisher = createFinishing({
     job,
     schedule,
-    track,
+    track: life.track,
     failFile,
     deadlineOf,
     signal: life.signal,
     wake: ports.wake,
     concurrency: settings.finishConcurrency,
   })
-  const onAttemptEnd = createAttemptEnd({
+  const attemptEnd = createAttemptEnd({
     job,
     schedule,
     host,
@@ -131,19 +138,25 @@ export function createTransfer(
     onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
   })
   const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
-    const file = fileAt(job.ledger, turn.unit.fileIndex)
-    const start = { address: addressOf(file, turn.unit), generation: file.generation }
-    const beganAtMs = clock.monotonicNow()
+    const { unit } = turn
+    const file = fileAt(job.ledger, unit.fileIndex)
+    const start = { turn, file, address: addressOf(file, unit), generation: file.generation }
     if (addresses.isDead(start.address, file.addressedAtMs)) {
-      await onAttemptEnd(turn, start, expired(turn.unit))
+      await attemptEnd.expired(start)
       return NOTHING
     }
-    const result = await attempts.send(turn, onFree)
+    const beganAtMs = clock.monotonicNow()
+    const result = await attempts.send(start, onFree)
+    const refusal = result.kind === 'refused' ? result.verdict : undefined
     if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
-    if (result.kind === 'refused' && result.verdict.kind === 'renew') addresses.noteLateRefusal(result.verdict.error)
-    await onAttemptEnd(turn, start, result)
-    const isThrottle = result.kind === 'refused' && result.verdict.kind === 'retry' && result.verdict.isThrottle
-    return { isDone: result.kind === 'received', isThrottle, isFailure: result.kind === 'missing' }
+    if (refusal?.kind === 'renew') addresses.noteLateRefusal(refusal.error)
+    const ending = attemptEnd.ended(start, result)
+    if (ending !== undefined) await ending
+    return {
+      isDone: result.kind === 'received',
+      isThrottle: refusal?.kind === 'retry' && refusal.isThrottle,
+      isFailure: result.kind === 'missing',
+    }
   }
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
@@ -164,7 +177,7 @@ export function createTransfer(
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs)
       if (turn === undefined) return undefined
-      return track(() => attempt(turn, onFree))
+      return life.track(() => attempt(turn, onFree))
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
     probeNow: () => host.probeNow(),
@@ -174,7 +187,7 @@ export function createTransfer(
     },
     feed(lookahead, nowMs) {
       if (!feeder.isHungry() || openSlots(nowMs) < 1 || schedule.readyCount(nowMs) >= lookahead) return
-      void track(() => feeder.feed(life.signal))
+      void life.track(() => feeder.feed(life.signal))
     },
   }
 }
@@ -184,21 +197,5 @@ function createOutcome({ ledger }: TransferJob): () => TransferResult | undefine
   return () => {
     const settled = countSettled(ledger)
     return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
-  }
-}
-
-/** Every answer of the storage tells its time. */
-function withServerTime(job: TransferJob, addresses: AddressClock): TransferJob {
-  const { protocol } = job
-  return {
-    ...job,
-    protocol: {
-      traits: protocol.traits,
-      request: (unit, address) => protocol.request(unit, address),
-      judge(reply, unit) {
-        addresses.noteReply(reply.headers)
-        return protocol.judge(reply, unit)
-      },
-    },
   }
 }

@@ -7,7 +7,9 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import { TransportError, UploadError } from '../../../src/core/errors.ts'
 import type { Hasher, Reader, Transport } from '../../../src/core/ports.ts'
-import { sendPart, type SendPartPorts, type SendPartResult } from '../../../src/core/attempt/send-part.ts'
+import type { Attempt, AttemptResult } from '../../../src/core/attempt/attempt.ts'
+import { createReaderCache } from '../../../src/core/attempt/reader-cache.ts'
+import { sendPart, type SendPartPorts } from '../../../src/core/attempt/send-part.ts'
 import { DEFAULT_TIMEOUTS } from '../../../src/core/attempt/watchdog.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
@@ -71,7 +73,7 @@ describe('a part that is answered', () => {
 
     await answer({ status: 200, headers: { etag: `"${'0'.repeat(32)}"` } })
 
-    const { verdict } = (await result) as Extract<SendPartResult, { kind: 'refused' }>
+    const { verdict } = (await result) as Extract<AttemptResult, { kind: 'refused' }>
     expect([verdict.kind, verdict.error.code, verdict.error.isRetryable]).toEqual([
       'retry',
       'ERR_UPLOAD_DIGEST_MISMATCH',
@@ -571,27 +573,37 @@ async function setUp(options: SetUpOptions = {}) {
   const controller = new AbortController()
   const sent: number[] = []
   const told = Object.assign(Object.create(transport) as Transport, { isProgressLive: options.isProgressLive ?? true })
-  const ports: SendPartPorts = {
-    ...{
+  const protocol = testProtocol()
+  const send = (given: Reader = reader): Promise<AttemptResult> => {
+    const ports: SendPartPorts = {
       transport: told,
       clock,
       bodies: options.hasNoBodies === true ? undefined : pool,
       timeouts: DEFAULT_TIMEOUTS,
       pace: createPace(clock, options.limitRate ?? 'off'),
-    },
-    hasher: hasherOf(options, clock),
-  }
-  const protocol = testProtocol()
-  const send = (given: Reader = reader): Promise<SendPartResult> =>
-    sendPart(ports, {
-      unit: { fileIndex: 0, partNumber: 1, start: 0, end: options.end ?? bytes.byteLength },
-      address: 'https://store.test/0/1?g=1&X-Amz-Signature=5ec4e7',
+      hasher: hasherOf(options, clock),
       protocol: { ...protocol, ...(options.request === undefined ? {} : { request: options.request }) },
-      reader: given,
+      readers: createReaderCache(() => Promise.resolve(given)),
+      onSent: ({ sentBytes }) => void sent.push(sentBytes),
+      onEnded: () => undefined,
+    }
+    const end = options.end ?? bytes.byteLength
+    const attempt: Attempt = {
+      unit: { fileIndex: 0, partNumber: 1, start: 0, end },
+      lengthBytes: end,
+      address: 'https://store.test/0/1?g=1&X-Amz-Signature=5ec4e7',
       isFreshConnection: false,
-      onSent: (sentBytes) => void sent.push(sentBytes),
+      isWhole: true,
       controller,
-    })
+      isSpared: false,
+      onAnswered: undefined,
+      isSending: false,
+      sentBytes: 0,
+      expiry: undefined,
+      isCrawled: false,
+    }
+    return sendPart(ports, attempt)
+  }
   /** Takes the whole body of the next request, then answers. */
   const answer = async (reply: {
     status: number

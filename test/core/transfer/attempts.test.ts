@@ -126,18 +126,19 @@ describe('an attempt that was reset because it crawled', () => {
       },
     })
     const job = world.job({ sources: world.sources([2_000], { isBlob: true }), partSizeBytes: 1_000 })
-    const attempts = createAttempts(
-      {
-        ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, watchStragglers },
-        ...{ bodies: undefined, hasher: undefined },
+    const attempts = createAttempts({
+      ports: {
+        ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
         pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
       },
-      job,
-      () => undefined,
-    )
+      ...{ job, protocol: job.protocol, watchStragglers },
+      onBytes: () => undefined,
+    })
+    const [file] = job.ledger.files
     const results = [1, 2].map((partNumber) => {
       const unit = { fileIndex: 0, partNumber, start: (partNumber - 1) * 1_000, end: partNumber * 1_000 }
-      return attempts.send({ unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 })
+      const turn = { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 }
+      return attempts.send({ turn, file: file!, address: 'https://store.test/0/1', generation: 0 })
     })
     await passTurns(20)
 
