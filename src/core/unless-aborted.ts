@@ -6,15 +6,6 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     const leave = (): void => reject(signal.reason as Error)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    promise.then(
-      (value) => {
-        signal.removeEventListener('abort', leave)
-        resolve(value)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', leave)
-        reject(error as Error)
-      },
-    )
+    void promise.then(resolve, reject).then(() => signal.removeEventListener('abort', leave))
   })
 }

@@ -2,13 +2,13 @@
 // A transport may begin anew within an attempt, when a kept connection turned out to be dead; only its newest sequence
 // then gets windows, and is hashed.
 
-import type { BodyHash, PieceSequence, Reader } from '../ports.ts'
+import type { BodyHash, Hasher, PieceSequence, Reader } from '../ports.ts'
 import { createSequence, type SequenceOptions } from './window-sequence.ts'
 
 export interface BodyOptions extends SequenceOptions {
   readonly reader: Reader
-  /** Begins the hash of a sequence; undefined when nothing is hashed. */
-  readonly startHash: (() => BodyHash) | undefined
+  /** Hashes a sequence; undefined: nothing is hashed. */
+  readonly hasher: Hasher | undefined
   /** The attempt's: ends a read that waits for bytes. */
   readonly signal?: AbortSignal | undefined
 }
@@ -27,7 +27,7 @@ export interface AttemptBody {
 }
 
 export function createBody(options: BodyOptions): AttemptBody {
-  const { reader, startHash, signal } = options
+  const { reader, hasher, signal } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
   let isOver = false
@@ -61,7 +61,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   const begin = (): Promise<void> | undefined => {
     if (busy.size > 0) return idle()
     hash?.dispose?.()
-    hash = startHash?.()
+    hash = hasher?.start()
     return undefined
   }
   const update = (piece: Uint8Array): Promise<void> | undefined => {
@@ -78,7 +78,7 @@ export function createBody(options: BodyOptions): AttemptBody {
     async digest() {
       if (busy.size > 0) await idle()
       // An empty body has no window, and its hash begins here.
-      hash ??= startHash?.()
+      hash ??= hasher?.start()
       return hash?.digest()
     },
     async end() {

@@ -139,8 +139,7 @@ function contentOf(
 ): Content {
   const { reader, hasher, windows, watchdog } = from
   if (windows === undefined || bodies === undefined) return blobContent(unit, reader, hasher, signal)
-  const startHash = hasher === undefined ? undefined : () => hasher.start()
-  return bodies.content({ unit, reader, startHash, windows, pace, signal, watchdog })
+  return bodies.content({ unit, reader, hasher, windows, pace, signal, watchdog })
 }
 
 /** Counts what was handed over, until the attempt has ended: what a transport says later is not true any more. */

@@ -16,7 +16,7 @@ export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
   end?(): Promise<void> | undefined
 }
 
-export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'startHash' | 'windows' | 'signal'> {
+export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'hasher' | 'windows' | 'signal'> {
   /** Leave to send. */
   take(bytes: number): Promise<void> | undefined
   /** Held from now on until the bytes may go. */
@@ -34,7 +34,7 @@ const MAX_BYTES = 64 * 1024
 
 /** Parts of up to 64 KiB in one piece, where the first window holds them. */
 export function wholeBodies(): WholeBodies {
-  return ({ unit, reader, startHash, windows: [window], signal, take, watchdog }) => {
+  return ({ unit, reader, hasher, windows: [window], signal, take, watchdog }) => {
     const lengthBytes = unit.end - unit.start
     if (window === undefined || lengthBytes > Math.min(MAX_BYTES, window.byteLength)) return undefined
     const bytes = window.subarray(0, lengthBytes)
@@ -49,7 +49,7 @@ export function wholeBodies(): WholeBodies {
     }
     const hashAndWait = (): Body | Promise<Body> => {
       // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
-      hash = startHash?.()
+      hash = hasher?.start()
       md5 = hash?.whole?.(bytes)
       if (md5 === undefined) {
         hashing = hash?.update(bytes) ?? undefined
@@ -65,7 +65,7 @@ export function wholeBodies(): WholeBodies {
     const digest = (): Promise<string> | string | undefined => {
       if (md5 !== undefined) return md5
       // An empty body was not hashed yet.
-      hash ??= startHash?.()
+      hash ??= hasher?.start()
       return hash?.digest()
     }
 

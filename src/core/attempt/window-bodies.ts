@@ -15,7 +15,7 @@ export interface WindowBodies extends WindowPool {
   content(options: WindowContentOptions): Content
 }
 
-export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'reader' | 'startHash' | 'windows'> {
+export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'reader' | 'hasher' | 'windows'> {
   readonly pace: PartPace
   readonly signal: AbortSignal
   readonly watchdog: Watchdog
@@ -46,16 +46,16 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
     windowBytes: pool.windowBytes,
     lease: pool.lease,
     leasedBytes: pool.leasedBytes,
-    content({ unit, reader, startHash, windows, pace, signal, watchdog }) {
+    content({ unit, reader, hasher, windows, pace, signal, watchdog }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
-      const short = whole?.({ unit, reader, startHash, take, windows, signal, watchdog })
+      const short = whole?.({ unit, reader, hasher, take, windows, signal, watchdog })
       if (short !== undefined) return short
       const { windows: sequence, ...rest } = createBody({
         unit,
         reader,
         windows,
-        startHash,
+        hasher,
         signal,
         slicer: createSlicer(clock, pool.windowBytes * 2),
         pace: { pieceBytes: () => pace.pieceBytes(), take },

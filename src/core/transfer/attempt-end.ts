@@ -4,14 +4,14 @@
 import { addressOf, type AttemptStart } from './attempts.ts'
 import type { AttemptResult } from '../attempt/attempt.ts'
 import { UploadError } from '../errors.ts'
-import { isFatal, named } from './file-failure.ts'
+import { isFatal } from './file-failure.ts'
 import type { HostWatch } from './host-watch.ts'
 import { isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Clock, Random, Receipt, Verdict } from '../ports.ts'
 import { decideRetry } from '../retry.ts'
 import type { RetryAccount } from './retry-budget.ts'
 import type { Schedule, Turn } from './schedule.ts'
-import type { RenewalReason, TransferJob } from './transfer-job.ts'
+import type { TransferJob } from './transfer-job.ts'
 
 export interface AttemptEndOptions {
   readonly job: TransferJob
@@ -23,7 +23,7 @@ export interface AttemptEndOptions {
   /** Attempts of a part that reached the host, the first included. */
   readonly retries: number
   readonly signal: AbortSignal
-  readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
+  readonly failFile: (file: LedgerFile, error: unknown, turn?: Turn) => Promise<void>
   /** Every receipt of the file is there. */
   readonly onComplete: (file: LedgerFile) => void
   /** Files went to a new session: what was scheduled of them is void. */
@@ -38,28 +38,42 @@ export interface AttemptEnd {
 }
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
-  const { job, schedule, host, failFile } = options
-  const now = (): number => options.clock.monotonicNow()
-  const retry = createRetry(options)
-  const renew = createRenewal(job, options.signal)
+  const { job, schedule, host, clock, random, account, retries, signal, failFile } = options
+  /** Many parts of a file find its addresses refused at once: they share one renewal, and those after it need none. */
+  const renewing = new Map<LedgerFile, Promise<boolean>>()
 
-  const received = (start: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
-    const { turn, file, generation } = start
-    const { fileIndex, partNumber } = turn.unit
-    if (receipt.acceptedEnd < partAt(file, partNumber).start) {
-      job.report({ type: 'attemptEnded', unit: turn.unit })
-      return again(start, 'lost what it had accepted before')
-    }
-    const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
-    return written === undefined ? taken(start, receipt) : written.then(() => taken(start, receipt))
+  const goAgain = (turn: Turn, delayMs = 0): void => schedule.putBack(turn, clock.monotonicNow() + delayMs)
+  /** Undefined: it will be tried again. */
+  const retry = (
+    file: LedgerFile,
+    turn: Turn,
+    error: UploadError,
+    isCounted = true,
+    retryAfterMs?: number,
+  ): Promise<void> | undefined => {
+    const { attempt, unit } = turn
+    const reachedCount = turn.reachedCount + Number(isCounted)
+    const decision = decideRetry({ attempt, reachedCount, retries, error, retryAfterMs, random })
+    if (decision.kind === 'giveUp') return failFile(file, decision.error, turn)
+    if (decision.kind === 'hold') host.holdFor(decision.delayMs)
+    // An outage has the circuit's own waits; the account is for a host that answers and refuses.
+    const delayMs = decision.delayMs + (isCounted ? account.spend() : 0)
+    job.report({ type: 'retry', unit, attempt, delayMs, error })
+    goAgain({ ...turn, attempt: attempt + 1, reachedCount }, delayMs)
+    return undefined
   }
-  /** The receipt is on record. */
-  const taken = (start: AttemptStart, { acceptedEnd, isVerified }: Receipt): Promise<void> | undefined => {
-    const { turn, file } = start
+  /** It answered well: without a wait and a count this would go on for ever. */
+  const retryLost = (file: LedgerFile, turn: Turn, what: string): Promise<void> | undefined => {
+    const message = `The storage ${what} part ${turn.unit.partNumber}.`
+    return retry(file, turn, new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true }))
+  }
+  /** Its receipt is on record. */
+  const taken = ({ turn, file, generation }: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
     const { unit, attempt, furthestEnd = unit.start } = turn
+    const { acceptedEnd, isVerified } = receipt
     // The file may have gone to a new session while this was written.
-    if (file.generation !== start.generation) return undefined
-    options.account.refill()
+    if (file.generation !== generation) return undefined
+    account.refill()
     const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
     job.report({ type: 'received', unit: accepted, attempt, isVerified })
     if (acceptedEnd === unit.end) {
@@ -68,65 +82,71 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return undefined
     }
     const rest = { ...turn, unit: { ...unit, start: acceptedEnd }, furthestEnd: Math.max(furthestEnd, acceptedEnd) }
-    if (acceptedEnd <= unit.start) {
-      const what = acceptedEnd < unit.start ? 'lost what it had accepted' : 'accepted nothing'
-      return again({ ...start, turn: rest }, `${what} of`)
-    }
+    if (acceptedEnd < unit.start) return retryLost(file, rest, 'lost what it had accepted of')
+    if (acceptedEnd === unit.start) return retryLost(file, rest, 'accepted nothing of')
     // Only more than there ever was is progress: what was lost is taken again and again by some.
-    schedule.putBack(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, reachedCount: 0 } : rest, now())
+    goAgain(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, reachedCount: 0 } : rest)
     return undefined
   }
-  /** It answered well: without a wait and a count this would go on for ever. */
-  const again = ({ turn, file }: AttemptStart, what: string): Promise<void> | undefined => {
-    const message = `The storage ${what} part ${turn.unit.partNumber}.`
-    const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
-    return retry(file, turn, { error, isCounted: true })
+  const received = (start: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
+    const { turn, file, generation } = start
+    const { unit } = turn
+    const { fileIndex, partNumber } = unit
+    if (receipt.acceptedEnd < partAt(file, partNumber).start) {
+      job.report({ type: 'attemptEnded', unit })
+      return retryLost(file, turn, 'lost what it had accepted before')
+    }
+    const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
+    return written === undefined ? taken(start, receipt) : written.then(() => taken(start, receipt))
+  }
+  const renew = (file: LedgerFile, isDead: boolean, isExpired: boolean): Promise<boolean> => {
+    const known = renewing.get(file)
+    if (known !== undefined) return known
+    const renewal = job.renew(file, { isDead, isExpired, signal }).finally(() => renewing.delete(file))
+    renewing.set(file, renewal)
+    return renewal
   }
   const refused = async (start: AttemptStart, verdict: Refusal, isDead = false): Promise<void> => {
-    const { turn, file } = start
-    if (verdict.kind === 'retry') {
-      const { error, retryAfterMs } = verdict
-      return retry(file, { ...turn, isFreshConnection: false }, { error, isCounted: true, retryAfterMs })
-    }
+    const { turn, file, address, generation } = start
+    const { error } = verdict
+    if (verdict.kind === 'retry')
+      return retry(file, { ...turn, isFreshConnection: false }, error, true, verdict.retryAfterMs)
     // Every new address counts as an attempt, so that a storage that takes none of them is believed in the end; the first one
     // may have died before it was tried.
     const reachedCount = turn.reachedCount + 1
-    const mayRenew = verdict.kind === 'renew' && (isDead ? turn.reachedCount : reachedCount) < options.retries
-    const isExpired = verdict.error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
+    let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.reachedCount : reachedCount) < retries
     try {
-      if (!mayRenew || !(await renew(start, { isDead, isExpired })))
-        return await failFile(file, named(file, verdict.error, turn))
-    } catch (error) {
-      if (options.signal.aborted || isFatal(error)) throw error
-      return failFile(file, named(file, error, turn))
+      if (mayGoOn && addressOf(file, turn.unit) === address)
+        mayGoOn = await renew(file, isDead, error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED')
+    } catch (failure) {
+      if (signal.aborted || isFatal(failure)) throw failure
+      return failFile(file, failure, turn)
     }
-    if (file.generation !== start.generation) return options.onMoved()
-    schedule.putBack({ ...turn, attempt: turn.attempt + 1, reachedCount }, now())
+    if (!mayGoOn) return failFile(file, error, turn)
+    if (file.generation !== generation) return options.onMoved()
+    goAgain({ ...turn, attempt: turn.attempt + 1, reachedCount })
   }
-  const failed = async (start: AttemptStart, result: Exclude<AttemptResult, { kind: 'received' }>): Promise<void> => {
-    const { turn, file, generation } = start
+  const failed = async ({ turn, file, generation }: AttemptStart, result: Failure): Promise<void> => {
     const { fileIndex, partNumber } = turn.unit
-    if (result.kind !== 'refused' && result.ending === 'doubtful') {
+    if (result.ending === 'doubtful') {
       await job.record({ type: 'part.doubtful', fileIndex, partNumber, generation })
     }
+    const onFresh = { ...turn, isFreshConnection: true }
     switch (result.kind) {
-      case 'refused':
-        return refused(start, result.verdict)
-      case 'source':
-        return failFile(file, named(file, result.error))
-      case 'ours':
-        return retry(file, turn, { error: result.error, isCounted: true })
       case 'aborted':
-        return schedule.settle(turn.unit)
+        schedule.settle(turn.unit)
+        return
       case 'crawled':
         // No failure of the part: nothing waits and nothing is counted.
-        return schedule.putBack({ ...turn, attempt: turn.attempt + 1, isFreshConnection: true }, now())
-      case 'missing': {
-        const { error } = result
-        if (error.isUnreadable) host.answered()
-        const isCounted = error.isUnreadable || host.failed(error)
-        return retry(file, { ...turn, isFreshConnection: true }, { error, isCounted })
-      }
+        goAgain({ ...onFresh, attempt: turn.attempt + 1 })
+        return
+      case 'source':
+        return failFile(file, result.error)
+      case 'ours':
+        return retry(file, turn, result.error)
+      case 'missing':
+        if (result.error.isUnreadable) host.answered()
+        return retry(file, onFresh, result.error, result.error.isUnreadable || host.failed(result.error))
     }
   }
 
@@ -138,54 +158,16 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     },
     ended(start, result) {
       const { turn, file, generation } = start
-      if (result.kind === 'received' || result.kind === 'refused') host.answered()
-      const isStale = isSettled(file) || file.generation !== generation
-      if (result.kind === 'received' && !isStale) return received(start, result.receipt)
+      const isAnswered = result.kind === 'received' || result.kind === 'refused'
+      if (isAnswered) host.answered()
+      const isOpen = !isSettled(file) && file.generation === generation
+      if (isOpen && result.kind === 'received') return received(start, result.receipt)
       job.report({ type: 'attemptEnded', unit: turn.unit })
-      return isStale || result.kind === 'received' ? undefined : failed(start, result)
+      if (!isOpen || result.kind === 'received') return undefined
+      return result.kind === 'refused' ? refused(start, result.verdict) : failed(start, result)
     },
   }
 }
 
 type Refusal = Exclude<Verdict, { kind: 'received' }>
-
-interface Failure {
-  readonly error: UploadError
-  readonly isCounted: boolean
-  readonly retryAfterMs?: number | undefined
-}
-
-/** Undefined: it will be tried again. */
-function createRetry(
-  options: AttemptEndOptions,
-): (file: LedgerFile, turn: Turn, failure: Failure) => Promise<void> | undefined {
-  const { job, schedule, host, clock, random, account, retries } = options
-  return (file, turn, { error, isCounted, retryAfterMs }) => {
-    const { attempt, unit } = turn
-    const reachedCount = turn.reachedCount + Number(isCounted)
-    const decision = decideRetry({ attempt, reachedCount, retries, error, retryAfterMs, random })
-    if (decision.kind === 'giveUp') return options.failFile(file, named(file, decision.error, turn))
-    if (decision.kind === 'hold') host.holdFor(decision.delayMs)
-    // An outage has the circuit's own waits; the account is for a host that answers and refuses.
-    const delayMs = decision.delayMs + (isCounted ? account.spend() : 0)
-    job.report({ type: 'retry', unit, attempt, delayMs, error })
-    schedule.putBack({ ...turn, attempt: attempt + 1, reachedCount }, clock.monotonicNow() + delayMs)
-    return undefined
-  }
-}
-
-/** Many parts of a file find its addresses refused at once: they share one renewal, and those after it need none. */
-function createRenewal(
-  job: TransferJob,
-  signal: AbortSignal,
-): (start: AttemptStart, why: Omit<RenewalReason, 'signal'>) => Promise<boolean> | true {
-  const renewing = new Map<LedgerFile, Promise<boolean>>()
-  return ({ turn, file, address }, why) => {
-    if (addressOf(file, turn.unit) !== address) return true
-    const known = renewing.get(file)
-    if (known !== undefined) return known
-    const renewal = job.renew(file, { ...why, signal }).finally(() => renewing.delete(file))
-    renewing.set(file, renewal)
-    return renewal
-  }
-}
+type Failure = Exclude<AttemptResult, { kind: 'received' | 'refused' }>

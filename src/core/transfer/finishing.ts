@@ -1,7 +1,6 @@
 // What finishing a file means for it: it is confirmed, or parts of it go again, or it has failed.
 
-import type { UploadError } from '../errors.ts'
-import { isFatal, named } from './file-failure.ts'
+import { isFatal } from './file-failure.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
 import type { LedgerFile } from '../journal/ledger.ts'
 import { unitOf } from './missing-units.ts'
@@ -17,7 +16,7 @@ export interface FinishingOptions {
   readonly track: <R>(task: () => Promise<R>) => Promise<R | undefined>
   /** There are parts to send. */
   readonly wake: () => void
-  readonly failFile: (file: LedgerFile, error: UploadError) => Promise<void>
+  readonly failFile: (file: LedgerFile, error: unknown) => Promise<void>
   readonly deadlineOf: (file: LedgerFile) => number | undefined
   /** Files under way at once, where the job does not say. */
   readonly concurrency: number
@@ -39,7 +38,7 @@ export function createFinishing(options: FinishingOptions): Finisher {
         return again
       } catch (error) {
         if (signal.aborted || isFatal(error)) throw error
-        await failFile(file, named(file, error))
+        await failFile(file, error)
         return undefined
       }
     })

@@ -5,7 +5,8 @@ import { createAttemptEnd } from './attempt-end.ts'
 import { createAddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
 import type { AttemptPorts } from '../attempt/send-part.ts'
-import { summarize, type UploadError } from '../errors.ts'
+import { summarize } from '../errors.ts'
+import { named } from './file-failure.ts'
 import { createFeeder } from './feeder.ts'
 import { createFinishing } from './finishing.ts'
 import { createHostWatch } from './host-watch.ts'
@@ -102,9 +103,10 @@ export function createTransfer(
     onGiveUp: (error) => life.stop(error),
   })
   const failing = new Set<LedgerFile>()
-  const failFile = async (file: LedgerFile, error: UploadError): Promise<void> => {
+  const failFile = async (file: LedgerFile, failure: unknown, turn?: Turn): Promise<void> => {
     if (isSettled(file) || failing.has(file)) return
     failing.add(file)
+    const error = named(file, failure, turn)
     const { fileIndex } = file.plan
     schedule.drop(fileIndex)
     attempts.abortFile(fileIndex, error)

@@ -261,7 +261,7 @@ describe('the body of an attempt', () => {
           reader: mixed,
           windows: length <= windowBytes ? [one] : [one, other],
           pace: UNPACED,
-          startHash: () => hasher.start(),
+          hasher,
         }
         const body = createBody({ ...options, onHold() {}, onReady() {} })
 
@@ -295,7 +295,7 @@ function make({ unit, reader: given, windows, leave, hashMs }: MakeOptions) {
     unit,
     reader: given ?? reader((at) => void reads.push(at)),
     windows: windows ?? [new Uint8Array(100), new Uint8Array(100)],
-    startHash: hashMs === undefined ? undefined : () => hasher.start(),
+    hasher: hashMs === undefined ? undefined : hasher,
     pace: leave === undefined ? UNPACED : { ...UNPACED, take: leave },
     onHold: () => void log.push('hold'),
     onReady: () => void log.push('ready'),

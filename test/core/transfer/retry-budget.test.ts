@@ -1,48 +1,41 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  createRetryBudget,
-  refillRetryBudget,
-  spendRetry,
-  type RetryBudget,
-} from '../../../src/core/transfer/retry-budget.ts'
+import { createRetryAccount, type RetryAccount } from '../../../src/core/transfer/retry-budget.ts'
 
-const half = () => 0.5
+describe('the account of retries', () => {
+  it('allows ten at once, then puts them off without refusing them', () => {
+    let chance = 0.5
+    const account = createRetryAccount(() => chance)
+    for (let count = 0; count < 10; count += 1) expect(account.spend()).toBe(0)
 
-describe('RetryBudget', () => {
-  it('allows ten retries at once, then puts them off without refusing them', () => {
-    let budget = createRetryBudget()
-    for (let count = 0; count < 10; count += 1) {
-      const spent = spendRetry(budget, half)
-      expect(spent.delayMs).toBe(0)
-      budget = spent.budget
-    }
-
-    expect(spendRetry(budget, half).delayMs).toBe(10_000)
-    expect(spendRetry(budget, () => 0).delayMs).toBe(5_000)
+    expect(account.spend()).toBe(10_000)
+    chance = 0
+    expect(account.spend()).toBe(5_000)
     // Five delivered parts are one more retry.
-    expect(spendRetry(deliver(budget, 4), half).delayMs).toBe(10_000)
-    expect(spendRetry(deliver(budget, 5), half).delayMs).toBe(0)
+    deliver(account, 4)
+    expect(account.spend()).toBe(5_000)
+    deliver(account, 1)
+    expect([account.spend(), account.spend()]).toEqual([0, 5_000])
   })
 
   it('allows a fifth of the delivered parts when these are many', () => {
-    expect(Math.round(deliver(createRetryBudget(), 40).retriesLeft)).toBe(10)
-    expect(Math.round(deliver(createRetryBudget(), 1_000).retriesLeft)).toBe(200)
+    const account = createRetryAccount(() => 0.5)
+
+    deliver(account, 40)
+    expect(Math.round(account.left())).toBe(10)
+    deliver(account, 960)
+    expect(Math.round(account.left())).toBe(200)
   })
 
-  it('never lets more retries through at once than ten and a fifth of the parts', () => {
+  it('never lets more through at once than ten and a fifth of the parts', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 500 }), (steps) => {
-        let budget = createRetryBudget()
+        const account = createRetryAccount(() => 0.5)
         let freeRetries = 0
         for (const isDelivery of steps) {
-          if (isDelivery) budget = refillRetryBudget(budget)
-          else {
-            const spent = spendRetry(budget, half)
-            if (spent.delayMs === 0) freeRetries += 1
-            budget = spent.budget
-          }
-          expect(budget.retriesLeft).toBeGreaterThanOrEqual(0)
+          if (isDelivery) account.refill()
+          else if (account.spend() === 0) freeRetries += 1
+          expect(account.left()).toBeGreaterThanOrEqual(0)
         }
         expect(freeRetries).toBeLessThanOrEqual(10 + steps.filter(Boolean).length / 5 + 1e-6)
       }),
@@ -50,8 +43,6 @@ describe('RetryBudget', () => {
   })
 })
 
-function deliver(budget: RetryBudget, count: number): RetryBudget {
-  let next = budget
-  for (let index = 0; index < count; index += 1) next = refillRetryBudget(next)
-  return next
+function deliver(account: RetryAccount, count: number): void {
+  for (let index = 0; index < count; index += 1) account.refill()
 }
