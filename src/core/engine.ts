@@ -86,7 +86,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
   const { clock, retries = 8, giveUpAfterMs = 3_600_000 } = options
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []
-  const settings = { retries, giveUpAfterMs, finishConcurrency: 4 }
+  const settings = { retries, giveUpAfterMs }
 
   /** Starts slots while there are parts for them, and sets the alarm for the earliest part that must wait. */
   const pump = (): void => {

@@ -1,7 +1,22 @@
-// Files whose receipts are complete, on their way to be confirmed: a bounded number at once, first come first served.
-// Confirmations hold no slot and no window of the engine.
+// Files whose receipts are complete, on their way to be confirmed: a bounded number at once, first come first served. Each of
+// them is confirmed, or parts of it go again, or it has failed. Confirmations hold no slot and no window of the engine.
 
+import { isFatal } from './file-failure.ts'
 import type { LedgerFile } from '../journal/ledger.ts'
+import { unitOf } from './missing-units.ts'
+import type { Schedule } from './schedule.ts'
+import type { TransferJob } from './transfer-job.ts'
+
+export interface FinisherOptions {
+  readonly job: Pick<TransferJob, 'finish' | 'finishesAtOnce' | 'report'>
+  readonly schedule: Pick<Schedule, 'add'>
+  /** Of the transfer: nothing is finished any more. */
+  readonly signal: AbortSignal
+  /** Runs a task in the life of the transfer; at its end there may be parts to send. */
+  readonly track: (task: () => Promise<void>) => Promise<void>
+  readonly failFile: (file: LedgerFile, error: unknown) => Promise<void>
+  readonly deadlineOf: (file: LedgerFile) => number | undefined
+}
 
 export interface Finisher {
   /**
@@ -11,37 +26,47 @@ export interface Finisher {
   add(file: LedgerFile): void
 }
 
-/**
- * `finish` gives the numbers of the parts to send again, if any, and must not reject; they are handed to `resend`. Undefined: it
- * is done.
- */
-export function createFinisher(
-  concurrency: number,
-  finish: (file: LedgerFile) => Promise<readonly number[] | undefined> | undefined,
-  resend: (file: LedgerFile, partNumbers: readonly number[]) => void,
-): Finisher {
+/** Files under way at once, where the job does not say. */
+const AT_ONCE = 4
+
+export function createFinisher(options: FinisherOptions): Finisher {
+  const { job, schedule, signal, track, failFile, deadlineOf } = options
   const queue: LedgerFile[] = []
   const known = new Set<LedgerFile>()
   let running = 0
 
   const next = (): void => {
-    while (running < concurrency) {
+    while (running < (job.finishesAtOnce ?? AT_ONCE) && !signal.aborted) {
       const file = queue.shift()
       if (file === undefined) return
-      const finishing = finish(file)
+      const finishing = job.finish(file, signal)
       if (finishing === undefined) {
         known.delete(file)
-        continue
+        job.report({ type: 'fileState', file })
+      } else {
+        running += 1
+        void track(() => settle(file, finishing))
       }
-      running += 1
-      void finishing.then((again) => {
-        running -= 1
-        // Forgotten before its parts go again, so that it can be complete once more.
-        known.delete(file)
-        if (again && again.length > 0) resend(file, again)
-        next()
-      })
     }
+  }
+  const settle = async (file: LedgerFile, finishing: Promise<readonly number[] | undefined>): Promise<void> => {
+    let again: readonly number[] = []
+    try {
+      again = (await finishing) ?? []
+      job.report({ type: 'fileState', file })
+    } catch (error) {
+      if (signal.aborted || isFatal(error)) throw error
+      await failFile(file, error)
+    }
+    running -= 1
+    // Forgotten before its parts go again, so that it can be complete once more.
+    known.delete(file)
+    if (again.length > 0) {
+      const units = again.map((partNumber) => unitOf(file, partNumber))
+      job.report({ type: 'voided', units })
+      schedule.add(units, deadlineOf(file))
+    }
+    next()
   }
   return {
     add(file) {

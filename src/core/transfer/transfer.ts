@@ -8,7 +8,7 @@ import type { AttemptPorts } from '../attempt/send-part.ts'
 import { summarize } from '../errors.ts'
 import { named } from './file-failure.ts'
 import { createFeeder } from './feeder.ts'
-import { createFinishing } from './finishing.ts'
+import { createFinisher } from './finisher.ts'
 import { createHostWatch } from './host-watch.ts'
 import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
 import { createLifetime } from './lifetime.ts'
@@ -23,8 +23,6 @@ export interface TransferSettings {
   /** Attempts of a part that reached the host, the first included. */
   readonly retries: number
   readonly giveUpAfterMs: number
-  /** Confirmations under way at once. */
-  readonly finishConcurrency: number
 }
 
 /** What all transfers of an engine share. */
@@ -116,16 +114,7 @@ export function createTransfer(
   /** All addresses of a file come together, so one of them speaks for all. */
   const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
     first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
-  const finisher = createFinishing({
-    job,
-    schedule,
-    track: life.track,
-    failFile,
-    deadlineOf,
-    signal: life.signal,
-    wake: ports.wake,
-    concurrency: settings.finishConcurrency,
-  })
+  const finisher = createFinisher({ job, schedule, track: life.track, failFile, deadlineOf, signal: life.signal })
   const attemptEnd = createAttemptEnd({
     job,
     schedule,

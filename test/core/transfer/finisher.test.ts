@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createFinisher } from '../../../src/core/transfer/finisher.ts'
+import type { TransferJob } from '../../../src/core/transfer/transfer-job.ts'
 import { createLedger, type LedgerFile } from '../../../src/core/journal/ledger.ts'
 
 function threeFiles(): readonly LedgerFile[] {
@@ -9,17 +10,39 @@ function threeFiles(): readonly LedgerFile[] {
   return createLedger([0, 1, 2].map((fileIndex) => ({ fileIndex, name: `${fileIndex}.mp4`, ...plan }))).files
 }
 
+/** A finisher of so many files at once; its tasks and reports are noted. */
+function finisherOf(finish: TransferJob['finish'], finishesAtOnce = 1) {
+  const voided: string[] = []
+  const added: string[] = []
+  const tasks: Promise<void>[] = []
+  const finisher = createFinisher({
+    job: {
+      finish,
+      finishesAtOnce,
+      report(event) {
+        if (event.type === 'voided') voided.push(...event.units.map(({ partNumber }) => String(partNumber)))
+      },
+    },
+    schedule: { add: (units) => void added.push(...units.map(({ partNumber }) => String(partNumber))) },
+    signal: new AbortController().signal,
+    async track(task) {
+      const running = task()
+      tasks.push(running)
+      return running
+    },
+    failFile: () => Promise.reject(new Error('No file fails here.')),
+    deadlineOf: () => undefined,
+  })
+  return { finisher, voided, added, tasks }
+}
+
 describe('createFinisher', () => {
   it('is done with a file in the same step where there is nothing to wait for', () => {
     const finished: LedgerFile[] = []
-    const finisher = createFinisher(
-      1,
-      (file) => {
-        finished.push(file)
-        return undefined
-      },
-      () => undefined,
-    )
+    const { finisher } = finisherOf((file) => {
+      finished.push(file)
+      return undefined
+    })
     const files = threeFiles()
 
     for (const file of files) finisher.add(file)
@@ -29,42 +52,33 @@ describe('createFinisher', () => {
 
   it('takes a file again that was done in one step and has become complete once more', () => {
     let count = 0
-    const finisher = createFinisher(
-      1,
-      () => void (count += 1),
-      () => undefined,
-    )
+    const { finisher } = finisherOf(() => void (count += 1))
     const [file] = threeFiles()
 
-    if (file !== undefined) finisher.add(file)
-    if (file !== undefined) finisher.add(file)
+    finisher.add(file!)
+    finisher.add(file!)
 
     expect(count).toBe(2)
   })
 
-  it('waits for no more than so many at once, and takes none twice', async () => {
+  it('waits for no more than so many at once, takes none twice, and sends again what was voided', async () => {
     const ends: ((again: readonly number[]) => void)[] = []
     const begun: number[] = []
-    const resent: (readonly number[])[] = []
-    const finisher = createFinisher(
-      2,
-      (file) => {
-        begun.push(file.plan.fileIndex)
-        return new Promise<readonly number[]>((resolve) => ends.push(resolve))
-      },
-      (_file, again) => resent.push(again),
-    )
+    const { finisher, voided, added, tasks } = finisherOf((file) => {
+      begun.push(file.plan.fileIndex)
+      return new Promise<readonly number[]>((resolve) => ends.push(resolve))
+    }, 2)
 
     for (const file of threeFiles()) {
       finisher.add(file)
       finisher.add(file)
     }
     expect(begun).toEqual([0, 1])
-    ends[0]?.([3])
+    ends[0]?.([1])
     ends[1]?.([])
-    await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all(tasks.slice(0, 2))
 
     expect(begun).toEqual([0, 1, 2])
-    expect(resent).toEqual([[3]])
+    expect([voided, added]).toEqual([['1'], ['1']])
   })
 })
