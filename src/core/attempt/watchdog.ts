@@ -42,70 +42,71 @@ export interface Watchdog {
 
 type Phase = 'connect' | 'send' | 'answer'
 
-/** Calls `expire` at most once, with what went wrong, when a wait is over. */
+/** Calls `expire` at most once, with what went wrong, when a wait is over. `who`: whose waits these are, for messages. */
 export function createWatchdog(
   clock: Clock,
   timeouts: AttemptTimeouts,
-  what: string,
+  who: string,
   expire: (error: TransportError) => void,
 ): Watchdog {
-  const beganAt = clock.monotonicNow()
+  const { connectMs, stallMs, answerMs } = timeouts
+  const beganAtMs = clock.monotonicNow()
   let phase: Phase = 'connect'
-  let deadlineMs = beganAt + timeouts.connectMs
-  let movedAtMs = beganAt
+  let deadlineMs = beganAtMs + connectMs
+  let movedAtMs = beganAtMs
   let isHeld = false
   let isOver = false
   let timer: unknown
   let armedForMs = 0
 
-  const arm = (atMs: number): void => {
+  /** The timer stays where it is unless the new deadline is nearer: it looks again when it fires. */
+  const wait = (next: Phase, nowMs: number, waitMs: number): void => {
+    phase = next
+    deadlineMs = nowMs + waitMs
+    if (deadlineMs >= armedForMs) return
+    clock.clearTimeout(timer)
+    arm(deadlineMs, nowMs)
+  }
+  const arm = (atMs: number, nowMs: number): void => {
     armedForMs = atMs
-    timer = clock.setTimeout(look, Math.max(1, atMs - clock.monotonicNow()))
+    timer = clock.setTimeout(look, Math.max(1, atMs - nowMs))
+  }
+  const look = (): void => {
+    const nowMs = clock.monotonicNow()
+    // A timer beside which bytes moved says nothing of sleep; after one, connections from before cannot be trusted.
+    if (hasSlept(clock, Math.max(armedForMs, movedAtMs))) {
+      fail('was interrupted: this machine was suspended or busy', nowMs - armedForMs)
+    } else if (isHeld) arm(nowMs + stallMs, nowMs)
+    else if (nowMs < deadlineMs) arm(deadlineMs, nowMs)
+    else if (phase === 'connect') fail('got no connection', connectMs)
+    else if (phase === 'send') fail('got no further on the line', stallMs)
+    else fail('got no answer', answerMs)
+  }
+  const fail = (what: string, ms: number): void => {
+    stop()
+    const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
+    expire(new TransportError('ERR_UPLOAD_TIMEOUT', `${who} ${what} for ${seconds(ms)}.`, { ending, phase }))
   }
   const stop = (): void => {
     isOver = true
     clock.clearTimeout(timer)
   }
-  const fail = (message: string): void => {
-    stop()
-    expire(failure(phase, message))
-  }
-  const look = (): void => {
-    const now = clock.monotonicNow()
-    // A timer beside which bytes moved says nothing of sleep; after one, connections from before cannot be trusted.
-    if (hasSlept(clock, Math.max(armedForMs, movedAtMs))) {
-      fail(`${what} was interrupted: this machine was suspended or busy for ${seconds(now - armedForMs)}.`)
-    } else if (isHeld) arm(now + timeouts.stallMs)
-    else if (now < deadlineMs) arm(deadlineMs)
-    else fail(`${what} got ${WAITED_FOR[phase]} for ${seconds(waitOf(phase))}.`)
-  }
-  const waitOf = (of: Phase): number =>
-    of === 'connect' ? timeouts.connectMs : of === 'send' ? timeouts.stallMs : timeouts.answerMs
-  /** The timer stays where it is unless the new deadline is nearer: it looks again when it fires. */
-  const setDeadline = (atMs: number): void => {
-    deadlineMs = atMs
-    if (atMs >= armedForMs) return
-    clock.clearTimeout(timer)
-    arm(atMs)
-  }
   const moved = (): void => {
     if (isOver || phase === 'answer') return
-    phase = 'send'
     movedAtMs = clock.monotonicNow()
-    setDeadline(clock.monotonicNow() + timeouts.stallMs)
+    wait('send', movedAtMs, stallMs)
   }
-  arm(deadlineMs)
+  arm(deadlineMs, beganAtMs)
 
   return {
     moved,
+    stop,
     started() {
-      if (isOver) return
       isHeld = false
-      phase = 'connect'
-      setDeadline(clock.monotonicNow() + timeouts.connectMs)
+      if (!isOver) wait('connect', clock.monotonicNow(), connectMs)
     },
     hold() {
-      if (phase !== 'answer') isHeld = true
+      isHeld = phase !== 'answer'
     },
     resume() {
       isHeld = false
@@ -113,26 +114,13 @@ export function createWatchdog(
     },
     handedOver(sentBytes) {
       if (isOver || phase === 'answer') return
-      const now = clock.monotonicNow()
-      const bytesPerMs = sentBytes / Math.max(1, now - beganAt)
+      const nowMs = clock.monotonicNow()
+      const bytesPerMs = sentBytes / Math.max(1, nowMs - beganAtMs)
       const drainMs = bytesPerMs === 0 ? 0 : Math.min(sentBytes, KERNEL_BUFFER_BYTES) / bytesPerMs
-      phase = 'answer'
       isHeld = false
-      setDeadline(now + timeouts.answerMs + Math.min(drainMs, 10 * timeouts.answerMs))
+      wait('answer', nowMs, answerMs + Math.min(drainMs, 10 * answerMs))
     },
-    stop,
   }
-}
-
-const WAITED_FOR: Readonly<Record<Phase, string>> = {
-  connect: 'no connection',
-  send: 'no further on the line',
-  answer: 'no answer',
-}
-
-function failure(phase: Phase, message: string): TransportError {
-  const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
-  return new TransportError('ERR_UPLOAD_TIMEOUT', message, { ending, phase })
 }
 
 function seconds(ms: number): string {
