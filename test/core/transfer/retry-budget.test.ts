@@ -27,7 +27,7 @@ describe('the account of retries', () => {
     expect(Math.round(account.left())).toBe(200)
   })
 
-  it('never lets more through at once than ten and a fifth of the parts', () => {
+  it('never lets more retries through at once than ten and a fifth of the parts', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 500 }), (steps) => {
         const account = createRetryAccount(() => 0.5)
