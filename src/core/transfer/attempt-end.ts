@@ -55,9 +55,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const reachedCount = turn.reachedCount + Number(isCounted)
     const decision = decideRetry({ attempt, reachedCount, retries, error, retryAfterMs, random })
     if (decision.kind === 'giveUp') return failFile(file, decision.error, turn)
-    if (decision.kind === 'hold') host.holdFor(decision.delayMs)
+    // The host's pause may be shorter than it asked for: the part must be there when it ends.
+    const waitMs = decision.kind === 'hold' ? host.holdFor(decision.delayMs) - clock.monotonicNow() : decision.delayMs
     // An outage has the circuit's own waits; the account is for a host that answers and refuses.
-    const delayMs = decision.delayMs + (isCounted ? account.spend() : 0)
+    const delayMs = waitMs + (isCounted ? account.spend() : 0)
     job.report({ type: 'retry', unit, attempt, delayMs, error })
     goAgain({ ...turn, attempt: attempt + 1, reachedCount }, delayMs)
     return undefined

@@ -35,8 +35,8 @@ export interface Circuit {
   onSuccess(nowMs: number): void
   /** The network may be back: the next probe may start now, unless the host itself asked for the pause. */
   probeNow(nowMs: number): void
-  /** The host asked for a pause until then. Cut at the time of giving up, so that it ends. */
-  holdUntil(untilMs: number): void
+  /** The host asked for a pause until then. Cut at the time of giving up, so that it ends. Returns its end. */
+  holdUntil(untilMs: number): number
   state(nowMs: number): CircuitState
 }
 
@@ -123,6 +123,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       outage.untilMs = Math.max(outage.untilMs, Math.min(untilMs, outage.giveUpAtMs))
       outage.isHeld = true
       outage.isProbing = false
+      return outage.untilMs
     },
     state(nowMs) {
       const current = look(nowMs)

@@ -20,8 +20,8 @@ export interface HostWatch {
   answered(): void
   /** No answer came. Returns whether the attempt counts: attempts do not while the host is out of reach. */
   failed(error: TransportError): boolean
-  /** The host asked for a pause longer than a part waits by itself. */
-  holdFor(delayMs: number): void
+  /** The host asked for a pause longer than a part waits by itself. Returns when it is asked again, monotonic ms. */
+  holdFor(delayMs: number): number
   /** The network may be back: probes at once, where the host is out of reach. */
   probeNow(): void
   /** How many more attempts may start, given how many run. */
@@ -70,8 +70,9 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       return error.phase !== 'connect' && circuit.state(now()).kind === 'closed'
     },
     holdFor(delayMs) {
-      circuit.holdUntil(now() + delayMs)
+      const untilMs = circuit.holdUntil(now() + delayMs)
       announce()
+      return untilMs
     },
     probeNow() {
       circuit.probeNow(now())

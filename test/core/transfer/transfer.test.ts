@@ -283,6 +283,21 @@ describe('a host that cannot be reached', () => {
       'reachable',
     ])
   })
+
+  it('is asked again when one would give it up, also where it asked for more, and that is the time that is told', async () => {
+    const world = createWorld({
+      engine: { giveUpAfterMs: 60_000 },
+      fault: nth([{ kind: 'status', status: 503, headers: { 'retry-after': '1200' } }]),
+    })
+    const job = world.job({ sources: world.sources([100]) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.store.requests.map(({ atMs }) => atMs)).toEqual([0, 60_000])
+    const told = job.events.flatMap((event) => (event.type === 'unreachable' ? [event.untilMs - event.sinceMs] : []))
+    expect(told).toEqual([60_000])
+    expect(delays(job.events)).toEqual([60_000])
+  })
 })
 
 describe('a file that fails', () => {
