@@ -38,7 +38,10 @@ export function createAddressClock(clock: Clock): AddressClock {
   return {
     isDead(address, addressedAtMs) {
       const leftMs = lifeMs(address, addressedAtMs)
-      return leftMs !== undefined && leftMs <= MARGIN_MS + (isTestedAtEnd ? longestMs : 0)
+      if (leftMs === undefined) return false
+      // At most half of its life: else one slow attempt, or one request that came late, would make every new address dead.
+      const halfLifeMs = (leftMs + clock.wallNow() - addressedAtMs) / 2
+      return leftMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)
     },
     deadlineMs(address, addressedAtMs) {
       const leftMs = lifeMs(address, addressedAtMs)

@@ -8,8 +8,6 @@ import type { Random } from '../ports.ts'
 export interface CircuitOptions {
   /** How long the host may be out of reach, ms. Time in which nobody probed is not counted. */
   readonly giveUpAfterMs: number
-  /** The longest time between probes. Default 60,000. */
-  readonly probeMaxMs?: number
   /** For the jitter of probes. Absent: no jitter. */
   readonly random?: Random
 }
@@ -43,6 +41,8 @@ export interface Circuit {
 /** Failures in a row, without an answer between them, that open the circuit. */
 const FAILURES_TO_OPEN = 3
 const FIRST_PROBE_MS = 1_000
+/** The longest time between probes. */
+const LONGEST_PROBE_MS = 60_000
 /** A probe that starts later than this was kept back by a pause or by a machine asleep. */
 const LATE_MS = 5_000
 
@@ -59,8 +59,8 @@ interface Outage {
 }
 
 export function createCircuit(options: CircuitOptions): Circuit {
-  const { giveUpAfterMs, probeMaxMs = 60_000, random } = options
-  invariant(giveUpAfterMs >= 0 && probeMaxMs > 0, 'times of a circuit are positive')
+  const { giveUpAfterMs, random } = options
+  invariant(giveUpAfterMs >= 0, 'the time of giving up is not in the past')
   let failuresInRow = 0
   let seenMs: number | undefined
   let outage: Outage | undefined
@@ -69,14 +69,14 @@ export function createCircuit(options: CircuitOptions): Circuit {
   const planProbe = (current: Outage, nowMs: number): void => {
     const delayMs = current.probeMs * (1 - 0.2 * (random?.() ?? 0))
     current.untilMs = Math.max(nowMs, Math.min(nowMs + delayMs, current.giveUpAtMs))
-    current.probeMs = Math.min(current.probeMs * 2, probeMaxMs)
+    current.probeMs = Math.min(current.probeMs * 2, LONGEST_PROBE_MS)
     current.isProbing = false
   }
   const begin = (sinceMs: number): Outage => ({
     sinceMs,
     giveUpAtMs: sinceMs + giveUpAfterMs,
     untilMs: sinceMs,
-    probeMs: Math.min(FIRST_PROBE_MS, probeMaxMs),
+    probeMs: FIRST_PROBE_MS,
     isProbing: false,
     isHeld: false,
     isGivenUp: false,

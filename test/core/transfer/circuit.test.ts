@@ -105,16 +105,12 @@ describe('giving up', () => {
 
   it('always ends: a host that never answers is given up within the time, one probe and no more later', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 3_600_000 }),
-        fc.integer({ min: 500, max: 120_000 }),
-        (giveUpAfterMs, probeMaxMs) => {
-          const circuit = createCircuit({ giveUpAfterMs, probeMaxMs, random: () => 0.3 })
-          for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0)
+      fc.property(fc.integer({ min: 0, max: 3_600_000 }), (giveUpAfterMs) => {
+        const circuit = createCircuit({ giveUpAfterMs, random: () => 0.3 })
+        for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0)
 
-          expect(probeUntilGivenUp(circuit)).toBe(giveUpAfterMs)
-        },
-      ),
+        expect(probeUntilGivenUp(circuit)).toBe(giveUpAfterMs)
+      }),
       { numRuns: 30 },
     )
   })
