@@ -42,7 +42,7 @@ export function checkLife(
     throw new UploadError(
       'ERR_UPLOAD_ADDRESS_EXPIRED',
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
-        `the ${minutes(lifeMs)} that addresses live. Have the service's clock set right, then resume.`,
+        `the ${minutes(lifeMs)} that they live. Have the service's clock set right, then resume.`,
       { details: { lifeMs, sessions: moves + 1 } },
     )
   }
@@ -52,9 +52,9 @@ export function checkLife(
     throw new UploadError(
       'ERR_UPLOAD_ADDRESS_EXPIRED',
       `After ${moves} new sessions the file is still not sent: ` +
-        (Number.isFinite(lifeMs)
+        (lifeMs < Infinity
           ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
-          : 'the storage took none of their addresses for long enough, and these do not say how long they live.'),
+          : 'their addresses do not say how long they live, and it was never long enough.'),
       { details: { lifeMs, sessions: moves + 1 } },
     )
   }

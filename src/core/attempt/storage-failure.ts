@@ -25,18 +25,26 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   const { status } = reply
   invariant(status < 200 || status > 299, `a failure has no status ${status}`)
   const { code, message } = readStorageError(reply)
-  const again = (code: UploadErrorCode, reason: string): StorageFailure => {
-    const retryAfterMs = retryAfterOf(reply)
-    return {
-      kind: 'retry',
-      error: failure(code, reason, true),
-      isThrottle: status === 429 || status === 503 || THROTTLE_CODES.has(storageCode),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    }
-  }
   const storageCode = code ?? ''
-  const failure = (errorCode: UploadErrorCode, reason: string, isRetryable: boolean): UploadError =>
-    refusal({ reply, unit, errorCode, storageCode: code, reason, isRetryable })
+  const retryAfterMs = retryAfterOf(reply)
+  const again = (code: UploadErrorCode, reason: string): StorageFailure => ({
+    kind: 'retry',
+    error: failure(code, reason, true),
+    isThrottle: status === 429 || status === 503 || THROTTLE_CODES.has(storageCode),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+  const failure = (errorCode: UploadErrorCode, reason: string, isRetryable: boolean): UploadError => {
+    const verb = status >= 500 ? 'could not take' : 'refused'
+    const told = [status, ...(code === undefined ? [] : [code])].join(' ')
+    const message = `The storage ${verb} part ${unit.partNumber} (${told}${reason === '' ? '' : `: ${reason}`}).`
+    return new HttpStatusError(errorCode, message, {
+      status,
+      isRetryable,
+      retryAfterMs,
+      serviceCode: code,
+      details: { fileIndex: unit.fileIndex, partNumber: unit.partNumber },
+    })
+  }
 
   if (status >= 300 && status < 400) {
     const reason = 'it redirects, and redirects are not followed'
@@ -80,25 +88,4 @@ function readStorageError(reply: TransportReply): { code: string | undefined; me
     reply.headers['x-ms-error-code'],
   ].find((candidate) => candidate !== undefined && looksLikeCode.test(candidate))
   return { code, message: /<Message>([^<]{0,1000})/.exec(text)?.[1] ?? '' }
-}
-
-function refusal(what: {
-  reply: TransportReply
-  unit: Unit
-  errorCode: UploadErrorCode
-  storageCode: string | undefined
-  reason: string
-  isRetryable: boolean
-}): HttpStatusError {
-  const { reply, unit, storageCode, reason } = what
-  const verb = reply.status >= 500 ? 'could not take' : 'refused'
-  const told = [String(reply.status), ...(storageCode === undefined ? [] : [storageCode])].join(' ')
-  const message = `The storage ${verb} part ${unit.partNumber} (${told}${reason === '' ? '' : `: ${reason}`}).`
-  return new HttpStatusError(what.errorCode, message, {
-    status: reply.status,
-    serviceCode: storageCode,
-    retryAfterMs: retryAfterOf(reply),
-    isRetryable: what.isRetryable,
-    details: { fileIndex: unit.fileIndex, partNumber: unit.partNumber },
-  })
 }

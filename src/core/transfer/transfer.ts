@@ -1,7 +1,7 @@
 // The transfer of one session: which of its parts may go, and when all of it is settled. It owns no slots; the engine
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
-import { createAttemptEnd } from './attempt-end.ts'
+import { addressExpired, createAttemptEnd } from './attempt-end.ts'
 import { createAddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
 import type { AttemptPorts } from '../attempt/send-part.ts'
@@ -131,15 +131,20 @@ export function createTransfer(
   const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
     const { unit } = turn
     const file = fileAt(job.ledger, unit.fileIndex)
-    const start = { turn, file, address: addressOf(file, unit), generation: file.generation }
-    if (addresses.isDead(start.address, file.addressedAtMs)) {
+    const { addressedAtMs, generation } = file
+    const start = { turn, file, address: addressOf(file, unit), generation }
+    const isDead = (): boolean => addresses.isDead(start.address, addressedAtMs)
+    if (isDead()) {
       await attemptEnd.expired(start)
       return NOTHING
     }
     const beganAtMs = clock.monotonicNow()
-    const result = await attempts.send(start, onFree)
-    const refusal = result.kind === 'refused' ? result.verdict : undefined
+    let result = await attempts.send(start, onFree)
     if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
+    // Ceph has no word for expiry: it just denies what died on its way.
+    if (result.kind === 'refused' && result.verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' && isDead())
+      result = { kind: 'refused', verdict: { kind: 'renew', error: addressExpired(unit) } }
+    const refusal = result.kind === 'refused' ? result.verdict : undefined
     if (refusal?.kind === 'renew') addresses.noteLateRefusal(refusal.error)
     const ending = attemptEnd.ended(start, result)
     if (ending !== undefined) await ending

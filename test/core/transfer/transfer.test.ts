@@ -467,6 +467,24 @@ describe('addresses that are no longer taken', () => {
     expect(world.store.requests).toHaveLength(1)
   })
 
+  it('are renewed where they died on the way and the storage refuses them without a word of expiry, as Ceph does', async () => {
+    const fault = (code: string) => ({ kind: 'status', status: 403, code }) as const
+    const run = async (lifeMs: number) => {
+      const world = createWorld({
+        answerMs: 5_000,
+        fault: ({ generation }) => (generation === 1 ? fault('AccessDenied') : undefined),
+      })
+      const job = world.job({ sources: world.sources([100]), renew: () => true })
+      const deadline = Math.ceil((world.clock.wallNow() + lifeMs) / 1_000)
+      job.ledger.files[0]!.addresses = [`https://store.test/0/1?g=1&Expires=${deadline}`]
+      await world.until(world.engine.run(job, signal()))
+      return job.ledger.files[0]!.state
+    }
+
+    expect(await run(4_000)).toBe('confirmed')
+    expect(await run(60_000)).toBe('failed')
+  })
+
   it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
     const run = async (code: 'ERR_UPLOAD_SERVICE_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
       const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
