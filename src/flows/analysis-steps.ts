@@ -3,7 +3,7 @@
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { UploadError } from '../core/errors.ts'
+import { invariant, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
@@ -23,8 +23,7 @@ export async function createSegments(
     )
     return made.analysisSegmentId
   }
-  if (segments?.primary === undefined)
-    throw new UploadError('ERR_UPLOAD_INTERNAL', 'An analysis began without segments.')
+  invariant(segments?.primary !== undefined, 'an analysis begins with segments')
   const primary = await create(segments.primary)
   const comparison = segments.comparison && (await create(segments.comparison))
   const population = segments.population && (await create(segments.population))

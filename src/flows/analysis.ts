@@ -4,7 +4,7 @@ import { createActor, fromPromise } from 'xstate'
 import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type {
   AnalysisInput as AnalysisPlace,
@@ -182,7 +182,7 @@ function startAnalysis(
 }
 
 function reportOf(output: AnalysisOutput | undefined, durationMs: number): AnalysisReport {
-  if (output === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'An analysis ended without an outcome.')
+  invariant(output !== undefined, 'an analysis ends with an outcome')
   const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = output
   return {
     flow: 'analysis',

@@ -2,7 +2,7 @@
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
-import { isUploadError, summarize, UploadError } from '../core/errors.ts'
+import { invariant, isUploadError, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
@@ -162,14 +162,14 @@ function isPlannedNoMore(file: LedgerFile | undefined): boolean {
 
 function receiptsOf(file: LedgerFile) {
   return file.parts.map(({ partNumber, receipt }) => {
-    if (receipt === undefined)
-      throw new UploadError('ERR_UPLOAD_INTERNAL', 'A file was confirmed without all receipts.')
+    invariant(receipt !== undefined, 'a file is confirmed with all its receipts')
     return { partNumber, receipt }
   })
 }
 
-function doubtfulParts(file: LedgerFile): number[] {
-  return file.parts.filter((part) => part.isDoubtful).map((part) => part.partNumber)
+/** All of them where a confirmation is refused in a second life: then the storage has not what it answered for. */
+function doubtfulParts({ parts, isRefused }: LedgerFile): number[] {
+  return parts.filter((part) => isRefused || part.isDoubtful).map((part) => part.partNumber)
 }
 
 /** The service refused the names or answered without them; not us, and not for want of an answer. */

@@ -1,7 +1,7 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
-import { isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { PlannedFile } from '../core/ports.ts'
@@ -188,6 +188,6 @@ function isOver(record: SessionRecord, status: FinalStatus): boolean {
 
 function sourceAt({ files }: UploadDefinition, fileIndex: number) {
   const file = files[fileIndex]
-  if (file === undefined) throw new UploadError('ERR_UPLOAD_INTERNAL', 'A file outside the session was asked for.')
+  invariant(file !== undefined, 'a file of the session is asked for')
   return file.source
 }

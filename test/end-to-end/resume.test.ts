@@ -1,7 +1,14 @@
 // Sessions that go on: in a new life from their journal, and in a new session when their addresses have died.
 
 import { describe, expect, it } from 'vitest'
-import { bytesSource, createUplink, memoryJournal, type SessionReplaced, type Uplink } from '../../src/node.ts'
+import {
+  bytesSource,
+  createUplink,
+  memoryJournal,
+  type SessionReplaced,
+  type Uplink,
+  type UploadError,
+} from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
 import {
   bytesOf,
@@ -94,6 +101,33 @@ describe('a new life', () => {
     const report = await (await second.resume(first.key, { isAlreadyConfirmed })).done()
 
     expect(report.status).toBe('confirmed')
+    await second.close()
+  })
+
+  it.each([
+    { refusals: 2, end: 'confirmed' },
+    { refusals: 3, end: 'ERR_UPLOAD_CONFIRM_REFUSED' },
+  ])('sends a file again, and once only, whose confirmation stays refused ($refusals times)', async (night) => {
+    const journal = memoryJournal()
+    const faults = Array.from({ length: night.refusals }, (_, index): Fault => {
+      return { operation: 'confirm', nth: index + 1, action: { status: 400 } }
+    })
+    const rig = await startRig({ faults }, { journal })
+    const files = [sample('a.mp4', 12 * MIB, 1)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_CONFIRM_REFUSED' })
+    expect(rig.service.requestsOf('put')).toHaveLength(3)
+
+    const second = secondLife(rig, journal, files)
+    const upload = await second.resume(first.key)
+    const end = await upload.done().then(
+      ({ status }) => status,
+      (error: unknown) => (error as UploadError).code,
+    )
+
+    expect(end).toBe(night.end)
+    expect(rig.service.requestsOf('put')).toHaveLength(6)
+    expect(rig.service.requestsOf('confirm')).toHaveLength(3)
     await second.close()
   })
 

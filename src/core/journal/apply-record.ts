@@ -107,6 +107,7 @@ function enter(ledger: Ledger, file: LedgerFile, state: FileState): void {
 }
 
 function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
+  file.isRefused = file.error?.code === 'ERR_UPLOAD_CONFIRM_REFUSED'
   file.error = undefined
   if (file.addresses.length === 0) enter(ledger, file, 'planned')
   else enter(ledger, file, file.receivedCount === file.parts.length ? 'received' : 'ready')
@@ -129,6 +130,7 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
 
 /** Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
+  file.isRefused = false
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)
     if (isReceived(part)) file.receivedCount -= 1

@@ -36,6 +36,8 @@ export interface LedgerFile {
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
+  /** Its confirmation was refused in an earlier life, and nothing was sent again since. */
+  isRefused: boolean
   /** SHA-256 of the whole file, where it was read again for that. */
   sha256: string | undefined
 }
@@ -97,6 +99,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     parts,
     receivedCount: 0,
     error: undefined,
+    isRefused: false,
     sha256: undefined,
   }
 }

@@ -60,7 +60,7 @@ interface Outage {
 
 export function createCircuit(options: CircuitOptions): Circuit {
   const { giveUpAfterMs, random } = options
-  invariant(giveUpAfterMs >= 0, 'the time of giving up is not in the past')
+  invariant(giveUpAfterMs >= 0, 'a time to give up')
   let failuresInRow = 0
   let seenMs: number | undefined
   let outage: Outage | undefined
