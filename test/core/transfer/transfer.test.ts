@@ -485,6 +485,22 @@ describe('addresses that are no longer taken', () => {
     expect(await run(60_000)).toBe('failed')
   })
 
+  it('are dead by the time of the storage, as its answers tell it, and not by the clock of this machine', async () => {
+    const run = async (aheadMs: number) => {
+      const begin = createWorld().clock.wallNow()
+      const date = new Date(begin + aheadMs).toUTCString()
+      const busy = { kind: 'status', status: 503, headers: { date } } as const
+      const world = createWorld({ fault: nth([busy]) })
+      const job = world.job({ sources: world.sources([100]), renew: () => true })
+      job.ledger.files[0]!.addresses = [`https://store.test/0/1?g=1&Expires=${begin / 1_000 + 60}`]
+      await world.until(world.engine.run(job, signal()))
+      return world.store.requests.map(({ generation }) => generation)
+    }
+
+    expect(await run(0)).toEqual([1, 1])
+    expect(await run(120_000)).toEqual([1, 2])
+  })
+
   it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
     const run = async (code: 'ERR_UPLOAD_SERVICE_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
       const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
