@@ -501,6 +501,33 @@ describe('addresses that are no longer taken', () => {
     expect(await run(120_000)).toEqual([1, 2])
   })
 
+  it('must live through the longest attempt, once the storage refused as expired what was alive when it began', async () => {
+    const run = async (code: string, turnMs: number) => {
+      const world = createWorld({
+        answerMs: 5_000,
+        engine: { concurrency: 1 },
+        fault: ({ fileIndex, partNumber, generation }) =>
+          fileIndex === 0 && partNumber === 2 && generation === 1 ? { kind: 'status', status: 403, code } : undefined,
+      })
+      const job = world.job({ sources: world.sources([100, 150]), partSizeBytes: 50, renew: () => true })
+      // At its turn the larger file has 6 s to live; attempts take 5 s, and 2 are kept back.
+      const dies = (world.clock.wallNow() + turnMs) / 1_000 + 6
+      for (const [index, file] of job.ledger.files.entries()) {
+        const deadline = dies + (index === 0 ? 20 : 0)
+        file.addresses = file.parts.map(
+          (part) => `https://store.test/${index}/${part.partNumber}?g=1&Expires=${deadline}`,
+        )
+        file.addressedAtMs = world.clock.wallNow()
+      }
+      await world.until(world.engine.run(job, signal()))
+      const ofLarger = world.store.requests.filter(({ fileIndex }) => fileIndex === 1)
+      return ofLarger.map(({ atMs, generation }) => [atMs, generation])
+    }
+
+    expect((await run('RequestExpired', 15_000))[0]).toEqual([15_000, 2])
+    expect((await run('RequestTimeout', 10_000))[0]).toEqual([10_000, 1])
+  })
+
   it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
     const run = async (code: 'ERR_UPLOAD_SERVICE_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
       const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
