@@ -1,35 +1,21 @@
 // Puts the running service together and takes it apart in reverse order; loaded once its packages are known to be there.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { isIPv6, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { ServiceContext } from './context.ts'
-import { claimDataFolder, signingSecret } from './database/data-folder.ts'
-import { lockDataFolder } from './database/data-lock.ts'
-import { diskRoom, freeBytes } from './database/disk-room.ts'
-import { openDatabase, type DatabasePlace } from './database/database.ts'
-import type { Database } from './database/tables.ts'
 import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import { createMetrics, listenForScrapes, type Metrics } from './http/metrics.ts'
 import { createServer } from './http/server.ts'
 import { stopServer } from './http/stopping.ts'
-import { createObjectStore } from './objects/object-store.ts'
-import { createSigner, type Signer } from './objects/signing.ts'
+import { openContext, type Undo } from './open-context.ts'
 import type { ServiceCredentials } from './options.ts'
 import type { ServiceSettings } from './settings.ts'
-import { createAddressSigner } from './s3/s3-addresses.ts'
-import type { S3Settings } from './s3/s3-settings.ts'
-import { s3Storage } from './s3/s3-storage.ts'
 import { sweepSessions } from './videos/session-sweeper.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
-/** Other copies may be writing to a shared folder: far longer than a body may pause. */
-const SHARED_GRACE_MS = 24 * 3_600_000
 
 /** A service that listens. */
 export interface RunningService {
@@ -49,7 +35,7 @@ export interface RunningService {
 
 /** Starts everything, under the faults of a plan if there is one. What was opened is closed again when a later step fails. */
 export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {
-  const undo: (() => Promise<void>)[] = []
+  const undo: Undo = []
   const takeApart = async () => {
     const failures: unknown[] = []
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) {
@@ -87,57 +73,11 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
   }
 }
 
-interface Opened {
-  readonly context: ServiceContext & { listensAt: string; stopping: boolean }
-  /** A signer of the folder's secret for addresses that live so long. */
-  readonly signerFor: (lifeSeconds: number) => Signer
-}
-
-async function openContext(settings: ServiceSettings, undo: (() => Promise<void>)[]): Promise<Opened> {
-  const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
-  if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
-  else await mkdir(folder, { recursive: true, mode: 0o700 })
-  const { databaseUrl, jwt } = settings
-  // A server keeps its clients apart by itself, so that many copies may share the folder.
-  if (databaseUrl === undefined) {
-    const lock = await lockDataFolder(folder)
-    undo.push(() => lock.release())
-  }
-  const db = await openDatabase(placeOf(settings))
-  undo.push(() => db.destroy())
-  await claimDataFolder(folder, db)
-  const store = await createObjectStore(join(folder, 'objects'))
-  await store.sweep({
-    known: (blobs) => knownBlobs(db, blobs),
-    graceMs: databaseUrl === undefined ? 0 : SHARED_GRACE_MS,
-  })
-  const secret = await signingSecret(folder)
-  const room = settings.dataDir === undefined ? undefined : diskRoom(() => freeBytes(folder), settings.keepFreeBytes)
-  const signerFor = (lifeSeconds: number) => createSigner({ secret, lifeSeconds, now: settings.now })
-  const bucket = settings.s3 === undefined ? undefined : await bucketStorage(settings, settings.s3, undo)
-  const context: Opened['context'] = {
-    bucket,
-    settings,
-    db,
-    store,
-    room,
-    roomForRecords: databaseUrl === undefined ? room : undefined,
-    // Only who takes such tokens needs the package for them.
-    tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
-    signer: signerFor(settings.addressLifeSeconds),
-    listensAt: '',
-    stopping: false,
-    isStopping: () => context.stopping,
-    publicUrl: () => settings.publicUrl ?? context.listensAt,
-  }
-  return { context, signerFor }
-}
-
 /** Where a port of their own is wanted, opens it; a scrape is short, so it is closed without waiting. */
 async function offerMetrics(
   { metricsPort, metricsHost }: ServiceSettings,
   metrics: Metrics,
-  undo: (() => Promise<void>)[],
+  undo: Undo,
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
   const server = await listenForScrapes(metrics, metricsPort, metricsHost)
@@ -148,18 +88,6 @@ async function offerMetrics(
   })
   const { port } = server.address() as AddressInfo
   return `http://${reachableHost(metricsHost)}:${port}/metrics`
-}
-
-async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: (() => Promise<void>)[]) {
-  // Only who uses a bucket needs the SDK.
-  const { openBucket } = await import('./s3/s3-bucket.ts')
-  const bucket = openBucket(s3)
-  undo.push(() => {
-    bucket.close()
-    return Promise.resolve()
-  })
-  const { addressLifeSeconds: lifeSeconds, now } = settings
-  return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }), now)
 }
 
 /** Sweeps now and every hour; what it gives back stops it, when the session at hand is done. */
@@ -184,21 +112,6 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
     stopping.abort()
     await current
   }
-}
-
-function placeOf({ databaseUrl, databaseConnections, dataDir, ...rest }: ServiceSettings): DatabasePlace {
-  if (databaseUrl !== undefined) return { kind: 'server', url: databaseUrl, connections: databaseConnections }
-  return {
-    kind: 'embedded',
-    folder: dataDir === undefined ? undefined : join(dataDir, 'db'),
-    prepared: rest.preparedDatabase,
-    keepFreeBytes: rest.keepFreeBytes,
-  }
-}
-
-async function knownBlobs(db: Database, blobs: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.selectFrom('objects').select('blob').where('blob', 'in', blobs).execute()
-  return new Set(rows.map(({ blob }) => blob))
 }
 
 /** A wildcard host is no address to call: it is reached on the loopback. */

@@ -1,0 +1,99 @@
+// Opens what a service stands on: its folder, database, objects and signers. What was opened is noted with how it is undone,
+// for whoever stops the service or cannot start it.
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { ServiceContext } from './context.ts'
+import { claimDataFolder, signingSecret } from './database/data-folder.ts'
+import { lockDataFolder } from './database/data-lock.ts'
+import { openDatabase, type DatabasePlace } from './database/database.ts'
+import { diskRoom, freeBytes } from './database/disk-room.ts'
+import type { Database } from './database/tables.ts'
+import { createObjectStore } from './objects/object-store.ts'
+import { createSigner, type Signer } from './objects/signing.ts'
+import { createAddressSigner } from './s3/s3-addresses.ts'
+import type { S3Settings } from './s3/s3-settings.ts'
+import { s3Storage } from './s3/s3-storage.ts'
+import type { ServiceSettings } from './settings.ts'
+
+/** Other copies may be writing to a shared folder: far longer than a body may pause. */
+const SHARED_GRACE_MS = 24 * 3_600_000
+
+export interface Opened {
+  readonly context: ServiceContext & { listensAt: string; stopping: boolean }
+  /** A signer of the folder's secret for addresses that live so long. */
+  readonly signerFor: (lifeSeconds: number) => Signer
+}
+
+/** Takes apart, in reverse order, what was put together so far. */
+export type Undo = (() => Promise<void>)[]
+
+/** Rejects when a step fails; what was opened before it is in `undo`. */
+export async function openContext(settings: ServiceSettings, undo: Undo): Promise<Opened> {
+  const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
+  if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
+  else await mkdir(folder, { recursive: true, mode: 0o700 })
+  const { databaseUrl, jwt } = settings
+  // A server keeps its clients apart by itself, so that many copies may share the folder.
+  if (databaseUrl === undefined) {
+    const lock = await lockDataFolder(folder)
+    undo.push(() => lock.release())
+  }
+  const db = await openDatabase(placeOf(settings))
+  undo.push(() => db.destroy())
+  await claimDataFolder(folder, db)
+  const store = await createObjectStore(join(folder, 'objects'))
+  await store.sweep({
+    known: (blobs) => knownBlobs(db, blobs),
+    graceMs: databaseUrl === undefined ? 0 : SHARED_GRACE_MS,
+  })
+  const secret = await signingSecret(folder)
+  const room = settings.dataDir === undefined ? undefined : diskRoom(() => freeBytes(folder), settings.keepFreeBytes)
+  const signerFor = (lifeSeconds: number) => createSigner({ secret, lifeSeconds, now: settings.now })
+  const bucket = settings.s3 === undefined ? undefined : await bucketStorage(settings, settings.s3, undo)
+  const context: Opened['context'] = {
+    bucket,
+    settings,
+    db,
+    store,
+    room,
+    roomForRecords: databaseUrl === undefined ? room : undefined,
+    // Only who takes such tokens needs the package for them.
+    tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
+    signer: signerFor(settings.addressLifeSeconds),
+    listensAt: '',
+    stopping: false,
+    isStopping: () => context.stopping,
+    publicUrl: () => settings.publicUrl ?? context.listensAt,
+  }
+  return { context, signerFor }
+}
+
+async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: Undo) {
+  // Only who uses a bucket needs the SDK.
+  const { openBucket } = await import('./s3/s3-bucket.ts')
+  const bucket = openBucket(s3)
+  undo.push(() => {
+    bucket.close()
+    return Promise.resolve()
+  })
+  const { addressLifeSeconds: lifeSeconds, now } = settings
+  return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }), now)
+}
+
+function placeOf({ databaseUrl, databaseConnections, dataDir, ...rest }: ServiceSettings): DatabasePlace {
+  if (databaseUrl !== undefined) return { kind: 'server', url: databaseUrl, connections: databaseConnections }
+  return {
+    kind: 'embedded',
+    folder: dataDir === undefined ? undefined : join(dataDir, 'db'),
+    prepared: rest.preparedDatabase,
+    keepFreeBytes: rest.keepFreeBytes,
+  }
+}
+
+async function knownBlobs(db: Database, blobs: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('objects').select('blob').where('blob', 'in', blobs).execute()
+  return new Set(rows.map(({ blob }) => blob))
+}
