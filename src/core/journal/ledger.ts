@@ -56,14 +56,14 @@ export function createLedger(plans: readonly PlannedFile[]): Ledger {
 /** The file at an index; an index outside the plan is a broken invariant. */
 export function fileAt(ledger: Ledger, fileIndex: number): LedgerFile {
   const file = ledger.files[fileIndex]
-  invariant(file !== undefined, `no file ${fileIndex} in a ledger of ${ledger.files.length}`)
+  invariant(file !== undefined, `no file ${fileIndex}`)
   return file
 }
 
 /** The part of a number, from 1. */
 export function partAt(file: LedgerFile, partNumber: number): LedgerPart {
   const part = file.parts[partNumber - 1]
-  invariant(part !== undefined, `no part ${partNumber} in a file of ${file.parts.length}`)
+  invariant(part !== undefined, `no part ${partNumber}`)
   return part
 }
 

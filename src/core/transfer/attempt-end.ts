@@ -7,7 +7,7 @@ import { UploadError } from '../errors.ts'
 import { isFatal } from './file-failure.ts'
 import type { HostWatch } from './host-watch.ts'
 import { isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
-import type { Clock, Random, Receipt, Unit, Verdict } from '../ports.ts'
+import type { Clock, Random, Receipt, Verdict } from '../ports.ts'
 import { decideRetry } from '../retry.ts'
 import type { RetryAccount } from './retry-budget.ts'
 import type { Schedule, Turn } from './schedule.ts'
@@ -153,7 +153,8 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
 
   return {
     async expired(start) {
-      const error = addressExpired(start.turn.unit)
+      const message = `The address of part ${start.turn.unit.partNumber} has expired.`
+      const error = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message)
       if (!isSettled(start.file)) await refused(start, { kind: 'renew', error }, true)
     },
     ended(start, result) {
@@ -167,11 +168,6 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return result.kind === 'refused' ? refused(start, result.verdict) : failed(start, result)
     },
   }
-}
-
-/** What the storage did not say, or was not asked: the address of the part is dead. */
-export function addressExpired({ partNumber }: Unit): UploadError {
-  return new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', `The address of part ${String(partNumber)} has expired.`)
 }
 
 type Refusal = Exclude<Verdict, { kind: 'received' }>

@@ -1,7 +1,7 @@
 // The transfer of one session: which of its parts may go, and when all of it is settled. It owns no slots; the engine
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
-import { addressExpired, createAttemptEnd } from './attempt-end.ts'
+import { createAttemptEnd } from './attempt-end.ts'
 import { createAddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
 import type { AttemptPorts } from '../attempt/send-part.ts'
@@ -143,7 +143,7 @@ export function createTransfer(
     if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
     // Ceph has no word for expiry: it just denies what died on its way.
     if (result.kind === 'refused' && result.verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' && isDead())
-      result = { kind: 'refused', verdict: { kind: 'renew', error: addressExpired(unit) } }
+      result = { kind: 'refused', verdict: { kind: 'renew', error: result.verdict.error } }
     const refusal = result.kind === 'refused' ? result.verdict : undefined
     if (refusal?.kind === 'renew') addresses.noteLateRefusal(refusal.error)
     const ending = attemptEnd.ended(start, result)
