@@ -5,40 +5,58 @@ import { checkAddress, type AddressRules } from '../core/address/address-policy.
 import type { AddressedFile, PlannedFile, Protocol } from '../core/ports.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 
-/** Files by their first address, which may not come for another one in a later batch. */
-export type AddressOwners = Map<string | undefined, number>
+/** Files by the place of their first part, which may not be given to another one in a later batch. */
+export type PlaceOwners = Map<string, number>
+
+/** What each signing makes anew, at AWS and CloudFront, Google and Azure. Whatever else is in a query may name the object. */
+const OF_SIGNATURE = /[?&](?:x-(?:amz|goog)-[^=&]*|expires|signature|policy|sig|s[et]|sk[et])=[^&#]*/gi
+
+/** Where the bytes of a part go, the first one by default: the address but for its signature, and what its request says beside it. */
+export function placeOf(
+  protocol: Pick<Protocol, 'request'>,
+  { fileIndex, partSizeBytes, sizeBytes }: PlannedFile,
+  address: string,
+  index = 0,
+): string {
+  const start = index * partSizeBytes
+  const unit = { fileIndex, partNumber: index + 1, start, end: Math.min(start + partSizeBytes, sizeBytes) }
+  return address.replace(OF_SIGNATURE, '') + JSON.stringify(protocol.request(unit, address))
+}
 
 /**
- * Throws ERR_UPLOAD_SERVICE_REPLY unless each file that was asked for has one address per part, and nothing else came; an address
- * that comes twice, or names another part in its query, is the same error. Throws as `checkAddress` for one that may not be used.
- * Where the order is `next`, parts may share an address: the request itself says where its bytes go.
+ * Throws ERR_UPLOAD_SERVICE_REPLY unless each file that was asked for has one address per part, and nothing else came; a place that
+ * comes twice, or an address that names another part in its query, is the same error. Throws as `checkAddress` for one that may not
+ * be used.
  */
 export function checkAddressed(
   asked: readonly PlannedFile[],
   given: readonly AddressedFile[],
-  { traits }: Pick<Protocol, 'traits'>,
+  protocol: Pick<Protocol, 'request'>,
   rules: AddressRules,
-  ownerOf: AddressOwners = new Map(),
+  ownerOf: PlaceOwners = new Map(),
 ): void {
   if (given.length !== asked.length)
     wrong(`Addresses came for ${given.length} files, and ${asked.length} were asked for.`)
   const byIndex = new Map(given.map((file) => [file.fileIndex, file.addresses]))
   const seen = new Set<string>()
-  for (const { fileIndex, name, partCount } of asked) {
+  for (const plan of asked) {
+    const { fileIndex, name, partCount } = plan
     const addresses = byIndex.get(fileIndex) ?? []
     if (addresses.length !== partCount)
       wrong(`${addresses.length} addresses came for the ${partCount} parts of ${name}.`)
-    addresses.forEach((address, index) => {
+    // Holes included, which `forEach` passes over.
+    for (const [index, address] of addresses.entries()) {
       checkAddress(address, rules)
-      // One address for two would store one in the other's place.
-      const isTwice = seen.has(address) || (ownerOf.get(address) ?? fileIndex) !== fileIndex
-      if (isTwice && traits.order === 'any') wrong(`The same address came twice; the second time for ${name}.`)
-      seen.add(address)
+      const place = placeOf(protocol, plan, address, index)
+      // One place for two would store one instead of the other.
+      if (seen.has(place) || (ownerOf.get(place) ?? fileIndex) !== fileIndex)
+        wrong(`The same address came twice; the second time for ${name}.`)
+      seen.add(place)
+      if (index === 0) ownerOf.set(place, fileIndex)
       // S3 and what follows it name the part in the query.
       const said = /[?&]partNumber=([^&#]*)/.exec(address)?.[1]
       if (said !== undefined && Number(said) !== index + 1)
         wrong(`The addresses for ${name} do not carry the part numbers 1 to ${partCount}, once each.`)
-    })
-    ownerOf.set(addresses[0], fileIndex)
+    }
   }
 }

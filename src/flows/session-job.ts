@@ -9,7 +9,7 @@ import type { LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
-import { checkAddressed, type AddressOwners } from './check-addressed.ts'
+import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './told-waits.ts'
@@ -42,7 +42,9 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const ledger = record.ledger()
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
-  const ownerOf: AddressOwners = new Map(ledger.files.map(({ addresses, plan }) => [addresses[0], plan.fileIndex]))
+  const ownerOf: PlaceOwners = new Map()
+  for (const { addresses, plan } of ledger.files)
+    if (addresses[0] !== undefined) ownerOf.set(placeOf(protocol, plan, addresses[0]), plan.fileIndex)
   let registering: Promise<unknown> = Promise.resolve()
   /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
   let firstPlanned = 0

@@ -5,12 +5,31 @@ import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { classifyStorageFailure } from '../../src/core/attempt/storage-failure.ts'
-import type { AddressedFile, PlannedFile, Protocol, ProtocolTraits } from '../../src/core/ports.ts'
+import type { AddressedFile, PlannedFile, Protocol, Unit } from '../../src/core/ports.ts'
 import { checkAddressed } from '../../src/flows/check-addressed.ts'
 import { CAPTURE, createFarEnd, endOf, expiredStorage, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const at = (place: string): string => `https://store.example/${place}`
 const file = (name: string, sizeBytes = 3) => ({ source: bytesSource(name, new Uint8Array(sizeBytes)) })
+
+/** Two signings of one place. */
+const SIGNED_TWICE = [
+  [
+    'AWS',
+    'k?X-Amz-Date=20261120T200000Z&X-Amz-Signature=1&x-id=PutObject',
+    'k?X-Amz-Date=20261120T200001Z&X-Amz-Signature=2&x-id=PutObject',
+  ],
+  ['the older AWS', 'k?AWSAccessKeyId=a&Expires=1&Signature=1', 'k?AWSAccessKeyId=a&Expires=2&Signature=2'],
+  ['Google', 'k?X-Goog-Date=1&X-Goog-Signature=1', 'k?X-Goog-Date=2&X-Goog-Signature=2'],
+  ['Azure', 'k?sv=2&st=1&se=1&sr=b&sp=w&sig=1', 'k?sv=2&st=2&se=2&sr=b&sp=w&sig=2'],
+] as const
+
+/** As a host in plain JavaScript may make it. */
+function withHole(address: string): string[] {
+  const addresses = new Array<string>(2)
+  addresses[1] = address
+  return addresses
+}
 
 describe('what was asked for', () => {
   const plan = (fileIndex: number, partCount: number): PlannedFile => ({
@@ -22,10 +41,10 @@ describe('what was asked for', () => {
     { fileIndex: 0, addresses: [at('a?x=1&partNumber=1'), at('a?x=1&partNumber=2')] },
   ]
 
-  const inAnyOrder = { traits: { order: 'any' } as ProtocolTraits }
+  const plainPut: Pick<Protocol, 'request'> = { request: () => ({ method: 'PUT', headers: {} }) }
 
   it('fits in any order of the files', () => {
-    expect(() => checkAddressed(asked, fit, inAnyOrder, {})).not.toThrow()
+    expect(() => checkAddressed(asked, fit, plainPut, {})).not.toThrow()
   })
 
   it.each<[string, AddressedFile[], RegExp]>([
@@ -35,13 +54,41 @@ describe('what was asked for', () => {
     ['a file twice', [fit[0]!, fit[0]!], /0 addresses came for the 2 parts of a/],
     ['a part too few', [fit[0]!, { fileIndex: 0, addresses: [at('a')] }], /1 addresses came for the 2 parts of a/],
     ['an address twice', [fit[0]!, { fileIndex: 0, addresses: [at('a'), at('a')] }], /twice; the second time for a/],
+    ...SIGNED_TWICE.map(([store, one, other]): [string, AddressedFile[], RegExp] => [
+      `an object that was signed twice in the form of ${store}`,
+      [fit[0]!, { fileIndex: 0, addresses: [at(one), at(other)] }],
+      /twice; the second time for a/,
+    ]),
+    ['an array with a hole', [fit[0]!, { fileIndex: 0, addresses: withHole(at('a')) }], /An address is no https/],
     [
       'parts in another order',
       [fit[0]!, { fileIndex: 0, addresses: fit[1]!.addresses.toReversed() }],
       /addresses for a.mp4 do not carry the part numbers 1 to 2/,
     ],
   ])('is not %s', (_what, given, says) => {
-    expect(() => checkAddressed(asked, given, inAnyOrder, {})).toThrow(says)
+    expect(() => checkAddressed(asked, given, plainPut, {})).toThrow(says)
+  })
+
+  it.each([
+    [
+      'parts of one upload',
+      'k?uploadId=u&partNumber=1&X-Amz-Signature=1',
+      'k?uploadId=u&partNumber=2&X-Amz-Signature=2',
+    ],
+    ['blocks of one blob', 'k?comp=block&blockid=AA&sig=1', 'k?comp=block&blockid=AB&sig=2'],
+    ['objects that a query names', 'o?name=a&X-Goog-Signature=1', 'o?name=b&X-Goog-Signature=2'],
+    ['tokens that say themselves what they are for', 'put?token=1', 'put?token=2'],
+  ])('fits where the query tells places apart: %s', (_what, one, other) => {
+    const given = [fit[0]!, { fileIndex: 0, addresses: [at(one), at(other)] }]
+    expect(() => checkAddressed(asked, given, plainPut, {})).not.toThrow()
+  })
+
+  it('fits with one address for all parts where a header of each request says which it is, in any order', () => {
+    const request = ({ start, end }: Unit) => ({ method: 'PUT', headers: { 'content-range': `bytes ${start}-${end}` } })
+    const given = [fit[0]!, { fileIndex: 0, addresses: [at('a'), at('a')] }]
+    expect(() => checkAddressed(asked, given, { request }, {})).not.toThrow()
+    const shared = [fit[0]!, { fileIndex: 0, addresses: [at('a'), at('b?partNumber=1')] }]
+    expect(() => checkAddressed(asked, shared, plainPut, {})).toThrow(/do not carry the part numbers/)
   })
 })
 
@@ -150,10 +197,17 @@ describe('addresses that live for one part each', () => {
   })
 })
 
-it('a capture that is given the address of another one, in another batch, is not sent in its place', async () => {
+it.each([
+  ['the address', () => ''],
+  [
+    'another signature for the object',
+    (count: number) => `?X-Amz-Date=20261120T20000${String(count)}Z&X-Amz-Signature=${String(count)}`,
+  ],
+])('a capture that is given %s of another one, in another batch, is not sent in its place', async (_what, query) => {
+  let count = 0
   const { uplink, settled, requests } = createFarEnd({
     // A place in the batch is all that this service tells addresses apart by.
-    ...{ service: goodService((index) => at(String(index))), storage: goodStorage },
+    ...{ service: goodService((index) => at(`${String(index)}${query((count += 1))}`)), storage: goodStorage },
   })
   const files = ['a.action', 'b.action'].map((name) => file(name))
 

@@ -32,7 +32,7 @@ async function refused(
     { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?${query}`) },
   ]
   const protocol = {
-    ...{ traits: { addressing: 'session' }, cancel },
+    ...{ traits: { addressing: 'session' }, request: () => ({ method: 'PUT', headers: {} }), cancel },
     create: () => Promise.resolve({ sessionId: `s${++sessions}`, files: addressed() }),
   } as unknown as Protocol
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { videoUploadFromWire } from '../../src/client/contract/videos.ts'
-import type { PlannedFile, ProtocolTraits } from '../../src/core/ports.ts'
+import type { PlannedFile } from '../../src/core/ports.ts'
 import { checkAddressed } from '../../src/flows/check-addressed.ts'
 import { matchAddresses } from '../../src/protocols/match-addresses.ts'
 
@@ -30,7 +30,7 @@ const entries = (): [Entry, Entry] => [
 /** As the client reads it from the wire, and as a flow takes it. */
 function match(plans: readonly PlannedFile[], answered: readonly Entry[]) {
   const matched = matchAddresses(plans, videoUploadFromWire({ upload_session_id: 's', pre_signed_urls: answered })!)
-  checkAddressed(plans, matched, { traits: { order: 'any' } as ProtocolTraits }, {})
+  checkAddressed(plans, matched, { request: () => ({ method: 'PUT', headers: {} }) }, {})
   return matched
 }
 

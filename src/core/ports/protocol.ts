@@ -40,7 +40,11 @@ export interface PlannedFile {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A file with the far end's id and addresses, one per part. Secret: it goes to the journal and nowhere else. */
+/**
+ * A file with the far end's id and addresses, one per part. Secret: it goes to the journal and nowhere else. No two parts may have one
+ * place: addresses that differ in nothing but their signatures are one, unless the requests of their parts differ in a header, which
+ * then says where the bytes go: an offset, a range.
+ */
 export interface AddressedFile {
   readonly fileIndex: number
   readonly serverFileId?: string | number
