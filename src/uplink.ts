@@ -22,8 +22,8 @@ import {
 import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
 import { uploadCustom, type CustomInput } from './flows/custom.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
-import { makeReceipt, type DeliveryReceipt } from './flows/receipt.ts'
-import { cancelSession, listSessions, resumeSession } from './flows/sessions.ts'
+import type { DeliveryReceipt } from './flows/receipt.ts'
+import { cancelSession, listSessions, receiptOf, resumeSession } from './flows/sessions.ts'
 import type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
 import { defineVideos, uploadVideos, type FlowContext, type VideosInput } from './flows/videos.ts'
@@ -183,7 +183,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     ...given({
       giveUpAfterMs,
       bearerHeader: options.bearerHeader,
-      timeoutMs: options.callTimeoutMs,
+      callTimeoutMs: options.callTimeoutMs,
       isFirstContactAwaited: options.isFirstContactAwaited,
       explain: ports.explain,
     }),
@@ -211,7 +211,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(context, analysisId, analysisOptions),
     sessions: () => listSessions(context),
     resume: (key, resumeOptions = {}) => resumeSession(context, key, resumeOptions),
-    receipt: async (key) => makeReceipt(await journal.read(key)),
+    receipt: (key) => receiptOf(context, key),
     cancelSession: (key, cancelOptions) => cancelSession(context, key, cancelOptions),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),

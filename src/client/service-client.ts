@@ -21,7 +21,7 @@ export interface ServiceClientOptions {
   readonly clock: Clock
   readonly random: Random
   /** For one try of a call, and for a function that gets a credential. Default 30,000. */
-  readonly timeoutMs?: number
+  readonly callTimeoutMs?: number
   /** Repetitions after the first try, of tries that the host answered otherwise than by 429 with Retry-After. Default 5. */
   readonly retries?: number
   /** How long a host that has answered before may be away, or answer 429 with Retry-After. Default 3,600,000. */
@@ -42,8 +42,13 @@ export interface ServiceClientOptions {
  */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { clock, bearerHeader = 'Authorization', isHttpAllowed = false } = options
-  const { timeoutMs = 30_000, retries = 5, giveUpAfterMs = 3_600_000, maxReplyBytes = 64 * 1024 * 1024 } = options
-  checkInteger(timeoutMs, 'timeoutMs', 1)
+  const {
+    callTimeoutMs: timeoutMs = 30_000,
+    retries = 5,
+    giveUpAfterMs = 3_600_000,
+    maxReplyBytes = 64 * 1024 * 1024,
+  } = options
+  checkInteger(timeoutMs, 'callTimeoutMs', 1)
   checkInteger(retries, 'retries')
   checkInteger(giveUpAfterMs, 'giveUpAfterMs')
   checkInteger(maxReplyBytes, 'maxReplyBytes', 1)

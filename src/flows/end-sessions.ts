@@ -5,6 +5,7 @@ import { HttpStatusError } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import type { SessionRecord } from './session-record.ts'
 
 export interface EndSessionsOptions {
@@ -24,52 +25,56 @@ const TOO_LATE = 'The service was not reached in time to be told of the cancel.'
  * when addresses died. `wasCancelAsked`: an earlier life may have told the service without hearing its answer.
  */
 export async function endAllSessions(
-  { record, protocol, clock }: EndSessionsOptions,
+  options: EndSessionsOptions,
   wasCancelAsked: boolean,
 ): Promise<{ readonly isServiceTold: boolean; readonly failure?: unknown }> {
-  if (protocol.cancel === undefined) return { isServiceTold: false }
-  const newest = record.folded()?.sessionId
-  const limit = createTimeLimit(clock, CANCEL_WITHIN_MS, TOO_LATE)
-  const told = sessionsOf(record.folded()).map(async (sessionId) => {
-    try {
-      await protocol.cancel?.(sessionId, limit.signal)
-    } catch (error) {
-      // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then.
-      // Without either the address may be wrong.
-      if (!isGone(error) || (sessionId === newest && !wasCancelAsked)) throw error
-    }
-  })
-  try {
-    const failed = (await Promise.allSettled(told)).find((outcome) => outcome.status === 'rejected')
-    return failed === undefined ? { isServiceTold: true } : { isServiceTold: false, failure: failed.reason }
-  } finally {
-    limit.end()
+  if (options.protocol.cancel === undefined) return { isServiceTold: false }
+  const folded = options.record.folded()
+  for (const { sessionId, failure } of await endEach(options, sessionsOf(folded), CANCEL_WITHIN_MS)) {
+    // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then.
+    // Without either the address may be wrong.
+    const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || wasCancelAsked)
+    if (failure !== undefined && !isExcused) return { isServiceTold: false, failure }
   }
+  return { isServiceTold: true }
 }
 
 /**
  * Those that hold no file any more. Each that the service was told of is journalled as ended; the others are given back.
  * Rejects only when the journal does.
  */
-export async function endLeftSessions({
-  record,
-  protocol,
-  clock,
-}: EndSessionsOptions): Promise<readonly (string | number)[]> {
-  const left = record.folded()?.leftSessionIds ?? []
-  if (left.length === 0) return []
-  const limit = createTimeLimit(clock, END_LEFT_WITHIN_MS, TOO_LATE)
-  const isEnded = (sessionId: string | number): Promise<boolean> =>
-    Promise.resolve(protocol.cancel?.(sessionId, limit.signal)).then(() => true, isGone)
+export async function endLeftSessions(options: EndSessionsOptions): Promise<readonly (string | number)[]> {
+  const left = options.record.folded()?.leftSessionIds ?? []
+  const untold: (string | number)[] = []
+  for (const { sessionId, failure } of await endEach(options, left, END_LEFT_WITHIN_MS)) {
+    if (failure === undefined || isGone(failure)) await options.record.write({ type: 'session.ended', sessionId })
+    else untold.push(sessionId)
+  }
+  return untold
+}
+
+/** A protocol of the host need not listen to the signal, and may throw at once. */
+async function endEach(
+  { protocol, clock }: EndSessionsOptions,
+  sessionIds: readonly (string | number)[],
+  withinMs: number,
+): Promise<{ readonly sessionId: string | number; readonly failure: unknown }[]> {
+  const limit = createTimeLimit(clock, withinMs, TOO_LATE)
+  const end = async (sessionId: string | number): Promise<void> => protocol.cancel?.(sessionId, limit.signal)
   try {
-    const answers = await Promise.all(left.map(isEnded))
-    const ended = left.filter((_, index) => answers[index] === true)
-    for (const sessionId of ended) await record.write({ type: 'session.ended', sessionId })
-    return left.filter((sessionId) => !ended.includes(sessionId))
+    return await Promise.all(
+      sessionIds.map(async (sessionId) => {
+        const ended = unlessAborted(end(sessionId), limit.signal)
+        return { sessionId, failure: await ended.then(nothing, orError) }
+      }),
+    )
   } finally {
     limit.end()
   }
 }
+
+const nothing = (): undefined => undefined
+const orError = (reason: unknown): unknown => reason ?? new Error('The cancel failed without a reason.')
 
 function isGone(error: unknown): boolean {
   return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)

@@ -59,8 +59,9 @@ export function verdictOf(serviceStatus: string, options: PollingOptions): 'comp
 }
 
 /**
- * Asks first at once, then after each wait. A question that fails for want of an answer is asked again at the next turn;
- * a refusal rejects. Rejects with the signal's reason when stopped.
+ * Asks first at once, then after each wait. A question that fails for want of an answer is asked again at the next turn; so is
+ * one that is answered by somebody else, such as the sign-in page of a network, where the service has answered before. A refusal
+ * rejects. Rejects with the signal's reason when stopped.
  */
 export async function pollAnalysis(
   clock: Clock,
@@ -72,13 +73,15 @@ export async function pollAnalysis(
   const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...given(options) }
   const endsAtMs = clock.wallNow() + deadlineMs
   let serviceStatus: string | undefined
+  let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
     try {
       const { status } = await get(signal)
+      hasAnswered = true
       if (status !== undefined && status !== serviceStatus) onStatus(status)
       serviceStatus = status ?? serviceStatus
     } catch (error) {
-      if (signal.aborted || !isPassing(error)) throw error
+      if (signal.aborted || !isPassing(error, hasAnswered)) throw error
     }
     const verdict = verdictOf(serviceStatus ?? '', options)
     if (verdict !== undefined) return { ...given({ serviceStatus }), verdict }
@@ -92,6 +95,9 @@ export async function pollAnalysis(
 }
 
 /** The service will be there again. */
-function isPassing(error: unknown): boolean {
-  return isUploadError(error) && error.isRetryable
+function isPassing(error: unknown, hasAnswered: boolean): boolean {
+  return (
+    isUploadError(error) &&
+    (error.isRetryable || (hasAnswered && /_(?:SERVICE_REPLY|REDIRECT_REFUSED)$/.test(error.code)))
+  )
 }

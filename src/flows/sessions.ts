@@ -5,12 +5,13 @@ import { invalid, isUploadError, summarize, UploadError } from '../core/errors.t
 import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
-import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
+import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
 import { countSettled, isReceived } from '../core/journal/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { inBatches } from './in-batches.ts'
+import { makeReceipt, type DeliveryReceipt } from './receipt.ts'
 import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import type { UploadDefinition } from './upload-definition.ts'
@@ -102,6 +103,13 @@ export async function cancelSession(
   }
 }
 
+/** What a session delivered so far. Takes no lease. Rejects with ERR_UPLOAD_JOURNAL when it is unknown or damaged. */
+export async function receiptOf({ journal }: FlowContext, key: string): Promise<DeliveryReceipt> {
+  const records = await journal.read(key)
+  checkKnown(key, records)
+  return makeReceipt(records)
+}
+
 async function summarizeSession({ journal }: FlowContext, key: string): Promise<SessionSummary> {
   try {
     const folded = foldJournal(await journal.read(key))
@@ -137,16 +145,17 @@ function statusOf({ place }: FoldedJournal): SessionSummary['status'] {
 
 async function openSession({ journal, clock }: FlowContext, key: string): Promise<SessionRecord> {
   const session = await journal.open(key)
-  if (session.records.length === 0) {
-    await session.close()
-    throw new UploadError('ERR_UPLOAD_JOURNAL', `No session ${key} is in the journal.`)
-  }
   try {
+    checkKnown(key, session.records)
     return createSessionRecord(journal, clock, key, session)
   } catch (error) {
     await session.close()
     throw error
   }
+}
+
+function checkKnown(key: string, records: readonly JournalRecord[]): void {
+  if (records.length === 0) throw new UploadError('ERR_UPLOAD_JOURNAL', `No session ${key} is in the journal.`)
 }
 
 function foldedOf(record: SessionRecord): FoldedJournal {

@@ -2,6 +2,7 @@
 // The uploads are created with the session; the addresses of a file's parts are signed when its turn comes, and again
 // when they have expired, so that an address need not live longer than a part takes.
 
+import { checkInteger } from '../client/checks.ts'
 import { HttpStatusError, invalid, UploadError } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
@@ -38,9 +39,18 @@ const BATCH_SIZE = 4
 const CREATES_AT_ONCE = 4
 const SIGNATURES_AT_ONCE = 8
 
-/** The protocol. Its session id lists the uploads, so that it can be resumed and cancelled with nothing else at hand. */
+/**
+ * The protocol. Its session id lists the uploads, so that it can be resumed and cancelled with nothing else at hand. Throws
+ * ERR_UPLOAD_INVALID_ARGUMENT for numbers that are none.
+ */
 export function s3Multipart(options: S3MultipartOptions): Protocol {
   const { keyOf = (file: PlannedFile) => file.name, partHeaders = {}, hasher } = options
+  for (const [name, min] of [
+    ['tries', 1],
+    ['giveUpAfterMs', 0],
+    ['callTimeoutMs', 1],
+  ] as const)
+    if (options[name] !== undefined) checkInteger(options[name], name, min)
   const uploadsOf = remembering(readS3Session)
   const uploadOf = (sessionId: string | number, serverFileId: string | number): S3SessionUpload =>
     uploadsOf(sessionId).find(({ uploadId }) => uploadId === serverFileId) ??

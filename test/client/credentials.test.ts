@@ -145,7 +145,7 @@ describe('a function', () => {
   it('that hangs has a deadline, and is asked anew by the next call', async () => {
     let asked = 0
     const subject = clientUnderTest({
-      timeoutMs: 5000,
+      callTimeoutMs: 5000,
       credentials: { accessToken: () => (++asked === 1 ? new Promise<string>(() => {}) : 'token-2') },
     })
     const failure = rejection(subject.client.requestedAnalyses.list())

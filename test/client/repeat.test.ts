@@ -411,7 +411,7 @@ describe('a host that is not there', () => {
 
 describe('a deadline', () => {
   it('ends a try, which is then repeated', async () => {
-    const subject = clientUnderTest({ timeoutMs: 2000 })
+    const subject = clientUnderTest({ callTimeoutMs: 2000 })
     await makeHostKnown(subject)
     const confirmed = confirm(subject)
     const first = await subject.transport.next()
@@ -429,7 +429,7 @@ describe('a deadline', () => {
     ['doubtful', 'ERR_UPLOAD_TIMEOUT'],
     ['neverWhole', undefined],
   ] as const)('of a create that ends %s is judged by how it ended', async (ending, code) => {
-    const subject = clientUnderTest({ timeoutMs: 2000 })
+    const subject = clientUnderTest({ callTimeoutMs: 2000 })
     const outcome = subject.client.requestedAnalyses.create(anAnalysis).catch((error: unknown) => error)
     ;(await subject.transport.next()).endsAs(ending)
     await subject.clock.advance(2000)

@@ -115,7 +115,7 @@ describe('a call that waits', () => {
   })
 
   it('tells at once of a try that took long to fail, from its beginning on', async () => {
-    const subject = clientUnderTest({ timeoutMs: 20_000 })
+    const subject = clientUnderTest({ callTimeoutMs: 20_000 })
     await makeHostKnown(subject)
     const waits: HostWait[] = []
     const list = subject.client.requestedAnalyses.list({}, { onWaiting: (wait) => wait && waits.push(wait) })

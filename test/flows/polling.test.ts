@@ -1,7 +1,8 @@
 // How an analysis is asked for: defaults where an option is named without a value, and no questions without a pause.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
+import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
 import { pollAnalysis, verdictOf } from '../../src/flows/polling.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
@@ -48,4 +49,33 @@ it.each([
   await clock.advance(3_600_000)
 
   expect([(await polling).verdict, askedAtMs]).toEqual([verdict, times])
+})
+
+describe('an answer that is not the service’s: the page of a sign-in, a redirect to one', () => {
+  const foreign = (code: UploadErrorCode) => new UploadError(code, 'The service answered with a web page.')
+
+  it.each(['ERR_UPLOAD_SERVICE_REPLY', 'ERR_UPLOAD_REDIRECT_REFUSED'] as const)(
+    'is passed over once the service itself has answered, for as long as it comes (%s)',
+    async (code) => {
+      const clock = createSimulatedClock()
+      let asked = 0
+      const get = (): Promise<{ status: string }> => {
+        asked += 1
+        if (asked === 1) return Promise.resolve({ status: 'requested' })
+        return asked < 9 ? Promise.reject(foreign(code)) : Promise.resolve({ status: 'done' })
+      }
+
+      const polling = pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined)
+      await clock.advance(3_600_000)
+
+      expect(await polling).toEqual({ serviceStatus: 'done', verdict: 'completed' })
+    },
+  )
+
+  it('is the end where nothing else was ever answered: the base URL is of something else', async () => {
+    const get = (): Promise<never> => Promise.reject(foreign('ERR_UPLOAD_SERVICE_REPLY'))
+    const polling = pollAnalysis(createSimulatedClock(), get, {}, new AbortController().signal, () => undefined)
+
+    await expect(polling).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+  })
 })
