@@ -59,7 +59,7 @@ export interface UplinkOptions {
   readonly giveUpAfterMs?: number
   /**
    * Waits so long also for a service that has never answered this Uplink. Default false: it is tried three times, because its
-   * address is more likely misspelt, and waited for only where this machine is evidently without a network.
+   * address is more likely misspelt, and waited for only where this machine was evidently without a network at one of the tries.
    */
   readonly isFirstContactAwaited?: boolean
   /**

@@ -1,6 +1,6 @@
 // One try of one call: its own abort, its own deadline, and a clear word on how it ended. It decides nothing.
 
-import { TransportError, UploadError, isUploadError, summarize, type AttemptEnding } from '../core/errors.ts'
+import { TransportError, UploadError, isUploadError, summarize } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply } from '../core/ports.ts'
 import type { CredentialHeader } from './credentials.ts'
 import { showable } from './reply.ts'
@@ -24,17 +24,12 @@ export interface AttemptPorts {
   readonly maxReplyBytes: number
 }
 
-/** `missing`: no answer came in time, or not all of a success. Any other status is an answer. */
-export type AttemptOutcome =
-  | { readonly kind: 'answered'; readonly reply: TransportReply }
-  | { readonly kind: 'missing'; readonly error: TransportError }
-
-/** Sends a call once. Rejects with the signal's reason when aborted; leaves no timer and no listener behind. */
+/** Sends a call once: an answer, or why none came. Rejects with the signal's reason when aborted; leaves no timer and no listener behind. */
 export async function attemptCall(
   ports: AttemptPorts,
   call: ServiceCall,
   options: { readonly credential: CredentialHeader; readonly isFreshConnection: boolean; readonly signal: AbortSignal },
-): Promise<AttemptOutcome> {
+): Promise<TransportReply | TransportError> {
   const { transport, clock, timeoutMs } = ports
   const { credential, signal } = options
   signal.throwIfAborted()
@@ -56,30 +51,21 @@ export async function attemptCall(
     ...(options.isFreshConnection ? { isFreshConnection: true } : {}),
   }
   try {
-    const reply = await transport.send(request)
-    const isBroken = reply.isBodyCut && reply.body.length < ports.maxReplyBytes
-    if (!isBroken || reply.status < 200 || reply.status > 299) return { kind: 'answered', reply }
-    // It may be the page of a proxy as well as what was asked for.
-    return missing('ERR_UPLOAD_NETWORK', 'The answer broke off.', 'doubtful')
+    return await transport.send(request)
   } catch (error) {
     signal.throwIfAborted()
-    if (isTransportError(error)) return { kind: 'missing', error }
+    if (isTransportError(error)) return error
     if (!controller.signal.aborted) throw brokenTransport(error, call, credential)
     const message = `The service gave no answer to ${call.operation} within ${timeoutMs / 1000} s.`
-    return missing('ERR_UPLOAD_TIMEOUT', message, transport.endingOf(request))
+    const ending = transport.endingOf(request)
+    return new TransportError('ERR_UPLOAD_TIMEOUT', message, {
+      ending,
+      phase: ending === 'neverWhole' ? 'send' : 'answer',
+    })
   } finally {
     clock.clearTimeout(timer)
     signal.removeEventListener('abort', follow)
   }
-}
-
-function missing(
-  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT',
-  message: string,
-  ending: AttemptEnding,
-): AttemptOutcome {
-  const phase = ending === 'neverWhole' ? 'send' : 'answer'
-  return { kind: 'missing', error: new TransportError(code, message, { ending, phase }) }
 }
 
 /** Also true for an error of another copy of the package. */

@@ -44,7 +44,9 @@ export interface CallLife {
   attemptsAnswered: number
   isDoubtful: boolean
   isRefreshed: boolean
-  /** At first contact; without those that came of this machine's want of a network. */
+  /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
+  isOffline: boolean
+  /** At first contact. */
   missingTries: number
   outageSinceMs?: number | undefined
   outageTries: number
@@ -118,17 +120,19 @@ export function afterMissing(
   const facts = factsOf(life, credential)
   if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED') return { kind: 'fail', error: withFacts(call, facts, error) }
   if (isDoubtful && call.kind === 'once') return { kind: 'fail', error: doubtfulEnd(call, facts, error) }
-  if (error.code === 'ERR_UPLOAD_ANSWER_HIDDEN') {
-    // The host is there: waiting for it changes nothing, and a rule that is missing does not come by itself.
-    life.attemptsAnswered += 1
-    if (life.attemptsAnswered >= FIRST_CONTACT_TRIES) return { kind: 'fail', error: withFacts(call, facts, error) }
-  } else if (!now.hasHostAnswered && !options.isFirstContactAwaited && !explain?.(error).isOffline) {
+  life.isOffline ||= explain?.(error).isOffline ?? false
+  const isFirstContact = !now.hasHostAnswered && !options.isFirstContactAwaited && !life.isOffline
+  if (isFirstContact) {
     life.missingTries += 1
     if (life.missingTries >= FIRST_CONTACT_TRIES)
       return { kind: 'fail', error: unreachable(call, facts, { ...options, error }) }
-  } else if (isDoubtful && call.kind === 'create') {
-    // Each of these may leave an orphan, so they are counted like answers.
+  } else if (error.isUnreadable || (isDoubtful && call.kind === 'create')) {
+    // The host is there, and waiting for it changes nothing; or each of these may leave an orphan.
     life.attemptsAnswered += 1
+    // A rule that hides the answer does not change by itself.
+    const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
+    if (isHidden && life.attemptsAnswered >= FIRST_CONTACT_TRIES)
+      return { kind: 'fail', error: withFacts(call, facts, error) }
     if (life.attemptsAnswered > retries) return { kind: 'fail', error: exhausted(call, facts, error) }
   } else return afterOutage(options, call, { ...now, facts })
   const waitMs = backoffMs({ attempt: life.attempts, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })

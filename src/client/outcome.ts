@@ -1,8 +1,8 @@
 // What an answer or a missing answer means for a call, pure: whether the service may have acted on it, and the error
 // it becomes when nothing more is tried.
 
-import { HttpStatusError, UploadError } from '../core/errors.ts'
-import type { TransportError, UploadErrorCode } from '../core/errors.ts'
+import { HttpStatusError, TransportError, UploadError, withDetails } from '../core/errors.ts'
+import type { UploadErrorCode } from '../core/errors.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
 import type { ServiceCall } from './attempt.ts'
 import { serviceCodeOf, serviceWords } from './reply.ts'
@@ -123,12 +123,18 @@ export function doubtfulEnd(call: ServiceCall, facts: CallFacts, cause: Transpor
 
 /** The same error with the facts of the call. */
 export function withFacts(call: ServiceCall, facts: CallFacts, error: TransportError): UploadError {
-  return new UploadError(error.code, error.message, { cause: error, details: detailsOf(call, facts) })
+  return withDetails(error, detailsOf(call, facts))
 }
 
 export function detailsOf(call: ServiceCall, facts: CallFacts): Readonly<Record<string, unknown>> {
   const { attempts, isDoubtful } = facts
-  return { operation: call.operation, attempts, ...(isDoubtful ? { isDoubtful: true } : {}) }
+  return { operation: call.operation, attempts, isDoubtful }
+}
+
+/** What counts as an answer that uses up an attempt: the host is there. What broke off was the doing of a proxy, or of the service. */
+export function brokenOff(): TransportError {
+  const how = { ending: 'doubtful', phase: 'answer', isUnreadable: true } as const
+  return new TransportError('ERR_UPLOAD_NETWORK', 'The answer broke off.', how)
 }
 
 /** Why no answer came, in a few words: the platform's, which knows its system, or what every transport tells. */

@@ -2,14 +2,16 @@
 // uses up an attempt; a host that is away, or says when to come back (429), does not. Nothing is repeated that could be
 // done twice at a cost.
 
+import { isUploadError, withDetails, type TransportError } from '../core/errors.ts'
 import type { HostWait, TransportReply } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall } from './attempt.ts'
 import type { ServiceCall } from './attempt.ts'
+import type { CredentialHeader } from './credentials.ts'
 import { afterAnswer, afterMissing } from './next-step.ts'
 import type { CallLife, CallerOptions, Step } from './next-step.ts'
-import { classOfStatus, reasonOf } from './outcome.ts'
+import { brokenOff, classOfStatus, reasonOf } from './outcome.ts'
 import type { CallOptions } from './operations.ts'
 
 export interface CallResult {
@@ -38,7 +40,12 @@ export function createCaller(options: CallerOptions): Caller {
     { signal = new AbortController().signal, onWaiting }: CallOptions,
   ): Promise<CallResult> => {
     signal.throwIfAborted()
-    let credential = await unlessAborted(options.credentials.current(), signal)
+    const got = (asked: Promise<CredentialHeader>): Promise<CredentialHeader> =>
+      unlessAborted(asked, signal).catch((error: unknown) => {
+        // What an earlier try may have done it has done whether or not there is a credential for the next.
+        throw isUploadError(error) && !signal.aborted ? withDetails(error, { isDoubtful: life.isDoubtful }) : error
+      })
+    let credential = await got(options.credentials.current())
     let isFreshConnection = false
     const [beganMs, beganWallMs] = [clock.monotonicNow(), clock.wallNow()]
     const tell = (wait?: HostWait): void => {
@@ -51,28 +58,27 @@ export function createCaller(options: CallerOptions): Caller {
     for (;;) {
       life.attempts += 1
       tell()
-      const outcome = await attemptCall(options, call, { credential, isFreshConnection, signal })
+      const outcome = whole(await attemptCall(options, call, { credential, isFreshConnection, signal }), options)
+      const isAnswer = 'status' in outcome
       let step: Step
-      if (outcome.kind === 'answered') {
+      if (isAnswer || outcome.isUnreadable) {
         hasHostAnswered = true
         life.outageSinceMs = undefined
         life.outageTries = 0
-        const answerClass = classOfStatus(outcome.reply.status)
-        if (answerClass !== 'again') waiting.clear()
-        if (answerClass === 'success')
-          return { reply: outcome.reply, isDoubtful: life.isDoubtful, secret: credential.secret }
-        step = afterAnswer(options, call, { life, reply: outcome.reply, credential })
-      } else {
-        step = afterMissing(options, call, { life, error: outcome.error, credential, hasHostAnswered })
       }
+      if (isAnswer) {
+        const answerClass = classOfStatus(outcome.status)
+        if (answerClass !== 'again') waiting.clear()
+        if (answerClass === 'success') return { reply: outcome, isDoubtful: life.isDoubtful, secret: credential.secret }
+        step = afterAnswer(options, call, { life, reply: outcome, credential })
+      } else step = afterMissing(options, call, { life, error: outcome, credential, hasHostAnswered })
       if (step.kind === 'fail') throw step.error
-      isFreshConnection = outcome.kind === 'missing'
+      isFreshConnection = !isAnswer
       if (step.kind === 'wait') {
         const { waitMs, giveUpAtMs } = step
         const [now, wallMs] = [clock.monotonicNow(), clock.wallNow()]
         if (now + waitMs - beganMs >= TOLD_FROM_MS) {
-          const reason =
-            outcome.kind === 'missing' ? reasonOf(outcome.error, options.explain) : `it answers ${outcome.reply.status}`
+          const reason = isAnswer ? `it answers ${outcome.status}` : reasonOf(outcome, options.explain)
           const [sinceMs = beganWallMs] = waiting.values()
           waiting.set(life, sinceMs)
           tell({
@@ -87,7 +93,7 @@ export function createCaller(options: CallerOptions): Caller {
         }
         await sleep(clock, waitMs, signal)
       } else {
-        credential = await unlessAborted(options.credentials.refresh(credential), signal)
+        credential = await got(options.credentials.refresh(credential))
       }
     }
   }
@@ -97,10 +103,24 @@ export function createCaller(options: CallerOptions): Caller {
       attemptsAnswered: 0,
       isDoubtful: false,
       isRefreshed: false,
+      isOffline: false,
       missingTries: 0,
       outageTries: 0,
       throttledTries: 0,
     }
     return run(life, call, options).finally(() => waiting.delete(life))
   }
+}
+
+/** Of a success all must be there: what broke off may be the page of a proxy as well as what was asked for. */
+function whole(
+  outcome: TransportReply | TransportError,
+  { maxReplyBytes }: CallerOptions,
+): TransportReply | TransportError {
+  const isBroken =
+    'status' in outcome &&
+    outcome.isBodyCut &&
+    outcome.body.length < maxReplyBytes &&
+    classOfStatus(outcome.status) === 'success'
+  return isBroken ? brokenOff() : outcome
 }

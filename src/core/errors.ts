@@ -110,6 +110,16 @@ export class HttpStatusError extends UploadError {
   }
 }
 
+/** The same error, which knows more of what it ended. */
+export function withDetails(error: UploadError, details: UploadError['details']): UploadError {
+  const { code, message, isRetryable } = error
+  return new UploadError(code, message, {
+    cause: error,
+    isRetryable,
+    details: Object.assign({}, error.details, details),
+  })
+}
+
 /** True for an UploadError of this or any other copy of the package. */
 export function isUploadError(value: unknown): value is UploadError {
   return (

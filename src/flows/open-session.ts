@@ -3,22 +3,14 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { isUploadError, UploadError, type UploadErrorCode } from '../core/errors.ts'
+import { isUploadError, UploadError } from '../core/errors.ts'
 import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { checkAddressed } from './check-addressed.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './told-waits.ts'
 
-/** After these the service said no, or was never reached. */
-const CLEAR_CODES: readonly UploadErrorCode[] = [
-  'ERR_UPLOAD_CREDENTIALS_REFUSED',
-  'ERR_UPLOAD_SERVICE_REFUSED',
-  'ERR_UPLOAD_HOST_UNREACHABLE',
-  'ERR_UPLOAD_REDIRECT_REFUSED',
-]
-
-/** Rejects as `create` does, and as `checkAddressed` for addresses that may not be used. */
+/** That it is asked for must be in the journal. Rejects as `create` does, and as `checkAddressed` for addresses that may not be used. */
 export async function openSession(
   options: AddressRules & {
     readonly record: SessionRecord
@@ -48,10 +40,9 @@ export async function openSession(
   } catch (error) {
     const { sessionId, isDoubtful } = isUploadError(error) ? error.details : {}
     if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
-    // No try can have made a session that is not known: there is a clear answer, or it was given up between two tries.
-    const isClear = sessionId !== undefined || (isUploadError(error) && CLEAR_CODES.includes(error.code))
-    if (isDoubtful !== true && (isClear || (signal.aborted && isAtRest)))
-      await record.write({ type: 'session.refused' })
+    // No try can have made a session that is not known: the error says so, or it was given up between two tries.
+    const isClear = isDoubtful === false || (isDoubtful === undefined && sessionId !== undefined)
+    if (isClear || (signal.aborted && isAtRest)) await record.write({ type: 'session.refused' })
     throw error
   }
 }

@@ -1,6 +1,7 @@
 // The report of an upload, made from the ledger: what is confirmed, what is verified, what is missing and why.
 
 import { given } from '../core/given.ts'
+import { isAsked } from '../core/journal/fold-journal.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import type { UploadSessionOutput } from '../machines/session-data.ts'
@@ -27,7 +28,7 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
     // Without a clear answer, such as if it ended now, the service may have made the session all the same.
-    hasPossibleOrphan: folded !== undefined && (folded.hasPossibleOrphan || folded.place === 'creating'),
+    hasPossibleOrphan: folded !== undefined && (folded.hasPossibleOrphan || isAsked(folded)),
   }
 }
 

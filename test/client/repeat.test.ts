@@ -283,6 +283,27 @@ describe('a success whose body broke off', () => {
     expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_NETWORK', details: { isDoubtful: true, attempts: 1 } })
   })
 
+  it.each([true, false])(
+    'is counted as an answer, since the host is there (it has answered before: %j)',
+    async (isKnown) => {
+      const subject = clientUnderTest({ retries: 4 })
+      if (isKnown) await makeHostKnown(subject)
+      const failure = rejection(subject.client.requestedAnalyses.list())
+      for (let tries = 1; tries <= 5; tries += 1) {
+        await answerNext(subject, cut)
+        await subject.clock.advance(0)
+        await subject.clock.advance(subject.clock.nextDueInMs ?? 0)
+      }
+
+      expect(await failure).toMatchObject({
+        code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+        message: expect.stringContaining('after 5 attempts. The last: The answer broke off.') as string,
+        details: { attempts: 5 },
+      })
+      expect(subject.clock.pending).toBe(0)
+    },
+  )
+
   it('is not asked for again where the answer is larger than any may be', async () => {
     const subject = clientUnderTest({ maxReplyBytes: 1_000 })
     const failure = rejection(subject.client.requestedAnalyses.list())
@@ -295,6 +316,27 @@ describe('a success whose body broke off', () => {
     expect(subject.clock.pending).toBe(0)
   })
 })
+
+it.each(['fails', 'gives what is no credential'])(
+  'a function that %s after a create without an answer leaves it doubtful',
+  async (how) => {
+    let asked = 0
+    const apiKey = (): string => {
+      asked += 1
+      if (asked === 1) return 'key-0123456789abcdef'
+      if (how === 'fails') throw new Error('signed out')
+      return ''
+    }
+    const subject = clientUnderTest({ credentials: { apiKey } })
+    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 401 })
+
+    expect(await failure).toMatchObject({ details: { isDoubtful: true } })
+    expect(subject.clock.pending).toBe(0)
+  },
+)
 
 describe('a requested analysis', () => {
   it.each([408, 500, 502, 504])('is not repeated after %i', async (status) => {

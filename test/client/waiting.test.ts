@@ -223,16 +223,19 @@ describe('a service that has never answered', () => {
     },
   )
 
-  it('gets its three tries when the network is back, however often it was tried without', async () => {
-    const subject = clientUnderTest()
-    const failure = rejection(subject.client.requestedAnalyses.list())
-    for (let tries = 0; tries < 8; tries += 1) {
-      ;(await subject.transport.next()).fail({ phase: 'connect', cause: withCode('ENETUNREACH') })
-      await subject.clock.advance(0)
-      await subject.clock.advance(subject.clock.nextDueInMs!)
-    }
+  it('is waited for to the end where this machine began without a network: that is what was in the way, and no misspelling', async () => {
+    const subject = clientUnderTest({ giveUpAfterMs: 600_000 })
+    const waits: string[] = []
+    const failure = rejection(
+      subject.client.requestedAnalyses.list({}, { onWaiting: (wait) => wait && waits.push(wait.reason) }),
+    )
+    ;(await subject.transport.next()).fail({ phase: 'connect', cause: withCode('ENETUNREACH') })
+    await subject.clock.advance(0)
+    await subject.clock.advance(subject.clock.nextDueInMs!)
 
-    expect(await failAll(subject, failure, withCode('ECONNREFUSED'))).toBe(3)
+    expect(await failAll(subject, failure, withCode('ECONNREFUSED'))).toBeGreaterThan(10)
+    expect(waits).toContain('connection refused')
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_HOST_UNREACHABLE', details: { forMs: 600_000 } })
   })
 
   it.each([

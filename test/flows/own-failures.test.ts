@@ -142,6 +142,62 @@ it('a new session whose first create had no answer is told of as a possible orph
   expect(again.snapshot().hasPossibleOrphan).toBe(true)
 })
 
+describe('a create of a new session for dead addresses that is cut short', () => {
+  const dead = 'https://store.example/old?X-Amz-Date=19700101T000000Z&X-Amz-Expires=1'
+  const session = (id: string, url: string) => ({
+    status: 200,
+    body: { upload_session_id: id, pre_signed_urls: [{ session_file_id: 'f', info: [{ url }] }] },
+  })
+  /** Until the second create is on its way, which has no answer as long as the line is not back. */
+  async function replacing(journal = memoryJournal()) {
+    let creates = 0
+    const line = { isBack: false }
+    const rig = createFarEnd({
+      journal,
+      service({ method, signal }) {
+        if (method !== 'POST') return { status: 200 }
+        creates += 1
+        if (creates === 1) return session('s1', dead)
+        if (line.isBack) return session(`s${String(creates)}`, 'https://store.example/new')
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+      },
+      storage: (request, body) => (request.url.includes('/old') ? expiredStorage : goodStorage)(request, body),
+    })
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [file()] })
+    while (creates < 2) await rig.clock.step()
+    return { rig, upload, line, journal }
+  }
+
+  it('by a pause may have made one that nobody uses, and that is said from then on', async () => {
+    const { rig, upload, line } = await replacing()
+    upload.pause()
+    await rig.clock.advance(0)
+    expect(upload.state).toBe('paused')
+    expect(upload.snapshot().hasPossibleOrphan).toBe(true)
+    line.isBack = true
+    upload.resume()
+
+    expect(await rig.settled(upload.done())).toMatchObject({
+      ...{ status: 'confirmed', sessionId: 's3', hasPossibleOrphan: true },
+    })
+  })
+
+  it('by the end of the process as well: the next one knows it from the journal', async () => {
+    const { upload, journal } = await replacing()
+    const next = memoryJournal()
+    const copy = await next.open(upload.key)
+    await copy.append(await journal.read(upload.key))
+    await copy.close()
+    const rig = createFarEnd({
+      ...{ journal: next, storage: goodStorage },
+      service: ({ method }) => (method === 'POST' ? session('s9', 'https://store.example/new') : { status: 200 }),
+    })
+
+    const again = await rig.uplink.resume(upload.key, { source: () => file().source })
+    expect(await rig.settled(again.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: true })
+  })
+})
+
 it('a clip that names a frame rate without a value has the one of all', async () => {
   const sent: string[] = []
   const service = goodService(() => 'https://store.example/k')

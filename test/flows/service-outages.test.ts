@@ -353,6 +353,30 @@ it('an answer that may have been lost is a possible orphan, also where the creat
   expect(await rig.settled(upload.cancel())).toMatchObject({ status: 'cancelled', hasPossibleOrphan: true })
 })
 
+it.each([
+  ['501', () => ({ status: 501 })],
+  ['503 to the end', () => ({ status: 503 })],
+  ['503 for longer than is waited', () => ({ status: 503, headers: { 'retry-after': '7200' } })],
+  ['400', () => ({ status: 400 })],
+  ['401', () => ({ status: 401 })],
+] as const)('a create that is answered by %s has made no session', async (_status, answer) => {
+  const rig = createFarEnd({ service: answer, storage: goodStorage })
+
+  const { error } = await rig.settled(endOf(rig.uplink.uploadVideos({ ...VIDEO, files })))
+
+  expect(error).toMatchObject({ report: { status: 'failed', hasPossibleOrphan: false } })
+})
+
+it('a create whose credential cannot be had has made no session', async () => {
+  const credentials = { apiKey: () => Promise.reject(new Error('signed out')) }
+  const rig = createFarEnd({ service: goodStorage, storage: goodStorage, credentials })
+
+  const { error } = await rig.settled(endOf(rig.uplink.uploadVideos({ ...VIDEO, files })))
+
+  expect(error).toMatchObject({ code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', report: { hasPossibleOrphan: false } })
+  expect(rig.requests).toEqual([])
+})
+
 describe('a try that is on its way while the create is waited for', () => {
   /** Until the sixth try nobody is there; that one is let wait for `answer`. */
   async function inFlight() {

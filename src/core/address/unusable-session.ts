@@ -1,7 +1,7 @@
 // A session that the service opened and that cannot be used: whoever refuses its addresses says which it is, so that the service
 // can be told that nobody will upload to it.
 
-import { isUploadError, UploadError } from '../errors.ts'
+import { isUploadError, withDetails } from '../errors.ts'
 import type { CreatedSession } from '../ports.ts'
 
 /**
@@ -13,6 +13,6 @@ export function whereUsable<T>({ sessionId, hasPossibleOrphan: isDoubtful }: Cre
     return look()
   } catch (cause) {
     if (!isUploadError(cause)) throw cause
-    throw new UploadError(cause.code, cause.message, { cause, details: { ...cause.details, isDoubtful, sessionId } })
+    throw withDetails(cause, { isDoubtful, sessionId })
   }
 }

@@ -131,10 +131,10 @@ function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): Journ
 }
 
 /** Where the session's life goes on, as far as the records before have not said it. */
-function endRecords({ place, isServiceTold }: FoldedJournal, newest: Newest): JournalRecord[] {
+function endRecords({ place, isReplacing, isServiceTold }: FoldedJournal, newest: Newest): JournalRecord[] {
   const kept: (JournalRecord | undefined)[] = []
   if (isServiceTold !== undefined) kept.push(newest('session.cancelled'))
-  if (place === 'creating') kept.push(newest('session.creating'))
+  if (place === 'creating' || isReplacing) kept.push(newest('session.creating'))
   else if (place === 'cancelling') kept.push(newest('session.cancelling'))
   else if (place !== 'new' && place !== 'created') {
     const settled = newest('session.settled')

@@ -22,6 +22,8 @@ export interface FoldedJournal {
   readonly ledger: Ledger
   /** Files whose registration was asked for without a result: the far end may know their names already. */
   readonly registeringIndexes: ReadonlySet<number>
+  /** A session that is to take over from this one was asked for, and nothing has been heard of it. */
+  readonly isReplacing: boolean
   /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
   readonly hasPossibleOrphan: boolean
   readonly isServiceTold: boolean | undefined
@@ -42,7 +44,7 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
   const folded = beginFold(begun)
   for (const record of rest) advanceFound(folded, record)
   // The life that asked is over, and nobody heard the answer.
-  return folded.place === 'creating' ? { ...folded, hasPossibleOrphan: true } : folded
+  return isAsked(folded) ? { ...folded, hasPossibleOrphan: true } : folded
 }
 
 /** The state right after the beginning. */
@@ -60,6 +62,7 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
     place: 'new',
     sessionId: undefined,
     leftSessionIds: [],
+    isReplacing: false,
     hasPossibleOrphan: false,
     isServiceTold: undefined,
   }
@@ -73,10 +76,12 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
   applyRecord(state.ledger, record)
   switch (record.type) {
     case 'session.creating':
-      state.hasPossibleOrphan ||= state.place === 'creating'
-      state.place = 'creating'
+      state.hasPossibleOrphan ||= isAsked(state)
+      if (state.place === 'created') state.isReplacing = true
+      else state.place = 'creating'
       break
     case 'session.refused':
+      state.isReplacing = false
       if (state.place === 'creating') state.place = 'new'
       break
     case 'session.created':
@@ -92,6 +97,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       for (const { fileIndex } of record.files) registering.delete(fileIndex)
       break
     case 'session.replaced': {
+      state.isReplacing = false
       state.sessionId = record.sessionId
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
       const used = new Set([record.sessionId, ...state.ledger.files.map((file) => file.sessionId)])
@@ -111,7 +117,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
         state.place = state.sessionId === undefined ? 'new' : 'created'
       break
     case 'session.cancelling':
-      state.hasPossibleOrphan ||= state.place === 'creating'
+      endAsking(state)
       state.place = 'cancelling'
       break
     case 'session.cancelled':
@@ -120,11 +126,21 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.place = 'cancelled'
       break
     case 'session.settled':
-      state.hasPossibleOrphan ||= state.place === 'creating'
+      endAsking(state)
       state.place = record.status
       break
     default:
   }
+}
+
+/** A create is asked for, and its result is not known: if nothing more is heard of it, it may have made a session. */
+export function isAsked({ place, isReplacing }: FoldedJournal): boolean {
+  return place === 'creating' || isReplacing
+}
+
+function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[K] }): void {
+  state.hasPossibleOrphan ||= isAsked(state)
+  state.isReplacing = false
 }
 
 /** Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. */

@@ -25,6 +25,7 @@ export type JournalRecord = { readonly at: number } & (
       /** Where each source was found, by file index, to find it again. */
       readonly locations: readonly string[]
     }
+  /** A session is asked for; where there is one already, that to which its unfinished files shall go. */
   | { readonly type: 'session.creating' }
   | {
       readonly type: 'session.created'

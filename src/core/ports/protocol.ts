@@ -131,7 +131,11 @@ export type Explain = (error: TransportError) => {
 
 export interface Protocol {
   readonly traits: ProtocolTraits
-  /** `onWaiting`, here and below: for a protocol that repeats its calls by itself to tell so. */
+  /**
+   * Opens a session. A rejection with an UploadError says in `details.isDoubtful` whether the far end may have opened one all the
+   * same; where it says nothing, that is taken for possible. `onWaiting`, here and below: for a protocol that repeats its calls by
+   * itself to tell so.
+   */
   create(files: readonly PlannedFile[], signal: AbortSignal, onWaiting?: OnWaiting): Promise<CreatedSession>
   /** Where addressing is `batches`: registers files, in the order given, in one call. Never called twice at once. */
   register?(
