@@ -8,5 +8,5 @@ import type { UploaderTexts } from './texts.ts'
 export function outageWords(texts: UploaderTexts, formats: Formats, outage: Outage | undefined): string {
   return outage?.host === undefined || !navigator.onLine
     ? texts.noNetwork
-    : texts.noAnswer(formats.time(outage.untilMs))
+    : texts.noAnswer(outage.untilMs === undefined ? undefined : formats.time(outage.untilMs))
 }

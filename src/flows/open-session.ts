@@ -8,7 +8,7 @@ import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { checkAddressed } from './check-addressed.ts'
 import type { SessionRecord } from './session-record.ts'
-import { toldWaits } from './told-waits.ts'
+import { toldWaits } from './waits.ts'
 
 /** That it is asked for must be in the journal. Rejects as `create` does, and as `checkAddressed` for addresses that may not be used. */
 export async function openSession(

@@ -12,7 +12,7 @@ import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.t
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
-import { toldWaits } from './told-waits.ts'
+import { toldWaits } from './waits.ts'
 
 export interface SessionJobOptions extends AddressRules {
   readonly record: SessionRecord

@@ -12,6 +12,7 @@ import { createEmitter, type Emitter } from './emitter.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
+import { createWaits } from './waits.ts'
 import { UploadFailedError, type Upload, type UploadEvents, type UploadReport } from './upload.ts'
 import type { Outage, UploadState } from './upload.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
@@ -36,45 +37,22 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
   const telling = createTelling({ emitter, clock, record })
   if (folded !== undefined) telling.begin()
-  /** By the call that waits; under undefined that for the storage. */
-  const waits = new Map<object | undefined, Outage>()
-  let lastCall: object | undefined
   let shown: Outage | undefined
-  let stillness: unknown
+  const takeWait = createWaits({
+    clock,
+    movesForMs: telling.movesForMs,
+    show(outage) {
+      const { state } = last
+      shown = outage
+      if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
+      else send({ type: 'host.reachable' })
+      if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
+    },
+  })
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
     telling.take(event)
-    if (event.type === 'tried' && shown) send({ ...shown, type: 'host.unreachable', untilMs: 0 })
-    if (event.type === 'reachable') waits.delete(event.call)
-    if (event.type === 'unreachable') {
-      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
-      const { type, call, ...outage } = event
-      waits.set(call, outage)
-      lastCall = call
-    }
-    tellWaits()
+    takeWait(event)
   })
-  const tellWaits = (): void => {
-    clock.clearTimeout(stillness)
-    const ofStorage = waits.get(undefined)
-    // Of calls the first alone, so that many that wait together are no more news than one.
-    const ofCall = [...waits.values()].find(({ host }) => host)
-    let outage = (lastCall ? ofCall : ofStorage) ?? ofStorage ?? ofCall
-    // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
-    // byte nothing tells but that none follows.
-    const movesForMs = telling.movesForMs()
-    if (outage && !ofStorage && movesForMs > 0) {
-      outage = undefined
-      stillness = clock.setTimeout(tellWaits, movesForMs)
-    }
-    if (outage === shown) return
-    shown = outage
-    if (!outage) send({ type: 'host.reachable' })
-    else {
-      const { state } = last
-      send({ ...outage, type: 'host.unreachable' })
-      if (state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
-    }
-  }
   const actor = createActor(drivenMachine, {
     // Of one that was only ever left there is something to tell, too.
     input: { place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },

@@ -26,10 +26,14 @@ export type UploadState =
   | FinalStatus
 
 /**
- * The storage is out of reach since then, and is tried again at `untilMs`. Wall times, ms since 1970. With `host` it is the service,
- * which is so also where it answers only that it cannot, and the rest says which call waits and why.
+ * Somebody is out of reach since then. Wall times, ms since 1970. With `host` it is the service, which is so also where it answers only
+ * that it cannot, and the rest says which call waits and why; without it is the storage.
  */
-export type Outage = Pick<HostWait, 'sinceMs' | 'untilMs'> & Partial<HostWait>
+export type Outage = Partial<Omit<HostWait, 'sinceMs' | 'untilMs'>> & {
+  readonly sinceMs: number
+  /** When it is tried again. Undefined while the service is: that may take as long as `callTimeoutMs`. */
+  readonly untilMs: number | undefined
+}
 
 export interface UploadProgress {
   /** Bytes handed to the network that count; falls when an attempt is lost. */
@@ -73,7 +77,7 @@ export interface UploadEvents {
     readonly delayMs: number
     readonly error: ErrorSummary
   }
-  /** Told at every try while the state is `waiting`, which a change of the state ends. */
+  /** Told before every try and after it while the state is `waiting`, which a change of the state ends. */
   waiting: Outage
   /** The addresses died, and a new session took the unfinished files: the only event after which confirmed bytes fall. */
   'session.replaced': SessionReplaced

@@ -32,11 +32,8 @@ export interface UploadSessionContext {
   readonly journalError: ErrorSummary | null
   /** After a cancel: whether the service has answered it. Null when there was none. */
   readonly isServiceTold: boolean | null
-  /**
-   * While storage or service cannot be reached: since when and until the next try, ms since 1970; 0 while a call is tried.
-   * Shown as a state.
-   */
-  readonly waiting: { readonly sinceMs: number; readonly untilMs: number } | null
+  /** While storage or service cannot be reached: whether it is tried just now. Shown as a state. */
+  readonly waiting: { readonly isTried: boolean } | null
 }
 
 /** The first three come from the host, the last two from the engine's circuit and from calls that wait for the service. */
@@ -44,7 +41,7 @@ export type UploadSessionEvent =
   | { readonly type: 'upload.pause' }
   | { readonly type: 'upload.resume' }
   | { readonly type: 'upload.cancel' }
-  | { readonly type: 'host.unreachable'; readonly sinceMs: number; readonly untilMs: number }
+  | { readonly type: 'host.unreachable'; readonly isTried: boolean }
   | { readonly type: 'host.reachable' }
 
 /** What `done` is made from. */

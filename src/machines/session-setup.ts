@@ -52,9 +52,7 @@ export const setUpSession = () =>
       intendPause: assign({ intent: 'pause' }),
       intendCancel: assign({ intent: 'cancel' }),
       keepSession: assign((_, { sessionId }: { sessionId: SessionId }) => ({ sessionId, place: 'created' as const })),
-      keepWaiting: assign({
-        waiting: (_, { sinceMs, untilMs }: { sinceMs: number; untilMs: number }) => ({ sinceMs, untilMs }),
-      }),
+      keepWaiting: assign({ waiting: (_, { isTried }: { isTried: boolean }) => ({ isTried }) }),
       endWaiting: assign({ waiting: null }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
       keepJournalError: assign({
@@ -86,7 +84,7 @@ export const setUpSession = () =>
       isSettled: ({ context }) => finalStatusOf(context.place) !== null,
       hasSession: ({ context }) => context.sessionId !== null,
       isRunIntended: ({ context }) => context.intent === 'run',
-      isIdle: ({ context }) => context.intent !== 'run' && (context.waiting?.untilMs ?? 0) > 0,
+      isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
       isStatus: ({ context }, params: { status: FinalStatus }) => context.status === params.status,

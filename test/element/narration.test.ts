@@ -54,6 +54,12 @@ it('says that it is the service that does not answer, and when it is asked again
   ])
 })
 
+it('says that the service is asked now while it is, and no time', () => {
+  expect(narrated(['waiting'], { ...OF_SERVICE, untilMs: undefined })).toEqual([
+    'The service does not answer. It is asked again now.',
+  ])
+})
+
 it('does not say what the person did anyway, nor an end of an outage that there was not', () => {
   expect(narrated(['created', 'uploading', 'pausing', 'paused', 'uploading', 'settling'])).toEqual([
     'Paused. 6 of 20 files confirmed',

@@ -99,7 +99,7 @@ describe('a line that is down for ten minutes', () => {
     for (const { untilMs, giveUpAtMs, ...wait } of waits) {
       expect(wait).toMatchObject({ host: 'service.example:443', reason: 'its name was not found' })
       expect(giveUpAtMs! - wait.sinceMs).toBeGreaterThanOrEqual(60 * MINUTE_MS)
-      expect(untilMs - wait.sinceMs).toBeLessThan(12 * MINUTE_MS)
+      if (untilMs !== undefined) expect(untilMs - wait.sinceMs).toBeLessThan(12 * MINUTE_MS)
     }
   })
 
@@ -136,7 +136,7 @@ it('is told at the tries of one call, however many calls wait', async () => {
   const sources = all.map((n) => ({ source: bytesSource(`${n}.mp4`, new Uint8Array([1, 2, 3])) }))
   const upload = rig.uplink.uploadVideos({ ...VIDEO, files: sources })
   const told: { readonly atMs: number; readonly untilMs: number }[] = []
-  upload.on('waiting', ({ untilMs }) => told.push({ atMs: rig.clock.wallNow(), untilMs }))
+  upload.on('waiting', ({ untilMs }) => untilMs && told.push({ atMs: rig.clock.wallNow(), untilMs }))
   await until(rig, upload, 'waiting')
   await rig.clock.advance(10 * MINUTE_MS)
 
@@ -159,12 +159,13 @@ it('a service that asks for a pause is given it, and the upload says so', async 
 
   expect(states).toEqual(['waiting', 'creating', 'uploading', 'settling', 'confirmed'])
   const beganMs = Date.UTC(2026, 10, 20, 20)
+  const wait = {
+    ...{ host: 'service.example:443', operation: 'videoUploads.create', reason: 'it answers 503' },
+    ...{ giveUpAtMs: undefined, isDoubtful: false, sinceMs: beganMs },
+  }
   expect(waits).toEqual([
-    {
-      ...{ host: 'service.example:443', operation: 'videoUploads.create', reason: 'it answers 503' },
-      ...{ giveUpAtMs: undefined, isDoubtful: false },
-      ...{ sinceMs: beganMs, untilMs: beganMs + 126_000 },
-    },
+    { ...wait, untilMs: beganMs + 126_000 },
+    { ...wait, untilMs: undefined },
   ])
 })
 
@@ -175,14 +176,18 @@ it('a service that asks for a pause right after the last byte is said to be wait
   const rig = createFarEnd({ service, storage: goodStorage })
   const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
   const { states } = watch(upload)
-  const told: { readonly atMs: number; readonly untilMs: number }[] = []
+  const told: { readonly atMs: number; readonly untilMs: number | undefined }[] = []
   upload.on('waiting', ({ untilMs }) => told.push({ atMs: rig.clock.wallNow(), untilMs }))
   const beganMs = rig.clock.wallNow()
 
   await rig.settled(upload.done())
 
   expect(states).toEqual(['uploading', 'waiting', 'uploading', 'settling', 'confirmed'])
-  expect(told).toEqual([{ atMs: beganMs + 10_000, untilMs: beganMs + 294_000 }])
+  const untilMs = beganMs + 294_000
+  expect(told).toEqual([
+    { atMs: beganMs + 10_000, untilMs },
+    { atMs: untilMs, untilMs: undefined },
+  ])
   expect(rig.clock.pending).toBe(0)
 })
 
@@ -218,6 +223,35 @@ it('is not waiting while the storage takes parts, and is once it has them all an
   expect(new Set(told)).toEqual(new Set(['waiting']))
   await rig.settled(ended)
   expect(waits.length).toBeGreaterThan(10)
+})
+
+it('says of no time that is past when it is tried again: while a try is on its way it says none', async () => {
+  const { service } = serviceOf(() => undefined)
+  let creates = 0
+  const rig = createFarEnd({
+    storage: goodStorage,
+    service: (request, body) => {
+      if (request.method !== 'POST' || (creates += 1) > 3) return service(request, body)
+      return new Promise((_, reject) => {
+        request.signal.addEventListener('abort', () => reject(request.signal.reason as Error))
+      })
+    },
+    isFirstContactAwaited: true,
+  })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  let shown: UploadEvents['waiting'] | undefined
+  upload.on('waiting', (wait) => (shown = wait))
+  const seen = new Set<boolean>()
+  const ended = endOf(upload)
+  while (creates < 4) {
+    await rig.clock.advance(1_000)
+    if (upload.state !== 'waiting' || shown === undefined) continue
+    seen.add(shown.untilMs === undefined)
+    if (shown.untilMs !== undefined) expect(shown.untilMs).toBeGreaterThanOrEqual(rig.clock.wallNow())
+  }
+
+  expect(seen).toEqual(new Set([true, false]))
+  await rig.settled(ended)
 })
 
 describe('while the service is waited for at the create', () => {

@@ -34,7 +34,7 @@ export const requests: readonly UploadSessionEvent[] = [
   { type: 'upload.pause' },
   { type: 'upload.resume' },
   { type: 'upload.cancel' },
-  { type: 'host.unreachable', sinceMs: 1_000, untilMs: 2_000 },
+  { type: 'host.unreachable', isTried: false },
   { type: 'host.reachable' },
 ]
 

@@ -67,7 +67,7 @@ describe('cancel', () => {
 
   it.each([
     ['paused', [pause]],
-    ['uploading', [{ type: 'host.unreachable', sinceMs: 1, untilMs: 2 } as const]],
+    ['uploading', [{ type: 'host.unreachable', isTried: false } as const]],
   ])('works from %s', async (state, events) => {
     const session = startSession({ place: 'created', sessionId: 's-1' })
     session.send(...events)

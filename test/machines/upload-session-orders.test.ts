@@ -19,7 +19,7 @@ const isRequest = (command: Command): command is (typeof requests)[number] =>
   (requests as readonly string[]).includes(command)
 
 const eventOf = (type: (typeof requests)[number]): UploadSessionEvent =>
-  type === 'host.unreachable' ? { type, sinceMs: 1, untilMs: 2 } : { type }
+  type === 'host.unreachable' ? { type, isTried: false } : { type }
 
 /**
  * A world in which an aborted transfer goes on until its attempts end, as sockets do. Each kind of work waits for its

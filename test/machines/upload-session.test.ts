@@ -164,20 +164,17 @@ describe('pause and resume', () => {
 })
 
 describe('a host that cannot be reached', () => {
-  it('is waited for inside the same transfer, with the times it gave', () => {
+  it('is waited for inside the same transfer, at rest and while it is tried', () => {
     const session = startSession({ place: 'created', sessionId: 's-1' })
 
-    session.send({ type: 'host.unreachable', sinceMs: 100, untilMs: 200 })
+    session.send({ type: 'host.unreachable', isTried: false })
     const first = session.context().waiting
-    session.send({ type: 'host.unreachable', sinceMs: 100, untilMs: 400 })
+    session.send({ type: 'host.unreachable', isTried: true })
     const second = session.context().waiting
     const waitingState = session.state()
     session.send({ type: 'host.reachable' })
 
-    expect([first, second]).toEqual([
-      { sinceMs: 100, untilMs: 200 },
-      { sinceMs: 100, untilMs: 400 },
-    ])
+    expect([first, second]).toEqual([{ isTried: false }, { isTried: true }])
     expect(waitingState).toBe('uploading')
     expect(session.state()).toBe('uploading')
     expect(session.context().waiting).toBeNull()
@@ -188,7 +185,7 @@ describe('a host that cannot be reached', () => {
   it('is forgotten by a pause', () => {
     const session = startSession({ place: 'created', sessionId: 's-1' })
 
-    session.send({ type: 'host.unreachable', sinceMs: 100, untilMs: 200 }, pause)
+    session.send({ type: 'host.unreachable', isTried: false }, pause)
 
     expect(session.context().waiting).toBeNull()
   })

@@ -91,7 +91,8 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
 function outageWords({ host, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {
   const since = new Date(sinceMs).toLocaleTimeString()
   if (host === undefined || !navigator.onLine) return `no network since ${since}`
-  return `the service does not answer since ${since}, asked again at ${new Date(untilMs).toLocaleTimeString()}`
+  const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
+  return `the service does not answer since ${since}, asked again ${next}`
 }
 
 function isClip({ name, size }: File): boolean {

@@ -68,7 +68,7 @@ export function outageTeller(say: (text: string) => void): (outage: Outage) => v
 
 function howLong({ host, untilMs, giveUpAtMs }: Outage): string {
   if (host === undefined) return 'it is tried again by itself for as long as --give-up-after says'
-  const next = `it is tried again by itself, next at ${localTime(untilMs)}`
+  const next = `it is tried again by itself${untilMs === undefined ? '' : `, next at ${localTime(untilMs)}`}`
   return giveUpAtMs === undefined ? next : `${next}, and given up at ${localTime(giveUpAtMs)}`
 }
 

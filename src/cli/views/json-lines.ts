@@ -13,9 +13,8 @@ export interface Watching {
 
 /** `host` and `reason` are those of a service; of a storage there are none. */
 export function outageFields({ sinceMs, untilMs, giveUpAtMs, host, reason }: Outage) {
-  const at = (wallMs: number) => new Date(wallMs).toISOString()
-  const giveUpAt = giveUpAtMs === undefined ? {} : { giveUpAt: at(giveUpAtMs) }
-  return { since: at(sinceMs), until: at(untilMs), ...giveUpAt, ...given({ host, reason }) }
+  const at = (wallMs: number | undefined) => (wallMs === undefined ? undefined : new Date(wallMs).toISOString())
+  return { since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), host, reason }) }
 }
 
 /** Tells the upload's events in JSON. `nowMs` is monotonic. */

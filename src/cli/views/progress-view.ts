@@ -49,7 +49,7 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
         ...output.size(),
         ...(outage === undefined
           ? {}
-          : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: outage.untilMs - nowMs } }),
+          : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
       const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
       output.draw(`${eraseText(drawn, output.size().columns)}${text}\n`)

@@ -34,7 +34,7 @@ export type TransferEvent =
       readonly untilMs: number
     } & Partial<HostWait>)
   /** A try of a call begins. */
-  | { readonly type: 'tried' }
+  | { readonly type: 'tried'; readonly call: object }
   /** Also at the end of each call, however it ended. */
   | { readonly type: 'reachable'; readonly call?: object }
 

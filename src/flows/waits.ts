@@ -1,0 +1,67 @@
+// Whom an upload waits for, as its host is shown it: the storage, or the service while one of its calls has no answer. Many may wait
+// at once, and one is shown.
+
+import type { Clock, OnWaiting } from '../core/ports.ts'
+import type { TransferEvent } from '../core/transfer/transfer-job.ts'
+import type { Outage } from './upload.ts'
+
+/** Makes a call of the protocol and tells of its waits, and with its end that they are over. */
+export async function toldWaits<T>(
+  report: (event: TransferEvent) => void,
+  call: (onWaiting: OnWaiting) => Promise<T>,
+): Promise<T> {
+  try {
+    return await call((wait) => report(wait ? { ...wait, type: 'unreachable', call } : { type: 'tried', call }))
+  } finally {
+    report({ type: 'reachable', call })
+  }
+}
+
+/**
+ * Takes the events of a transfer. `show` hears of each change of what is shown. `movesForMs`: for how long bytes that moved still
+ * count as moving, ms.
+ */
+export function createWaits(options: {
+  readonly clock: Clock
+  readonly movesForMs: () => number
+  readonly show: (outage: Outage | undefined) => void
+}): (event: TransferEvent) => void {
+  const { clock, movesForMs, show } = options
+  /** By the call that waits; under undefined that for the storage. */
+  const waits = new Map<object | undefined, Outage>()
+  let lastCall: object | undefined
+  let shown: Outage | undefined
+  let stillness: unknown
+
+  const look = (): void => {
+    clock.clearTimeout(stillness)
+    const ofStorage = waits.get(undefined)
+    // Of calls the first alone, so that many that wait together are no more news than one.
+    const ofCall = [...waits.values()].find(({ host }) => host)
+    let outage = (lastCall ? ofCall : ofStorage) ?? ofStorage ?? ofCall
+    // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
+    // byte nothing tells but that none follows.
+    const forMs = movesForMs()
+    if (outage && !ofStorage && forMs > 0) {
+      outage = undefined
+      stillness = clock.setTimeout(look, forMs)
+    }
+    if (outage === shown) return
+    shown = outage
+    show(outage)
+  }
+  return (event) => {
+    if (event.type === 'reachable') waits.delete(event.call)
+    if (event.type === 'tried') {
+      const outage = waits.get(event.call)
+      if (outage) waits.set(event.call, { ...outage, untilMs: undefined })
+    }
+    if (event.type === 'unreachable') {
+      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
+      const { type, call, ...outage } = event
+      waits.set(call, outage)
+      lastCall = call
+    }
+    look()
+  }
+}
