@@ -3,8 +3,9 @@
 
 import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
 import { HttpStatusError, isUploadError, TransportError, UploadError } from '../core/errors.ts'
+import { hostOf } from '../core/address/address.ts'
 import { isPublicHost } from '../core/address/public-host.ts'
-import type { Clock, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
+import type { Clock, OnWaiting, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
 import { parseHttpDateMs, parseRetryAfterMs } from '../core/retry-after.ts'
@@ -46,6 +47,11 @@ export interface S3CallPorts {
   readonly giveUpAfterMs?: number
 }
 
+/** One call's own: who hears that it waits. */
+export interface S3Calling extends S3CallPorts {
+  readonly onWaiting?: OnWaiting | undefined
+}
+
 export type S3Call = Exclude<S3SignRequest, { operation: 'part' }>
 
 /** `missing`: no answer to the last try; an earlier try may have been acted on, as `isDoubtful` says. */
@@ -55,19 +61,23 @@ export type S3Outcome =
   | { readonly kind: 'missing'; readonly error: UploadError; readonly isDoubtful: boolean }
 
 const METHODS = { create: 'POST', complete: 'POST', list: 'GET', abort: 'DELETE', head: 'HEAD' } as const
+/** A person does not notice a shorter wait, ms. */
+const TOLD_FROM_MS = 2_000
 const MAX_REPLY_BYTES = 2 * 1024 * 1024
 const DEFAULT_TRIES = 5
 const TRANSIENT_CODES =
   /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
 
 /** Calls until an answer ends it. Rejects with the signal's reason, and with ERR_UPLOAD_INSECURE_URL. */
-export async function callS3(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
-  const { tries = DEFAULT_TRIES, giveUpAfterMs = 3_600_000, clock, random } = ports
+export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
+  const { tries = DEFAULT_TRIES, giveUpAfterMs = 3_600_000, clock, random, onWaiting } = ports
+  const [callBeganMs, sinceMs] = [clock.monotonicNow(), clock.wallNow()]
   let isDoubtful = false
   let reached = 0
   let awaySinceMs: number | undefined
   for (let attempt = 1; ; attempt += 1) {
     const beganAtMs = clock.monotonicNow()
+    onWaiting?.()
     const outcome = await tryOnce(ports, call, signal, body)
     isDoubtful ||= outcome.isDoubtful
     if (outcome.kind === 'done') return { ...outcome, isDoubtful }
@@ -79,11 +89,31 @@ export async function callS3(ports: S3CallPorts, call: S3Call, signal: AbortSign
     const askedMs = outcome.kind === 'refused' ? Math.min(outcome.error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0
     // A store that is out of reach is asked at least every half minute and never without a pause.
     const ownMs = backoffMs({ attempt, random }) + (isAway ? 250 : 0)
-    await sleep(clock, Math.max(askedMs, ownMs), signal)
+    const waitMs = Math.max(askedMs, ownMs)
+    const [nowMs, wallMs] = [clock.monotonicNow(), clock.wallNow()]
+    // Of a host that does not sign there is no address to name; its failures are few, and soon over.
+    if (outcome.host !== undefined && nowMs + waitMs - callBeganMs >= TOLD_FROM_MS) {
+      const giveUpAtMs = awaySinceMs === undefined ? undefined : wallMs + awaySinceMs + giveUpAfterMs - nowMs
+      const told = { host: outcome.host, operation: call.operation, reason: reasonOf(outcome) }
+      onWaiting?.({ ...told, isDoubtful, sinceMs, untilMs: wallMs + waitMs, giveUpAtMs })
+    }
+    await sleep(clock, waitMs, signal)
   }
 }
 
-async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
+function reasonOf({ kind, error }: Exclude<S3Outcome, { kind: 'done' }>): string {
+  if (kind === 'refused') return `it answers ${error.status}`
+  if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
+  return error instanceof TransportError && error.phase === 'connect' ? 'no connection' : 'connection lost'
+}
+
+/** `host`: whom it was sent to; absent where nothing was sent. */
+async function tryOnce(
+  ports: S3CallPorts,
+  call: S3Call,
+  signal: AbortSignal,
+  body?: string,
+): Promise<S3Outcome & { readonly host?: string | undefined }> {
   const { operation, key } = call
   const limitMs = (operation === 'complete' ? 10 : 1) * timeoutOf(ports)
   const message = `The storage did not answer in ${limitMs / 1000} s when asked to ${operation} the upload of ${key}.`
@@ -104,14 +134,14 @@ async function tryOnce(ports: S3CallPorts, call: S3Call, signal: AbortSignal, bo
         ? { body: { kind: 'bytes', bytes: new TextEncoder().encode(body ?? '') } }
         : {}),
     }
-    return read(call, await ports.transport.send(request))
+    return { ...read(call, await ports.transport.send(request)), host: hostOf(url) }
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const isLate = deadline.signal.aborted
     if (!isLate && !(error instanceof TransportError) && !isSigning(error)) throw error
     const isDoubtful = request !== undefined && ports.transport.endingOf(request) === 'doubtful'
     const missing = isLate ? (deadline.signal.reason as UploadError) : (error as UploadError)
-    return { kind: 'missing', error: missing, isDoubtful }
+    return { kind: 'missing', error: missing, isDoubtful, host: request && hostOf(request.url) }
   } finally {
     deadline.end()
   }

@@ -9,7 +9,7 @@ import type { Hasher, Receipt, TransportReply } from '../core/ports.ts'
 import { backoffMs } from '../core/retry.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
 import { sleep } from '../core/time/sleep.ts'
-import { callS3, type S3CallPorts, type S3Outcome } from './s3-call.ts'
+import { callS3, type S3Calling, type S3Outcome } from './s3-call.ts'
 import { listParts } from './s3-parts.ts'
 import type { S3SessionUpload } from './s3-session.ts'
 import { completeRequestXml, xmlRoot } from './s3-xml.ts'
@@ -23,7 +23,7 @@ const MAX_ROUNDS = 3
  * refuses the parts or has swept the upload away; with the last error when it did not answer.
  */
 export async function completeS3Upload(
-  ports: S3CallPorts & { readonly hasher?: Hasher | undefined },
+  ports: S3Calling & { readonly hasher?: Hasher | undefined },
   upload: S3SessionUpload,
   parts: Parts,
   signal: AbortSignal,
@@ -58,7 +58,7 @@ function quoted({ etag }: Receipt): string {
 }
 
 async function isThere(
-  ports: S3CallPorts & { readonly hasher?: Hasher | undefined },
+  ports: S3Calling & { readonly hasher?: Hasher | undefined },
   upload: S3SessionUpload,
   parts: Parts,
   signal: AbortSignal,

@@ -5,7 +5,6 @@
 import { checkInteger } from '../client/checks.ts'
 import { HttpStatusError, invalid, UploadError } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
-import { parseHttpDateMs } from '../core/retry-after.ts'
 import type {
   AddressedFile,
   Hasher,
@@ -16,12 +15,13 @@ import type {
   UnitLimits,
   Verdict,
 } from '../core/ports.ts'
+import { inTurns } from './in-turns.ts'
 import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { abortS3Upload } from './s3-abort.ts'
-import { callS3, signPart, type S3CallPorts } from './s3-call.ts'
+import { signPart, type S3CallPorts } from './s3-call.ts'
 import { completeS3Upload } from './s3-complete.ts'
-import { formatS3Session, readS3Session, type S3SessionUpload } from './s3-session.ts'
-import { xmlField, xmlRoot } from './s3-xml.ts'
+import { createUploads } from './s3-creates.ts'
+import { readS3Session, type S3SessionUpload } from './s3-session.ts'
 
 export interface S3MultipartOptions extends S3CallPorts {
   /** The object's key for a file. Default: the file's name. Two files of one session never share a key. */
@@ -36,7 +36,7 @@ export interface S3MultipartOptions extends S3CallPorts {
 
 /** Files whose addresses are signed together, and calls under way at once. */
 const BATCH_SIZE = 4
-const CREATES_AT_ONCE = 4
+const CANCELS_AT_ONCE = 4
 const SIGNATURES_AT_ONCE = 8
 
 /**
@@ -65,23 +65,13 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
       cancelScope: 'session',
       confirms: true,
     },
-    async create(files, signal) {
-      const keys = files.map(keyOf)
-      checkKeys(keys)
-      const created: S3SessionUpload[] = []
-      let hasPossibleOrphan = false
-      try {
-        await inTurns(files, CREATES_AT_ONCE, async ({ fileIndex }, index) => {
-          const { upload, isDoubtful } = await createUpload(options, keys[index] ?? '', signal)
-          created.push({ ...upload, fileIndex })
-          hasPossibleOrphan ||= isDoubtful
-        })
-      } catch (error) {
-        await forget(options, created)
-        throw error
-      }
-      return { sessionId: formatS3Session(created), hasPossibleOrphan }
-    },
+    create: (files, signal, onWaiting) =>
+      createUploads(
+        options,
+        files.map((file) => ({ fileIndex: file.fileIndex, key: keyOf(file) })),
+        signal,
+        onWaiting,
+      ),
     async register(sessionId, files, { signal }) {
       const uploads = new Map(uploadsOf(sessionId).map((upload) => [upload.fileIndex, upload]))
       const addressed: AddressedFile[] = []
@@ -94,11 +84,11 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     },
     request: () => ({ method: 'PUT', headers: partHeaders }),
     judge: judgeS3Part,
-    confirm: (sessionId, serverFileId, parts, signal) =>
-      completeS3Upload({ ...options, hasher }, uploadOf(sessionId, serverFileId), parts, signal),
+    confirm: (sessionId, serverFileId, parts, signal, onWaiting) =>
+      completeS3Upload({ ...options, hasher, onWaiting }, uploadOf(sessionId, serverFileId), parts, signal),
     async cancel(sessionId, signal) {
       const failures: unknown[] = []
-      await inTurns(uploadsOf(sessionId), CREATES_AT_ONCE, async (upload) => {
+      await inTurns(uploadsOf(sessionId), CANCELS_AT_ONCE, async (upload) => {
         await abortS3Upload(options, upload, signal).catch((error: unknown) => failures.push(error))
       })
       signal.throwIfAborted()
@@ -113,44 +103,6 @@ function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
   const isDenied =
     verdict.kind === 'final' && verdict.error instanceof HttpStatusError && verdict.error.serviceCode === 'AccessDenied'
   return isDenied ? { kind: 'renew', error: verdict.error } : verdict
-}
-
-function checkKeys(keys: readonly string[]): void {
-  const seen = new Set<string>()
-  for (const key of keys) {
-    if (key === '' || new TextEncoder().encode(key).length > 1_024) invalid('A key of S3 has 1 to 1,024 bytes.')
-    if (seen.has(key)) invalid(`Two files of this session have the key ${key}; one would replace the other.`)
-    seen.add(key)
-  }
-}
-
-async function createUpload(
-  ports: S3CallPorts,
-  key: string,
-  signal: AbortSignal,
-): Promise<{ upload: Omit<S3SessionUpload, 'fileIndex'>; isDoubtful: boolean }> {
-  const outcome = await callS3(ports, { operation: 'create', key }, signal)
-  if (outcome.kind !== 'done') throw outcome.error
-  const uploadId = xmlField(xmlRoot(outcome.text, 'InitiateMultipartUploadResult') ?? '', 'UploadId') ?? ''
-  if (!/^[\x21-\x7e]{1,1024}$/.test(uploadId)) {
-    throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `The storage created no upload of ${key}: its answer names none.`)
-  }
-  const createdAtMs = parseHttpDateMs(outcome.reply.headers['date'])
-  return {
-    upload: { key, uploadId, ...(createdAtMs === undefined ? {} : { createdAtMs }) },
-    isDoubtful: outcome.isDoubtful,
-  }
-}
-
-/** A session that did not come about leaves nothing behind, as far as the store can be told; one try each. */
-async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<void> {
-  const { signal } = new AbortController()
-  const once = { ...ports, tries: 1, giveUpAfterMs: 0 }
-  for (const { key, uploadId } of uploads) {
-    const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal).catch(() => undefined)
-    // What the store did not hear it will not hear from the others either, and the cause must not wait for them.
-    if (outcome === undefined || outcome.kind === 'missing') return
-  }
 }
 
 async function signParts(
@@ -171,24 +123,6 @@ async function signParts(
     throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `The host signed the same address for two parts of ${key}.`)
   }
   return addresses
-}
-
-/** Runs a task for each item, so many at once, in order; after the first failure no further one begins, and it waits for those under way. */
-async function inTurns<TItem>(
-  items: readonly TItem[],
-  atOnce: number,
-  task: (item: TItem, index: number) => Promise<void>,
-): Promise<void> {
-  const queue = items.entries()
-  const failures: unknown[] = []
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of queue) {
-      if (failures.length > 0) return
-      await task(item, index).catch((error: unknown) => failures.push(error))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  if (failures.length > 0) throw failures[0]
 }
 
 /** The session id of ten thousand files is long; it is read once. */

@@ -3,7 +3,7 @@
 import { UploadError } from '../core/errors.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
-import { callS3, type S3CallPorts } from './s3-call.ts'
+import { callS3, type S3Calling } from './s3-call.ts'
 import { xmlEntries, xmlField, xmlRoot } from './s3-xml.ts'
 
 /** One upload of one object. */
@@ -28,7 +28,7 @@ export interface S3ListedPart {
  * away. Rejects with what the store answered else, and with ERR_UPLOAD_SERVICE_REPLY for a list that cannot be read.
  */
 export async function listParts(
-  ports: S3CallPorts,
+  ports: S3Calling,
   { key, uploadId }: S3Upload,
   signal: AbortSignal,
 ): Promise<readonly S3ListedPart[] | undefined> {

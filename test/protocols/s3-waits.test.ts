@@ -1,0 +1,154 @@
+// A store that is out of reach while an upload needs one of its calls: it is said as of a service, and a pause takes hold.
+
+import { describe, expect, it } from 'vitest'
+
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { TransportError } from '../../src/core/errors.ts'
+import type { Transport, TransportReply } from '../../src/core/ports.ts'
+import type { UploadEvents } from '../../src/flows/upload.ts'
+import { s3Multipart, type S3SignRequest } from '../../src/s3.ts'
+import { createFarEnd, endOf, goodStorage } from '../security/far-end.ts'
+import { xml, type Answer } from '../helpers/scripted-s3.ts'
+import { SMALL } from './s3-rig.ts'
+
+const MINUTE_MS = 60_000
+const files = ['a.bin', 'b.bin'].map((name) => ({ source: bytesSource(name, new Uint8Array([1, 2, 3])) }))
+
+type Calls = (operation: S3SignRequest['operation'], nth: number) => Answer | undefined
+
+/** A store that answers what `calls` says to the nth call of an operation, and as it should where that is nothing. */
+function storeOf(calls: Calls, onPart: () => unknown = () => undefined) {
+  const line = { isDown: false }
+  const asked: string[] = []
+  const rig = createFarEnd({
+    service: goodStorage,
+    storage(request, body) {
+      onPart()
+      return goodStorage(request, body)
+    },
+  })
+  const good = (operation: string, nth: number): Answer => {
+    if (operation === 'create') return xml('InitiateMultipartUploadResult', `<UploadId>u${String(nth)}</UploadId>`)
+    if (operation === 'complete') return xml('CompleteMultipartUploadResult', '')
+    return operation === 'list' ? xml('ListPartsResult', '') : { status: 204 }
+  }
+  const transport: Transport = {
+    send({ url }) {
+      const operation = new URL(url).searchParams.get('do') as S3SignRequest['operation']
+      asked.push(operation)
+      const nth = asked.filter((one) => one === operation).length
+      if (line.isDown) {
+        const how = { phase: 'connect', ending: 'neverWhole' } as const
+        return Promise.reject(new TransportError('ERR_UPLOAD_NETWORK', 'No connection', how))
+      }
+      const { status, body = '', headers = {} } = calls(operation, nth) ?? good(operation, nth)
+      const reply: TransportReply = { status, headers, body: new TextEncoder().encode(body), isBodyCut: false }
+      return Promise.resolve(reply)
+    },
+    endingOf: () => 'neverWhole',
+    close: () => Promise.resolve(),
+  }
+  const protocol = s3Multipart({
+    ...{ transport, clock: rig.clock, random: () => 0.5, unitLimits: SMALL },
+    sign: ({ operation, key, ...more }) => {
+      const part = 'partNumber' in more ? `&partNumber=${String(more.partNumber)}` : ''
+      return Promise.resolve({ url: `https://bucket.example/${key}?do=${operation}${part}` })
+    },
+  })
+  const start = () => {
+    const upload = rig.uplink.upload({ protocol, files })
+    const states: string[] = []
+    const waits: UploadEvents['waiting'][] = []
+    upload.on('state', ({ state }) => states.push(state))
+    upload.on('waiting', (wait) => waits.push(wait))
+    return { upload, states, waits }
+  }
+  const until = async (upload: { readonly state: string }, state: string): Promise<void> => {
+    for (let turn = 0; turn < 10_000 && upload.state !== state; turn += 1)
+      await rig.clock.advance(rig.clock.nextDueInMs ?? 0)
+    expect(upload.state).toBe(state)
+  }
+  return { ...rig, line, asked, start, until }
+}
+
+describe('a store that is out of reach for ten minutes', () => {
+  it('when the uploads are created is waited for and told, and then the upload goes on', async () => {
+    const store = storeOf(() => undefined)
+    store.line.isDown = true
+    const { upload, states, waits } = store.start()
+    await store.until(upload, 'waiting')
+    while (store.clock.monotonicNow() < 10 * MINUTE_MS) await store.clock.step()
+    store.line.isDown = false
+
+    expect(await store.settled(upload.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: false })
+    expect(states).toEqual(['waiting', 'creating', 'uploading', 'settling', 'confirmed'])
+    expect(waits.length).toBeGreaterThan(10)
+    for (const { sinceMs, untilMs, giveUpAtMs, ...wait } of waits) {
+      expect(wait).toEqual({
+        host: 'bucket.example:443',
+        operation: 'create',
+        reason: 'no connection',
+        isDoubtful: false,
+      })
+      if (untilMs !== undefined) expect(untilMs).toBeGreaterThan(sinceMs)
+      expect(giveUpAtMs! - sinceMs).toBe(60 * MINUTE_MS)
+    }
+  })
+
+  it('when the parts are joined is waited for and told', async () => {
+    const store = storeOf(
+      () => undefined,
+      () => (store.line.isDown = true),
+    )
+    const { upload, waits } = store.start()
+    await store.until(upload, 'waiting')
+    store.line.isDown = false
+
+    expect(await store.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+    expect(waits.some(({ operation }) => operation === 'complete')).toBe(true)
+  })
+
+  it('lets itself be paused at once and leaves no timer', async () => {
+    const store = storeOf(() => undefined)
+    store.line.isDown = true
+    const { upload } = store.start()
+    await store.until(upload, 'waiting')
+    upload.pause()
+    await store.clock.advance(0)
+
+    expect(upload.state).toBe('paused')
+    expect(store.clock.pending).toBe(0)
+    expect(upload.snapshot().hasPossibleOrphan).toBe(false)
+    store.line.isDown = false
+    upload.resume()
+    expect(await store.settled(upload.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: false })
+  })
+})
+
+it('one of two uploads that waits while the other is on its way lets that one come to its end', async () => {
+  let isSlow = true
+  const store = storeOf((operation, nth) =>
+    operation === 'create' && nth !== 2 && isSlow ? { status: 503, headers: { 'retry-after': '60' } } : undefined,
+  )
+  const { upload } = store.start()
+  await store.until(upload, 'waiting')
+  upload.pause()
+  await store.clock.advance(0)
+
+  // The upload that was made is ended again, and the store knows of none.
+  expect(store.asked).toContain('abort')
+  isSlow = false
+  upload.resume()
+  expect(await store.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+})
+
+it.each([
+  ['is refused', { status: 403 }, false],
+  ['fails without a clear answer', { status: 500 }, true],
+  ['is answered without an id', xml('InitiateMultipartUploadResult', ''), true],
+])('a create that %s may have made an upload: %j, %j', async (_how, answer, hasPossibleOrphan) => {
+  const store = storeOf((operation) => (operation === 'create' ? answer : undefined))
+  const { error } = await store.settled(endOf(store.start().upload))
+
+  expect(error).toMatchObject({ report: { status: 'failed', hasPossibleOrphan } })
+})
