@@ -3,4 +3,4 @@
 
 export { s3Multipart, type S3MultipartOptions } from './protocols/s3-multipart.ts'
 export { listParts, type S3ListedPart, type S3Upload } from './protocols/s3-parts.ts'
-export type { S3CallPorts, S3Sign, S3SignedRequest, S3SignRequest } from './protocols/s3-call.ts'
+export type { S3CallPorts, S3Sign, S3SignedRequest, S3SignRequest } from './protocols/s3-sign.ts'

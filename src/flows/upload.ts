@@ -2,9 +2,12 @@
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
-import type { HostWait, Source } from '../core/ports.ts'
+import type { Source } from '../core/ports.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
+import type { Outage } from './waits.ts'
+
+export type { Outage } from './waits.ts'
 
 /** A source and what belongs to the flow beside it. */
 export interface UploadFile {
@@ -24,16 +27,6 @@ export type UploadState =
   | 'cancelling'
   | 'settling'
   | FinalStatus
-
-/**
- * Somebody is out of reach since then. Wall times, ms since 1970. With `host` it is the service, which is so also where it answers only
- * that it cannot, and the rest says which call waits and why; without it is the storage.
- */
-export type Outage = Partial<Omit<HostWait, 'sinceMs' | 'untilMs'>> & {
-  readonly sinceMs: number
-  /** When it is tried again. Undefined while the service is: that may take as long as `callTimeoutMs`. */
-  readonly untilMs: number | undefined
-}
 
 export interface UploadProgress {
   /** Bytes handed to the network that count; falls when an attempt is lost. */

@@ -1,9 +1,18 @@
 // Whom an upload waits for, as its host is shown it: the storage, or the service while one of its calls has no answer. Many may wait
 // at once, and one is shown.
 
-import type { Clock, OnWaiting } from '../core/ports.ts'
+import type { Clock, HostWait, OnWaiting } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
-import type { Outage } from './upload.ts'
+
+/**
+ * Somebody is out of reach since then. Wall times, ms since 1970. With `host` it is the service, which is so also where it answers only
+ * that it cannot, and the rest says which call waits and why; without it is the storage.
+ */
+export type Outage = Partial<Omit<HostWait, 'sinceMs' | 'untilMs'>> & {
+  readonly sinceMs: number
+  /** When it is tried again. Undefined while the service is: that may take as long as `callTimeoutMs`. */
+  readonly untilMs: number | undefined
+}
 
 /** Makes a call of the protocol and tells of its waits, and with its end that they are over. */
 export async function toldWaits<T>(

@@ -3,7 +3,8 @@
 import { UploadError } from '../core/errors.ts'
 import { backoffMs } from '../core/retry.ts'
 import { sleep } from '../core/time/sleep.ts'
-import { callS3, type S3CallPorts } from './s3-call.ts'
+import { callS3 } from './s3-call.ts'
+import type { S3CallPorts } from './s3-sign.ts'
 import { listParts, type S3Upload } from './s3-parts.ts'
 
 /** A part that was under way during an abort may be stored after it; each further abort takes what came meanwhile. */

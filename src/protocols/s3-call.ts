@@ -1,51 +1,22 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
-import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
-import { HttpStatusError, isUploadError, TransportError, UploadError } from '../core/errors.ts'
+import { HttpStatusError, TransportError, UploadError } from '../core/errors.ts'
 import { hostOf } from '../core/address/address.ts'
-import { isPublicHost } from '../core/address/public-host.ts'
-import type { Clock, OnWaiting, Random, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
-import { foreignWords } from '../core/redact.ts'
+import type { OnWaiting, TransportReply, TransportRequest } from '../core/ports.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
 import { parseHttpDateMs, parseRetryAfterMs } from '../core/retry-after.ts'
 import { sleep } from '../core/time/sleep.ts'
-import { unlessAborted } from '../core/unless-aborted.ts'
+import {
+  createDeadline,
+  DEFAULT_TRIES,
+  isSigning,
+  signFor,
+  timeoutOf,
+  type S3CallPorts,
+  type S3SignRequest,
+} from './s3-sign.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
-
-/** What the host is asked to sign. `partNumberMarker`: list the parts behind this number. */
-export type S3SignRequest =
-  | { readonly operation: 'create' | 'head'; readonly key: string }
-  | { readonly operation: 'complete' | 'abort'; readonly key: string; readonly uploadId: string }
-  | { readonly operation: 'list'; readonly key: string; readonly uploadId: string; readonly partNumberMarker?: number }
-  | { readonly operation: 'part'; readonly key: string; readonly uploadId: string; readonly partNumber: number }
-
-export interface S3SignedRequest {
-  /** A pre-signed address: a secret. */
-  readonly url: string
-  /** Headers that were signed with it, names in lower case. Not for `part`: see `partHeaders`. */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** Signs one request, on the host's server or with its keys. Asked again for each try; what it rejects with is tried again too. */
-export type S3Sign = (request: S3SignRequest, signal: AbortSignal) => Promise<S3SignedRequest>
-
-export interface S3CallPorts {
-  /** Plain HTTP off this machine. Default false. */
-  readonly isHttpAllowed?: boolean | undefined
-  /** Which hosts may be signed for. Default `any`. */
-  readonly addressPolicy?: AddressPolicy | undefined
-  readonly sign: S3Sign
-  readonly transport: Transport
-  readonly clock: Clock
-  readonly random: Random
-  /** For one try, ms. Default 30,000; completing gets ten times as long, because the store joins the parts meanwhile. */
-  readonly callTimeoutMs?: number
-  /** Tries of one call that reached the store, the first included. Default 5. */
-  readonly tries?: number
-  /** How long the store may be out of reach during one call, ms. Default 1 h. */
-  readonly giveUpAfterMs?: number
-}
 
 /** One call's own: who hears that it waits. */
 export interface S3Calling extends S3CallPorts {
@@ -64,7 +35,6 @@ const METHODS = { create: 'POST', complete: 'POST', list: 'GET', abort: 'DELETE'
 /** A person does not notice a shorter wait, ms. */
 const TOLD_FROM_MS = 2_000
 const MAX_REPLY_BYTES = 2 * 1024 * 1024
-const DEFAULT_TRIES = 5
 const TRANSIENT_CODES =
   /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
 
@@ -147,56 +117,6 @@ async function tryOnce(
   }
 }
 
-type PartRequest = Extract<S3SignRequest, { operation: 'part' }>
-
-/** Signs the address of a part with the patience that a call has: a signer that fails now and then, or hangs, costs no file. */
-export async function signPart(
-  ports: S3CallPorts,
-  request: PartRequest,
-  signal: AbortSignal,
-): Promise<S3SignedRequest> {
-  const { tries = DEFAULT_TRIES, clock, random } = ports
-  const limitMs = timeoutOf(ports)
-  for (let attempt = 1; ; attempt += 1) {
-    const deadline = createDeadline(clock, limitMs, notSigned(request, `nothing for ${limitMs / 1000} s.`), signal)
-    try {
-      return await signFor(ports, request, deadline.signal)
-    } catch (error) {
-      if (!isSigning(error) || attempt >= tries) throw error
-    } finally {
-      deadline.end()
-    }
-    await sleep(clock, backoffMs({ attempt, random }), signal)
-  }
-}
-
-/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
-async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<S3SignedRequest> {
-  let signed: S3SignedRequest
-  try {
-    // A signer that does not listen to the signal must not keep us.
-    signed = await unlessAborted(ports.sign(request, signal), signal)
-  } catch (error) {
-    if (signal.aborted || isUploadError(error)) throw error
-    throw notSigned(request, foreignWords(error).slice(0, 300))
-  }
-  const addressPolicy = readAddressPolicy(ports.addressPolicy ?? 'any', isPublicHost)
-  checkAddress(signed.url, { isHttpAllowed: ports.isHttpAllowed, addressPolicy })
-  return signed
-}
-
-function notSigned({ operation, key }: S3SignRequest, words: string): UploadError {
-  const message = `The host did not sign the ${operation} of ${key}. It says: ${words}`
-  return new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, {
-    isRetryable: true,
-    details: { operation, isSigning: true },
-  })
-}
-
-function isSigning(error: unknown): boolean {
-  return isUploadError(error) && error.details['isSigning'] === true
-}
-
 function read(call: S3Call, reply: TransportReply): S3Outcome {
   const text = reply.isBodyCut ? '' : new TextDecoder().decode(reply.body)
   const error = xmlRoot(text, 'Error')
@@ -229,24 +149,4 @@ function refusal(call: S3Call, reply: TransportReply, error: string | undefined)
     details: { operation },
     retryAfterMs: parseRetryAfterMs(headers['retry-after'], parseHttpDateMs(headers['date']) ?? NaN),
   })
-}
-
-function timeoutOf({ callTimeoutMs = 30_000 }: S3CallPorts): number {
-  return callTimeoutMs
-}
-
-/** The signal of one try: the caller's, or `tooLate` when the time is up. */
-function createDeadline(clock: Clock, limitMs: number, tooLate: UploadError, signal: AbortSignal) {
-  const controller = new AbortController()
-  const follow = (): void => controller.abort(signal.reason)
-  if (signal.aborted) follow()
-  signal.addEventListener('abort', follow, { once: true })
-  const timer = clock.setTimeout(() => controller.abort(tooLate), limitMs)
-  return {
-    signal: controller.signal,
-    end() {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', follow)
-    },
-  }
 }

@@ -18,7 +18,7 @@ import type {
 import { inTurns } from './in-turns.ts'
 import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { abortS3Upload } from './s3-abort.ts'
-import { signPart, type S3CallPorts } from './s3-call.ts'
+import { signPart, type S3CallPorts } from './s3-sign.ts'
 import { completeS3Upload } from './s3-complete.ts'
 import { createUploads } from './s3-creates.ts'
 import { readS3Session, type S3SessionUpload } from './s3-session.ts'
