@@ -8,8 +8,10 @@ import type { OperationKind } from './contract.ts'
 
 /** A call as it goes to the transport, but for its credential. */
 export interface ServiceCall {
-  /** The operation, for messages and events: `videoUploads.create`, `GET /players`. */
+  /** The operation, for details and events: `videoUploads.create`, `GET /players`. */
   readonly operation: string
+  /** The same for people, in messages: `create the video session`, `GET /players`. */
+  readonly words: string
   readonly kind: OperationKind
   readonly method: string
   readonly url: string
@@ -56,7 +58,7 @@ export async function attemptCall(
     signal.throwIfAborted()
     if (isTransportError(error)) return error
     if (!controller.signal.aborted) throw brokenTransport(error, call, credential)
-    const message = `The service gave no answer to ${call.operation} within ${timeoutMs / 1000} s.`
+    const message = `The service gave no answer within ${timeoutMs / 1000} s when asked to ${call.words}.`
     const ending = transport.endingOf(request)
     return new TransportError('ERR_UPLOAD_TIMEOUT', message, {
       ending,

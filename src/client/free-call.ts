@@ -28,9 +28,10 @@ export async function callFreely(
   const operation = `${method} ${path}`
   if (method === 'GET' && options.data !== undefined) invalid('A GET has no body: give data as query.')
   const body = options.data === undefined ? {} : { body: bytesOf(options.data) }
-  const { reply } = await caller({ operation, kind, method, url, ...body }, options)
+  const call = { operation, words: operation, kind, method, url, ...body }
+  const { reply } = await caller(call, options)
   const isEmpty = reply.body.length === 0 && !reply.isBodyCut
-  return { status: reply.status, data: isEmpty ? undefined : readJson(reply, operation, true) }
+  return { status: reply.status, data: isEmpty ? undefined : readJson(reply, call, true) }
 }
 
 /** A JSON body. Throws ERR_UPLOAD_INVALID_ARGUMENT for what JSON cannot say. */

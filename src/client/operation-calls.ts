@@ -57,14 +57,14 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     options: CallOptions,
     isBodyNeeded = true,
   ): Promise<Answer> => {
-    const { method, path, kind } = routes[name]
+    const { method, path, kind, words } = routes[name]
     const { id, body, query } = sent
     const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => pathSegment(id))
     const url = baseUrl.resolve(place, query)
-    const call = { operation: name, kind, method, url, ...(body === undefined ? {} : { body: bytesOf(body) }) }
+    const call = { operation: name, words, kind, method, url, ...(body === undefined ? {} : { body: bytesOf(body) }) }
     const result = await caller(call, options)
-    const json = readJson(result.reply, name, isBodyNeeded)
-    if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, name, result.secret)
+    const json = readJson(result.reply, call, isBodyNeeded)
+    if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, call, result.secret)
     return { json, ...result }
   }
   return {
@@ -181,7 +181,7 @@ function lacks(operation: OperationName, what: string, body: WireObject, answer:
   const shape = isWireObject(answer.json) ? `the fields ${showNames(repliedFields, answer.secret)}` : 'no object'
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REPLY',
-    `The service answered ${answer.reply.status} to ${operation} without ${what}. Sent were the fields ` +
+    `The service answered ${answer.reply.status} without ${what} when asked to ${routes[operation].words}. Sent were the fields ` +
       `${showNames(sentFields, answer.secret)}; the reply has ${shape}. ` +
       `Check the names and forms of what was sent.${words === '' ? '' : ` It says: ${words}`}`,
     {

@@ -55,13 +55,13 @@ export function statusError(
   wait: { readonly retryAfterMs?: number | undefined; readonly isTooLong?: boolean } = {},
 ): HttpStatusError {
   const { status } = reply
-  const { operation } = call
+  const { words: asked } = call
   const answerClass = classOfStatus(status) as FailureClass
-  const failed = `The service failed in ${operation} (${status})`
+  const failed = `The service failed to ${asked} (${status})`
   const head = {
-    redirect: `The service answered ${status} to ${operation}, and redirects are not followed: check the base URL`,
-    credentials: `The service refused the credentials for ${operation} (${status}): check the API key or the access token`,
-    refused: `The service refused ${operation} (${status})`,
+    redirect: `The service answered ${status} when asked to ${asked}, and redirects are not followed: check the base URL`,
+    credentials: `The service refused the credentials when asked to ${asked} (${status}): check the API key or the access token`,
+    refused: `The service refused to ${asked} (${status})`,
     again: failed,
     lasting: failed,
   }[answerClass]
@@ -80,7 +80,7 @@ export function statusError(
 
 /** The error of a call whose tries are used up; the last one is its cause. */
 export function exhausted(call: ServiceCall, facts: CallFacts, cause: UploadError): UploadError {
-  const message = `Gave up ${call.operation} after ${facts.attempts} attempts. The last: ${cause.message}`
+  const message = `Gave up after ${facts.attempts} attempts to ${call.words}. The last: ${cause.message}`
   const status = cause instanceof HttpStatusError ? { status: cause.status } : {}
   return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', message, {
     cause,
@@ -105,7 +105,7 @@ export function unreachable(
   const time = forMs === undefined ? '' : ` for ${Math.round(forMs / 1000)} s`
   return new UploadError(
     'ERR_UPLOAD_HOST_UNREACHABLE',
-    `Could not reach ${host}${time} (${reasonOf(error, explain)}). Gave up ${call.operation} after ${facts.attempts} attempts. Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`,
+    `Could not reach ${host}${time} (${reasonOf(error, explain)}). Gave up after ${facts.attempts} attempts to ${call.words}. Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`,
     {
       cause: error,
       isRetryable: true,
@@ -117,7 +117,7 @@ export function unreachable(
 /** The error of a missing answer that must not be risked again. */
 export function doubtfulEnd(call: ServiceCall, facts: CallFacts, cause: TransportError): UploadError {
   const code = cause.code === 'ERR_UPLOAD_TIMEOUT' ? cause.code : 'ERR_UPLOAD_NETWORK'
-  const message = `No answer came to ${call.operation} (${reasonOf(cause)}), so it may or may not have been done.`
+  const message = `The service gave no answer (${reasonOf(cause)}) when asked to ${call.words}, so it may or may not have been done.`
   return new UploadError(code, message, { cause, details: detailsOf(call, facts) })
 }
 

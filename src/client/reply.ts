@@ -7,6 +7,12 @@ import type { TransportReply } from '../core/ports.ts'
 import { isWireObject, ownField } from './contract/fields.ts'
 import { boundPassed, type JsonBounds } from './contract/json-bounds.ts'
 
+/** What was asked for: its name, and the same for people. */
+interface Asked {
+  readonly operation: string
+  readonly words: string
+}
+
 /** The interface has six levels; the values are ten times what 64 MiB of addresses need. */
 export const REPLY_BOUNDS: JsonBounds = { levels: 64, values: 2_000_000 }
 /** The service's words in a message: at most this many characters. */
@@ -16,15 +22,15 @@ const MAX_WORDS_BODY_BYTES = 65_536
 const WORD_FIELDS = ['message', 'msg', 'error', 'error_description', 'detail', 'errors']
 
 /**
- * The JSON of an answer to `operation`; undefined for an empty body, and for one that is neither JSON nor a page where
+ * The JSON of an answer to a call; undefined for an empty body, and for one that is neither JSON nor a page where
  * `isBodyNeeded` is false. Everything else is ERR_UPLOAD_SERVICE_REPLY. A page (HTML) is never taken for an answer,
  * because a login page of the network would then pass for a success.
  */
-export function readJson(reply: TransportReply, operation: string, isBodyNeeded: boolean): unknown {
+export function readJson(reply: TransportReply, { operation, words }: Asked, isBodyNeeded: boolean): unknown {
   const refuse = (what: string): never => {
     throw new UploadError(
       'ERR_UPLOAD_SERVICE_REPLY',
-      `The service answered ${reply.status} to ${operation} with ${what}. Check the base URL.`,
+      `The service answered ${reply.status} with ${what} when asked to ${words}. Check the base URL.`,
       { details: { operation, status: reply.status } },
     )
   }
@@ -48,7 +54,7 @@ const SHORTEST_SECRET = 8
  * Throws ERR_UPLOAD_SERVICE_REPLY where a name or a value of an answer holds the credential, as it is or encoded: what this
  * answer gives goes to journals, receipts and storage addresses, where a credential must never be.
  */
-export function refuseEcho(reply: TransportReply, json: unknown, operation: string, secret: string): void {
+export function refuseEcho(reply: TransportReply, json: unknown, { operation, words }: Asked, secret: string): void {
   const forms = [secret, encodeURIComponent(secret)]
   const text = textOf(reply.body)
   // Without an escape a text holds what its values hold: a million names need not be gone through.
@@ -61,7 +67,7 @@ export function refuseEcho(reply: TransportReply, json: unknown, operation: stri
   if (secret.length < SHORTEST_SECRET || !holds(json)) return
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REPLY',
-    `The service repeats the credential in its answer to ${operation}, so it is not used. Tell the service.`,
+    `The service repeats the credential in its answer when asked to ${words}, so this answer is not used. Check the base URL, and tell the service.`,
     { details: { operation } },
   )
 }

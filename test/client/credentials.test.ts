@@ -114,7 +114,7 @@ describe('a function', () => {
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
       message:
-        'The service refused the credentials for requestedAnalyses.list (401): check the API key or the access token. It says: … is unknown',
+        'The service refused the credentials when asked to list the analyses (401): check the API key or the access token. It says: … is unknown',
       status: 401,
     })
     expect(asked).toHaveLength(2)

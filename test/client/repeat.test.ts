@@ -38,7 +38,7 @@ describe('what is answered', () => {
 
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_HTTP_STATUS',
-      message: `The service failed in mocapSessions.create (${status}).`,
+      message: `The service failed to create the capture session (${status}).`,
       isRetryable: false,
       details: { status, attempts: 1 },
     })
@@ -60,7 +60,7 @@ describe('what is answered', () => {
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
       message:
-        'Gave up requestedAnalyses.list after 6 attempts. The last: The service failed in requestedAnalyses.list (504).',
+        'Gave up after 6 attempts to list the analyses. The last: The service failed to list the analyses (504).',
       details: { operation: 'requestedAnalyses.list', attempts: 6, status: 504 },
       cause: { code: 'ERR_UPLOAD_HTTP_STATUS', status: 504 },
     })
@@ -123,7 +123,7 @@ describe('Retry-After', () => {
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_HTTP_STATUS',
       message:
-        'The service failed in mocapSessions.create (503) and asks to wait 301 s, which is too long to wait here: try again then.',
+        'The service failed to create the capture session (503) and asks to wait 301 s, which is too long to wait here: try again then.',
       retryAfterMs: 301_000,
       isRetryable: true,
     })
@@ -297,7 +297,9 @@ describe('a success whose body broke off', () => {
 
       expect(await failure).toMatchObject({
         code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
-        message: expect.stringContaining('after 5 attempts. The last: The answer broke off.') as string,
+        message: expect.stringContaining(
+          'after 5 attempts to list the analyses. The last: The answer broke off.',
+        ) as string,
         details: { attempts: 5 },
       })
       expect(subject.clock.pending).toBe(0)
@@ -311,7 +313,8 @@ describe('a success whose body broke off', () => {
 
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
-      message: 'The service answered 200 to requestedAnalyses.list with a body that is too large. Check the base URL.',
+      message:
+        'The service answered 200 with a body that is too large when asked to list the analyses. Check the base URL.',
     })
     expect(subject.clock.pending).toBe(0)
   })
@@ -355,7 +358,8 @@ describe('a requested analysis', () => {
 
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_NETWORK',
-      message: 'No answer came to requestedAnalyses.create (connection lost), so it may or may not have been done.',
+      message:
+        'The service gave no answer (connection lost) when asked to create the analysis, so it may or may not have been done.',
       details: { isDoubtful: true, attempts: 1 },
     })
   })
@@ -386,7 +390,7 @@ describe('a host that is not there', () => {
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       message:
-        'Could not reach misspelt.example:8443 (connection refused). Gave up requestedAnalyses.list after 3 attempts. Check the base URL and the network.',
+        'Could not reach misspelt.example:8443 (connection refused). Gave up after 3 attempts to list the analyses. Check the base URL and the network.',
       details: { attempts: 3, host: 'misspelt.example:8443' },
     })
     expect(subject.transport.sent).toHaveLength(3)
@@ -413,7 +417,7 @@ describe('a host that is not there', () => {
 
       expect(await failure).toMatchObject({
         code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-        message: `Could not reach service.example:443 for 7200 s (${phase === 'connect' ? 'no connection' : 'connection lost'}). Gave up videoUploads.confirm after ${tries} attempts. Check the network.`,
+        message: `Could not reach service.example:443 for 7200 s (${phase === 'connect' ? 'no connection' : 'connection lost'}). Gave up after ${tries} attempts to confirm the file. Check the network.`,
         details: { host: 'service.example:443', forMs: 7_200_000, attempts: tries },
       })
       expect(tries).toBeGreaterThan(100)

@@ -48,7 +48,7 @@ describe('a success that is none', () => {
   ])('%o', async (reply, what) => {
     expect(await errorOf(reply, createSession)).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
-      message: `The service answered 200 to mocapSessions.create with ${what}. Check the base URL.`,
+      message: `The service answered 200 with ${what} when asked to create the capture session. Check the base URL.`,
     })
   })
 
@@ -84,7 +84,7 @@ describe('what a reply lacks', () => {
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message:
-        'The service answered 200 to playerGroupSegments.create without analysis_segment_id. Sent were the fields ' +
+        'The service answered 200 without analysis_segment_id when asked to create the segment. Sent were the fields ' +
         'domhand, movement_type_id, dom_hand; the reply has the fields errors, trace. Check the names and forms of what ' +
         'was sent. It says: dom_hand is misspelt',
       details: { sentFields: ['domhand', 'movement_type_id', 'dom_hand'] },
@@ -186,7 +186,7 @@ describe('names', () => {
   })
 
   it.each([
-    [{ [composed]: a }, [decomposed, composed], 'without an address for Bjo\u0308rn.action.', [a]],
+    [{ [composed]: a }, [decomposed, composed], 'without an address for Bjo\u0308rn.action when', [a]],
     [{ 'a.action': a, 'b.action': a }, ['a.action', 'b.action'], 'of its own for each of a.action, b.action', [a]],
     [{ '\u00c5': a, 'A\u030a': b }, ['\u212b'], 'without an address for \u212b', [a, b]],
     [{ '\u00c5': a }, ['\u212b', 'A\u030a'], 'without an address for \u212b, A\u030a', [a]],
@@ -210,7 +210,7 @@ describe('names', () => {
       'https://s.example/pitch-9999.action',
     )
     expect(String(await errorOf({ status: 200, body: {} }, register(...names)))).toContain(
-      'pitch-9.action and 9990 more.',
+      'pitch-9.action and 9990 more when',
     )
   })
 })
@@ -265,7 +265,7 @@ describe('the words of a refusal', () => {
     [{ message: 'x'.repeat(400) }, `${'x'.repeat(299)}…`],
   ])('%j', async (body, words) => {
     expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
-      message: `The service refused mocapSessions.create (422). It says: ${words}`,
+      message: `The service refused to create the capture session (422). It says: ${words}`,
     })
   })
 
@@ -273,7 +273,7 @@ describe('the words of a refusal', () => {
     'are not guessed: %j',
     async (body) => {
       expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
-        message: 'The service refused mocapSessions.create (422).',
+        message: 'The service refused to create the capture session (422).',
       })
     },
   )
@@ -283,7 +283,7 @@ describe('the words of a refusal', () => {
       await errorOf({ status: 502, body: '<html>Bad gateway</html>', headers: html }, createSession),
     ).toMatchObject({
       cause: {
-        message: 'The service failed in mocapSessions.create (502). It says: a web page (HTML) of 24 bytes',
+        message: 'The service failed to create the capture session (502). It says: a web page (HTML) of 24 bytes',
       },
     })
   })

@@ -203,7 +203,7 @@ describe('a service that has never answered', () => {
       const { message, details } = (await failure) as { message: string; details: unknown }
       expect(message).toMatch(
         new RegExp(
-          `^Could not reach service\\.example:443 for 600 s \\([a-z ]+\\)\\. Gave up requestedAnalyses\\.list after ${tries} attempts\\. Check the base URL and the network\\.$`,
+          `^Could not reach service\\.example:443 for 600 s \\([a-z ]+\\)\\. Gave up after ${tries} attempts to list the analyses\\. Check the base URL and the network\\.$`,
         ),
       )
       expect(details).toMatchObject({

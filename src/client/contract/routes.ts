@@ -11,35 +11,70 @@ export interface Route {
   /** Relative to the base address; ids in braces. */
   readonly path: string
   readonly kind: OperationKind
+  /** What is asked for, in messages to people: "the service failed to …". */
+  readonly words: string
 }
 
 /** By the name of the client's method. */
 export const routes = {
-  'mocapSessions.create': { method: 'POST', path: '/mocap_session', kind: 'create' },
+  'mocapSessions.create': {
+    method: 'POST',
+    path: '/mocap_session',
+    kind: 'create',
+    words: 'create the capture session',
+  },
   // Names that were registered are registered again without an orphan; a refusal after a doubtful try says that it was.
-  'mocapSessionFiles.register': { method: 'POST', path: '/mocap_session_file', kind: 'repeatable' },
-  'playerGroupSegments.create': { method: 'POST', path: '/player_group_segments', kind: 'create' },
+  'mocapSessionFiles.register': {
+    method: 'POST',
+    path: '/mocap_session_file',
+    kind: 'repeatable',
+    words: 'register the capture files',
+  },
+  'playerGroupSegments.create': {
+    method: 'POST',
+    path: '/player_group_segments',
+    kind: 'create',
+    words: 'create the segment',
+  },
   'playerGroupSegments.update': {
     method: 'PATCH',
     path: '/player_group_segments/{player_group_segment_id}',
     kind: 'repeatable',
+    words: 'update the segment',
   },
-  'requestedAnalyses.list': { method: 'GET', path: '/requested_analyses', kind: 'read' },
-  'requestedAnalyses.create': { method: 'POST', path: '/requested_analyses', kind: 'once' },
-  'requestedAnalyses.get': { method: 'GET', path: '/requested_analyses/{requested_analysis_id}', kind: 'read' },
+  'requestedAnalyses.list': { method: 'GET', path: '/requested_analyses', kind: 'read', words: 'list the analyses' },
+  'requestedAnalyses.create': {
+    method: 'POST',
+    path: '/requested_analyses',
+    kind: 'once',
+    words: 'create the analysis',
+  },
+  'requestedAnalyses.get': {
+    method: 'GET',
+    path: '/requested_analyses/{requested_analysis_id}',
+    kind: 'read',
+    words: 'look up the analysis',
+  },
   'requestedAnalyses.update': {
     method: 'PATCH',
     path: '/requested_analyses/{requested_analysis_id}',
     kind: 'repeatable',
+    words: 'update the analysis',
   },
   'requestedAnalyses.submit': {
     method: 'PATCH',
     path: '/requested_analyses/{requested_analysis_id}/submit',
     kind: 'repeatable',
+    words: 'submit the analysis',
   },
-  'videoUploads.create': { method: 'POST', path: '/upload_videos', kind: 'create' },
-  'videoUploads.confirm': { method: 'PATCH', path: '/upload_videos', kind: 'repeatable' },
-  'videoUploads.cancel': { method: 'DELETE', path: '/upload_videos/{upload_session_id}', kind: 'repeatable' },
+  'videoUploads.create': { method: 'POST', path: '/upload_videos', kind: 'create', words: 'create the video session' },
+  'videoUploads.confirm': { method: 'PATCH', path: '/upload_videos', kind: 'repeatable', words: 'confirm the file' },
+  'videoUploads.cancel': {
+    method: 'DELETE',
+    path: '/upload_videos/{upload_session_id}',
+    kind: 'repeatable',
+    words: 'cancel the session',
+  },
 } as const satisfies Readonly<Record<string, Route>>
 
 export type OperationName = keyof typeof routes

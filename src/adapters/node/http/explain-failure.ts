@@ -38,9 +38,11 @@ export function explaining(
     }
   }
   return (error) => {
-    let cause: unknown = error.cause
-    for (let depth = 0; depth < 3 && cause instanceof Error; depth += 1) {
-      const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    let cause: unknown = error
+    for (let depth = 0; depth < 4 && cause instanceof Error; depth += 1) {
+      // What our transport says of it comes without a cause where that is no error of the system, such as of a certificate.
+      const said = 'code' in cause && depth > 0 ? cause.code : error.details['systemCode']
+      const code = typeof said === 'string' ? said : ''
       const known = REASONS.find(([pattern]) => pattern.test(code))
       if (known !== undefined)
         return { reason: known[1], isOffline: NO_WAY.has(code) || (NOBODY_THERE.has(code) && !hasAddress()) }

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest'
 
+import { explainFailure } from '../../../../src/adapters/node/http/explain-failure.ts'
 import { networkFailure } from '../../../../src/adapters/node/http/network-failure.ts'
 
 const failureOf = (code: string) =>
@@ -25,3 +26,10 @@ it.each([
   expect(message).toContain('storage.example:443')
   expect(message).not.toMatch(/OpenSSL|secret/)
 })
+
+it.each(['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'])(
+  'is explained in a few words, though OpenSSL’s error is no cause of it: %s',
+  (code) => {
+    expect(explainFailure(failureOf(code))).toEqual({ reason: 'its certificate was not accepted', isOffline: false })
+  },
+)
