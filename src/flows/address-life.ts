@@ -39,32 +39,33 @@ export function checkLife(
   // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
   const isOver = isDead || (isExpired && deadlineMs !== undefined && moves >= MAX_CONTRADICTED_MOVES)
   if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
-    throw new UploadError(
-      'ERR_UPLOAD_ADDRESS_EXPIRED',
+    throw expired(
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
         `the ${minutes(lifeMs)} that they live. Have the service's clock set right, then resume.`,
-      { details: { lifeMs, sessions: moves + 1 } },
+      { lifeMs, sessions: moves + 1 },
     )
   }
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
   if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
-    throw new UploadError(
-      'ERR_UPLOAD_ADDRESS_EXPIRED',
+    throw expired(
       `After ${moves} new sessions the file is still not sent: ` +
         (lifeMs < Infinity
           ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
           : 'their addresses do not say how long they live, and it was never long enough.'),
-      { details: { lifeMs, sessions: moves + 1 } },
+      { lifeMs, sessions: moves + 1 },
     )
   }
   if (neededMs <= lifeMs) return
-  throw new UploadError(
-    'ERR_UPLOAD_ADDRESS_EXPIRED',
+  throw expired(
     `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +
       'Ask for addresses that live longer, or send it over a faster line.',
-    { details: { bytesPerSecond: rate, neededMs, lifeMs } },
+    { bytesPerSecond: rate, neededMs, lifeMs },
   )
+}
+
+function expired(message: string, details: UploadError['details']): UploadError {
+  return new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message, { details })
 }
 
 function minutes(ms: number): string {

@@ -62,9 +62,8 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   )
   const frameRate = frameRateOf(input, kind)
   const params: CaptureParams = { ...fields, ...given({ frameRate }) }
-  const { isHttpAllowed, addressPolicy } = context
   const protocol = captureProtocol(context, params)
-  return { flow: 'capture', params: { ...params, kind }, files, protocol, isHttpAllowed, addressPolicy }
+  return { flow: 'capture', params: { ...params, kind }, files, protocol }
 }
 
 /** The fields of a session, as they are journalled. */

@@ -19,6 +19,5 @@ export interface CustomInput {
 export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
   const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes } = input
   checkFiles(files)
-  const { isHttpAllowed, addressPolicy } = context
-  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes, isHttpAllowed, addressPolicy })
+  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes })
 }

@@ -58,24 +58,19 @@ export function createSessionSteps(
     running = ended.catch(() => undefined)
     return ended
   }
-  const options = { ...definition, record, clock, report: onTransferEvent }
+  const { isHttpAllowed, addressPolicy } = ports
+  const options = { ...definition, isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent }
   const transfer = async (signal: AbortSignal) => {
     // Of the storage that the transfer before found out of reach nothing is known any more.
     onTransferEvent({ type: 'reachable' })
     if (!isProven) await proveSources(ports, definition, record, telling, signal)
     isProven = true
     const job = createSessionJob({
-      record,
-      protocol,
-      clock,
-      isHttpAllowed: definition.isHttpAllowed,
-      addressPolicy: definition.addressPolicy,
-      renewAddresses: definition.renewAddresses,
-      // A copy: what is asked for in this transfer is no repetition of it.
+      ...options,
       digestWhole: wholeDigestOf(ports, definition),
+      // A copy: what is asked for in this transfer is no repetition of it.
       registeredBefore: new Set(record.folded()?.registeringIndexes),
       source: (fileIndex) => sourceAt(definition, fileIndex),
-      report: onTransferEvent,
       bytesPerSecond: () => telling.progress().bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
         telling.tellReplaced(event)

@@ -6,7 +6,7 @@ import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
-import { countSettled, isReceived } from '../core/journal/ledger.ts'
+import { isReceived } from '../core/journal/ledger.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
@@ -111,31 +111,30 @@ export async function receiptOf({ journal }: FlowContext, key: string): Promise<
 }
 
 async function summarizeSession({ journal }: FlowContext, key: string): Promise<SessionSummary> {
+  let folded: FoldedJournal | undefined
+  let error: ErrorSummary | undefined
   try {
-    const folded = foldJournal(await journal.read(key))
-    const { files } = folded.ledger
-    const { confirmedCount: filesConfirmed, failedCount: filesFailed } = countSettled(folded.ledger)
-    const received = files.flatMap((file) => file.parts).filter(isReceived)
-    const { flow, sessionId, leftSessionIds, beganAt: beganAtMs, isServiceTold } = folded
-    return {
-      sessionIds: sessionsOf(folded),
-      leftSessionIds,
-      key,
-      flow,
-      sessionId,
-      beganAtMs,
-      filesConfirmed,
-      filesFailed,
-      filesTotal: files.length,
-      status: statusOf(folded),
-      bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
-      confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
-      ...given({ isServiceTold }),
-    }
-  } catch (error) {
-    const nothing = { bytes: 0, confirmedBytes: 0, filesTotal: 0, filesConfirmed: 0, filesFailed: 0 }
-    const unknown = { flow: undefined, sessionId: undefined, sessionIds: [], leftSessionIds: [], beganAtMs: undefined }
-    return { key, ...unknown, status: 'open', ...nothing, error: summarize(error) }
+    folded = foldJournal(await journal.read(key))
+  } catch (reason) {
+    error = summarize(reason)
+  }
+  const { flow, sessionId, leftSessionIds = [], beganAt: beganAtMs, isServiceTold, ledger } = folded ?? {}
+  const { files = [], confirmedCount: filesConfirmed = 0, failedCount: filesFailed = 0 } = ledger ?? {}
+  const received = files.flatMap((file) => file.parts).filter(isReceived)
+  return {
+    sessionIds: sessionsOf(folded),
+    leftSessionIds,
+    key,
+    flow,
+    sessionId,
+    beganAtMs,
+    filesConfirmed,
+    filesFailed,
+    filesTotal: files.length,
+    status: folded === undefined ? 'open' : statusOf(folded),
+    bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
+    confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
+    ...given({ isServiceTold, error }),
   }
 }
 
@@ -169,8 +168,6 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     flow,
     params,
     protocol: protocolOf(context, folded, options),
-    isHttpAllowed: context.isHttpAllowed,
-    addressPolicy: context.addressPolicy,
     renewAddresses: options.renewAddresses,
     verifyDepth: options.verifyDepth ?? context.verifyDepth,
     files: ledger.files.map(({ plan: { fileIndex, name } }) => {

@@ -51,13 +51,8 @@ export function createTelling(options: {
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
   const snapshot = (): UploadProgress => {
     const ledger = record.folded()?.ledger
-    const { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs } = progress?.snapshot(now()) ?? NOTHING
     return {
-      sentBytes,
-      confirmedBytes,
-      totalBytes,
-      bytesPerSecond,
-      remainingMs,
+      ...(progress?.snapshot(now()) ?? NOTHING),
       filesConfirmed: ledger?.confirmedCount ?? 0,
       filesFailed: ledger?.failedCount ?? 0,
       filesTotal: ledger?.files.length ?? 0,

@@ -8,8 +8,8 @@ import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
 import type { RenewAddresses } from './renewal.ts'
 import type { UploadFile } from './upload.ts'
 
-/** What every flow of an Uplink shares. */
-export interface FlowPorts {
+/** What every flow of an Uplink shares, which storage addresses may be used among it. */
+export interface FlowPorts extends AddressRules {
   readonly engine: Engine
   readonly journal: Journal
   readonly clock: Clock
@@ -20,7 +20,7 @@ export interface FlowPorts {
   readonly contentHasher: Hasher | undefined
 }
 
-export interface UploadDefinition extends AddressRules {
+export interface UploadDefinition {
   readonly flow: FlowName
   /** Plain data from which the protocol can be made again; journalled, so never a credential. */
   readonly params: Readonly<Record<string, unknown>>

@@ -2,7 +2,6 @@
 
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/operations.ts'
-import type { HostPolicy } from '../core/address/address-policy.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
@@ -38,9 +37,6 @@ export interface VideosInput {
 
 export interface FlowContext extends FlowPorts {
   readonly client: ServiceClient
-  readonly isHttpAllowed: boolean
-  /** Which hosts a storage address may name. Default `any`. */
-  readonly addressPolicy?: HostPolicy | undefined
   /** Default for uploads that name none. */
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file of an earlier life again; absent where it cannot. */
@@ -66,8 +62,6 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     params: { ...params },
     protocol,
     renewAddresses,
-    isHttpAllowed: context.isHttpAllowed,
-    addressPolicy: context.addressPolicy,
     files: input.files.map((file) => ({ source: file.source, ...given({ frameRate: file.frameRate ?? frameRate }) })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }

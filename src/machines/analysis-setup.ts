@@ -13,7 +13,7 @@ import type {
   PollResult,
 } from './analysis-data.ts'
 import { isDoubtful, readRejection } from './rejection.ts'
-import { notProvided, setup } from './setup.ts'
+import { known, notProvided, setup } from './setup.ts'
 
 /** How often a draft is asked for in all, when each create ends without an answer. */
 const MAX_DRAFT_ATTEMPTS = 3
@@ -93,26 +93,11 @@ export function beginContext(input: AnalysisInput): AnalysisContext {
 /** What `done` of an analysis is told. */
 export function outputOf(context: AnalysisContext): AnalysisOutput {
   return {
-    status: decidedStatus(context),
+    status: known(context.status),
     segmentIds: context.segmentIds,
     analysisId: context.analysisId,
     hasPossibleDraft: context.hasPossibleDraft,
     serviceStatus: context.serviceStatus,
     error: context.error,
   }
-}
-
-export function knownSegments({ segmentIds }: AnalysisContext): AnalysisSegmentIds {
-  if (segmentIds === null) throw new Error('The segments are used before they are known')
-  return segmentIds
-}
-
-export function knownAnalysis({ analysisId }: AnalysisContext): AnalysisId {
-  if (analysisId === null) throw new Error('The analysis is used before it is known')
-  return analysisId
-}
-
-function decidedStatus({ status }: AnalysisContext): AnalysisStatus {
-  if (status === null) throw new Error('The analysis has ended without a status')
-  return status
 }

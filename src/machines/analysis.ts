@@ -3,7 +3,8 @@
 //
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
-import { beginContext, knownAnalysis, knownSegments, outputOf, setUpAnalysis } from './analysis-setup.ts'
+import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
+import { known } from './setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output
@@ -39,7 +40,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       invoke: {
         id: 'creatingDraft',
         src: 'creatingDraft',
-        input: ({ context }) => ({ segmentIds: knownSegments(context), isRepeat: context.isRepeat }),
+        input: ({ context }) => ({ segmentIds: known(context.segmentIds), isRepeat: context.isRepeat }),
         onDone: {
           target: 'draft',
           actions: [
@@ -74,7 +75,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       invoke: {
         id: 'submitting',
         src: 'submitting',
-        input: ({ context }) => ({ analysisId: knownAnalysis(context) }),
+        input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: { target: 'requested', actions: { type: 'keepServiceStatus', params: resultOf } },
         onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
       },
@@ -85,7 +86,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       invoke: {
         id: 'polling',
         src: 'polling',
-        input: ({ context }) => ({ analysisId: knownAnalysis(context) }),
+        input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: [
           {
             guard: {

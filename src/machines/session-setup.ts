@@ -12,7 +12,7 @@ import type {
   UploadSessionEvent,
   UploadSessionOutput,
 } from './session-data.ts'
-import { notProvided, setup } from './setup.ts'
+import { known, notProvided, setup } from './setup.ts'
 
 type SessionId = string | number
 
@@ -108,16 +108,11 @@ export function beginContext(input: MachineInput): UploadSessionContext {
 /** What `done` of a session is told. */
 export function outputOf(context: UploadSessionContext): UploadSessionOutput {
   return {
-    status: decidedStatus(context),
+    status: known(context.status),
     error: context.error,
     journalError: context.journalError,
     isServiceTold: context.isServiceTold,
   }
-}
-
-export function decidedStatus({ status }: UploadSessionContext): FinalStatus {
-  if (status === null) throw new Error('The session is settled before its status is decided')
-  return status
 }
 
 /** The status of a transfer that did not bring every file home. */

@@ -6,7 +6,8 @@
 // its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
 // There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
 
-import { beginContext, decidedStatus, outputOf, setUpSession } from './session-setup.ts'
+import { beginContext, outputOf, setUpSession } from './session-setup.ts'
+import { known } from './setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 
@@ -156,7 +157,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'settling',
         src: 'settling',
-        input: ({ context }) => ({ status: decidedStatus(context), error: context.error }),
+        input: ({ context }) => ({ status: known(context.status), error: context.error }),
         onDone: 'settled',
         onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
       },

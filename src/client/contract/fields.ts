@@ -8,12 +8,11 @@ export type ServiceId = string | number
 
 /** True for a real day of the calendar, written YYYY-MM-DD, in the years 1 to 9999. */
 export function isCalendarDate(text: string): boolean {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
-  if (match === null) return false
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-  const daysOfMonths = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-  return year >= 1 && day >= 1 && day <= (daysOfMonths[month - 1] ?? 0)
+  /* eslint-disable no-restricted-globals -- Reads a date that is given; asks for no time. */
+  const atMs = /^\d{4}-\d\d-\d\d$/.test(text) && text >= '0001' ? Date.parse(text) : NaN
+  // Of a day that a month does not have a parser makes one of the next, or none.
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(text)
+  /* eslint-enable no-restricted-globals */
 }
 
 /**
