@@ -46,9 +46,12 @@ function redactRun(run: string): string {
   return `://${authority.slice(authority.lastIndexOf('@') + 1)}${path}${rest === '' ? '' : '?…'}`
 }
 
-/** A text on one line that no terminal acts on: control characters and marks that turn text around become U+FFFD. */
+/** What no line shows as it is: control characters, other breaks of lines, and marks that turn text around. */
+export const UNSHOWN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+/** A text on one line that no terminal acts on: what no line shows becomes U+FFFD. */
 export function onOneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\u{FFFD}')
+  return text.replace(UNSHOWN, '\u{FFFD}')
 }
 
 /** Words of a foreign error are cut here: what a person must know of them stands at their beginning. */

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { formatBytes } from '../../core/plan.ts'
-import { onOneLine } from '../../core/redact.ts'
+import { UNSHOWN } from '../../core/redact.ts'
 import { stateFolder } from '../../node.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
@@ -94,11 +94,9 @@ function absolute(path: string | undefined): string | undefined {
 function quoted(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word
   // What no line shows as it is goes as bytes in the form of bash and zsh.
-  if (onOneLine(word) !== word) return `$'${word.replace(/['\\]/g, '\\$&').replace(HIDDEN, asBytes)}'`
+  if (word.search(UNSHOWN) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNSHOWN, asBytes)}'`
   return `'${word.replaceAll("'", `'\\''`)}'`
 }
-
-const HIDDEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 function asBytes(character: string): string {
   return [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')

@@ -4,7 +4,7 @@
 import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import { adviceOn } from '../../core/advice.ts'
 import type { UploadErrorCode } from '../../core/errors.ts'
-import { onOneLine } from '../../core/redact.ts'
+import { onOneLine, UNSHOWN } from '../../core/redact.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
 export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'
@@ -107,10 +107,9 @@ function withAdviceOnErrors(name: string, value: unknown): unknown {
 function toJson(value: unknown, isForPerson: boolean): string {
   if (value === undefined) return ''
   const text = JSON.stringify(value, undefined, isForPerson ? 2 : undefined)
-  // JSON escapes the lower control characters itself; these it lets through.
-  return text.replace(
-    /[\u007f-\u009f\p{Bidi_Control}]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  // JSON escapes the lower control characters itself, and the others it lets through. Its own breaks of lines stay.
+  return text.replace(UNSHOWN, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
 
