@@ -43,7 +43,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
     exitCode = tellEnd(error, { output, flow, interruption, durationMs: Date.now() - beganAtMs })
   }
   await output.flushed()
-  if (output.hasLost && exitCode === EXIT.done && isAsked(flow)) exitCode = EXIT.failed
+  if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
   // Connections that are kept open for the next request would hold the process for a while.
   interruption.end(exitCode)
 }
@@ -96,9 +96,9 @@ function wrongUse(error: CommanderError, command: CommandFlow | null): UploadErr
   )
 }
 
-/** Commands whose answer is all that they are run for; the others count by what they have done. */
-function isAsked(flow: CommandFlow | null): boolean {
-  return flow === 'receipt' || flow === 'sessions' || flow === 'api'
+/** Commands whose lines are all that they are run for; others that print no document count by what they have done. */
+function isListing(flow: CommandFlow | null): boolean {
+  return flow === 'receipt' || flow === 'sessions'
 }
 
 function hasFlag(args: readonly string[], flag: string): boolean {

@@ -54,6 +54,12 @@ describe.skipIf(!existsSync(FULL))('output that finds the disk full', () => {
     ['a receipt in JSON', () => ['receipt', 'show', key, '--json']],
     ['the sessions', () => ['sessions']],
     ['an answer of the service', () => ['api', 'GET', '/requested_analyses']],
+    ['the analyses', () => ['analysis', 'list']],
+    ['the analyses in JSON', () => ['analysis', 'list', '--json']],
+    [
+      'a segment, whose id stands nowhere else',
+      () => ['segment', 'create', '--movement-type', '1', '--dom-hand', 'RHA'],
+    ],
   ])('fails what was asked for it: %s', async (_, args) => {
     const { code, stderr } = await runIntoFull(...args())
 

@@ -26,13 +26,15 @@ export interface Output {
   say(text: string): void
   /** A line that is the answer to the command; nothing with `json`. */
   answer(text: string): void
-  /** A document as it is, such as the service's JSON; nothing with `json`. */
+  /** A document as it is, such as the service's JSON; nothing with `json`. It is what the command is run for. */
   document(value: unknown): void
   /** One line on stderr, in every mode. */
   complain(text: string): void
   /** Raw text to the terminal, for a live area. */
   draw(text: string): void
   setLive(area: LiveArea | undefined): void
+  /** True once `document` was called, in every mode. */
+  readonly isForDocument: boolean
   /** True when something for stdout was dropped by the system, such as a full disk, and not by a reader that went away. */
   readonly hasLost: boolean
   /** Settles when all is written, or nobody reads any more. */
@@ -53,7 +55,7 @@ export function createOutput(options: OutputOptions): Output {
   const isTerminal = stdout.isTTY && env['TERM'] !== 'dumb'
   const mode: OutputMode = isJson ? 'json' : isQuiet ? 'quiet' : isTerminal ? 'terminal' : 'lines'
   const err = tolerant(stderr)
-  let hasLost = false
+  let [hasLost, isForDocument] = [false, false]
   const out = tolerant(stdout, (error) => {
     hasLost = true
     const { message } = fileProblem(error, 'stdout', 'written')
@@ -80,12 +82,16 @@ export function createOutput(options: OutputOptions): Output {
       if (mode !== 'json') above(() => out.write(`${onOneLine(text)}\n`))
     },
     document(value) {
+      isForDocument = true
       if (mode !== 'json') above(() => out.write(`${toJson(value, stdout.isTTY)}\n`))
     },
     complain: (text) => above(() => err.write(`${onOneLine(text)}\n`)),
     draw: (text) => out.write(text),
     setLive(area) {
       live = area
+    },
+    get isForDocument() {
+      return isForDocument
     },
     get hasLost() {
       return hasLost
