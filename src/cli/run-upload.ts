@@ -18,23 +18,49 @@ export interface RunningUpload {
 /** How long an interrupted upload may take to end its attempts, ms. */
 const STOP_WITHIN_MS = 5_000
 
-/**
- * Follows the upload to its end, or to a clean stop after a signal. Rejects only for a mistake of the program; a failed
- * upload is a result.
- */
-export async function followUpload(upload: Upload, running: RunningUpload): Promise<UploadResult> {
-  const { output, interruption } = running
+/** An upload on its way to its end, or to a clean stop after a signal. */
+export interface FollowedUpload {
+  /** Rejects only for a mistake of the program; a failed upload is a result. */
+  readonly result: Promise<UploadResult>
+  /** Settles when the upload first waits for a host that is out of reach; perhaps never. */
+  readonly waits: Promise<void>
+  /** Puts it behind another upload, which then has the terminal and speaks of a stop; and before it again. */
+  hide(): void
+  show(): void
+}
+
+/** Follows the upload. */
+export function followUpload(upload: Upload, { output, interruption }: RunningUpload): FollowedUpload {
   const watching = watch(upload, output, interruption)
-  const ended = reportOf(upload)
-  try {
-    const first = await Promise.race([ended, interruption.happened])
-    if (typeof first === 'object') return resultOf(first)
-    output.say('Stopping: what has arrived is kept, parts on their way are ended. Ctrl-C once more stops at once.')
-    const late = await stopCleanly(upload, ended)
-    if (late !== undefined) return resultOf(late)
-    return interruptedResult(upload)
-  } finally {
-    watching.end()
+  let [isHidden, isOver] = [false, false]
+  const follow = async (): Promise<UploadResult> => {
+    const ended = reportOf(upload)
+    try {
+      const first = await Promise.race([ended, interruption.happened])
+      if (typeof first === 'object') return resultOf(first)
+      if (!isHidden) {
+        output.say('Stopping: what has arrived is kept, parts on their way are ended. Ctrl-C once more stops at once.')
+      }
+      const late = await stopCleanly(upload, ended)
+      return late === undefined ? interruptedResult(upload) : resultOf(late)
+    } finally {
+      isOver = true
+      watching.end()
+    }
+  }
+  return {
+    result: follow(),
+    waits: new Promise((resolve) => {
+      upload.on('waiting', () => resolve())
+    }),
+    hide() {
+      isHidden = true
+      watching.hide?.()
+    },
+    show() {
+      isHidden = false
+      if (!isOver) watching.show?.()
+    },
   }
 }
 
@@ -42,7 +68,7 @@ function watch(upload: Upload, output: Output, interruption: Interruption): Watc
   if (output.mode === 'json') return tellAsJson(upload, output, () => performance.now())
   if (output.mode !== 'terminal') return tellAsLines(upload, output)
   const view = tellOnTerminal(upload, output)
-  interruption.atOnce(() => view.restore())
+  interruption.atOnce(() => view.hide())
   return view
 }
 

@@ -125,6 +125,8 @@ function namedReason({ name, error }: FileReport): string {
 }
 
 function summaryLine({ status, files, durationMs, sessionId }: UploadResult, bytesBefore: number): string {
+  const session = sessionId === null ? '' : `, session ${sessionId}`
+  if (files.length === 0) return `${status}: nothing was sent${session}`
   const confirmed = files.filter((file) => file.status === 'confirmed')
   const verified = confirmed.filter((file) => file.verified).length
   const bytes = confirmed.reduce((sum, file) => sum + file.bytes, 0)
@@ -132,7 +134,6 @@ function summaryLine({ status, files, durationMs, sessionId }: UploadResult, byt
   const rate = durationMs > 0 && now > 0 ? ` (${formatRate((now / durationMs) * 1000)})` : ''
   const amount = now < bytes ? `${formatBytes(bytes)}, ${formatBytes(now)} of it now` : formatBytes(bytes)
   const what = confirmed.length === 0 ? 'after' : `${verified} verified, ${amount} in`
-  const session = sessionId === null ? '' : `, session ${sessionId}`
   return (
     `${status}: ${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ` +
     `${what} ${formatDuration(durationMs)}${rate}${session}`

@@ -1,30 +1,26 @@
-// `mocap-uplink resume`: finishes sessions of the journal, one after another.
+// `mocap-uplink resume`: finishes sessions of the journal.
 
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
 import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
-import type { Uplink } from '../../uplink.ts'
 import type { CommandContext } from '../command-context.ts'
-import { errorLine } from '../views/error-line.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { writeReceipt } from '../receipt-file.ts'
-import { sayHowToGoOn } from '../views/how-to-go-on.ts'
 import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
-import { followUpload } from '../run-upload.ts'
+import { resumeAll } from '../resume-all.ts'
 import { isResumable } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
-import { exitCodeOf, jointStatus, printResult, worstExitCode, type UploadResult } from '../upload-result.ts'
+import { exitCodeOf, jointStatus, worstExitCode, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
 import { summariesOf } from './sessions.ts'
 
 const HELP =
-  'Without a key every session that is not confirmed or cancelled is taken up, one after another. Files ' +
-  "that had failed are tried once more. With --json each of several sessions ends with an event 'ended', " +
-  'and the result has all their files.'
+  'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
+  'host that is out of reach lets the next ones go on meanwhile. Files that had failed are tried once more. With --json ' +
+  "each of several sessions ends with an event 'ended', and the result has all their files."
 
 export function addResumeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -65,54 +61,6 @@ function choose(
 export function knownSession(sessions: readonly SessionSummary[], key: string, folder: string): SessionSummary {
   const known = sessions.find((session) => session.key === key)
   return known ?? invalid(`No session "${key}" is in ${folder}. See mocap-uplink sessions.`)
-}
-
-interface Task {
-  readonly sessions: readonly SessionSummary[]
-  readonly kept: KeptSessions
-  readonly uplink: Uplink
-  readonly options: SharedOptions
-}
-
-async function resumeAll(context: CommandContext, output: Output, task: Task): Promise<UploadResult[]> {
-  const { sessions, kept, options } = task
-  const results: UploadResult[] = []
-  for (const session of sessions) {
-    if (context.interruption.reason !== undefined) break
-    if (sessions.length > 1) output.say(`Session ${session.key} (${results.length + 1} of ${sessions.length})`)
-    const result = await resumeOne(context, output, task, session)
-    results.push(result)
-    printResult(output, result, {
-      event: sessions.length > 1 ? 'ended' : 'result',
-      bytesBefore: session.confirmedBytes,
-    })
-    sayHowToGoOn(output, result, options, context.env)
-    if (options.receipt !== undefined) {
-      const path = sessions.length > 1 ? `${options.receipt}.${session.key}` : options.receipt
-      await writeReceipt(path, kept.journal, session.key, output)
-    }
-    if (result.status === 'interrupted') await kept.close()
-  }
-  return results
-}
-
-/** A session that cannot be taken up is a failed one, so that the others are tried too. */
-async function resumeOne(
-  { interruption }: CommandContext,
-  output: Output,
-  { uplink }: Task,
-  { key, flow, sessionId, bytes }: SessionSummary,
-): Promise<UploadResult> {
-  try {
-    const upload = await uplink.resume(key)
-    const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
-    output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
-    output.say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
-    return await followUpload(upload, { output, interruption })
-  } catch (error) {
-    const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
-    return { ...known, status: 'failed', key, durationMs: 0, files: [], error: errorLine(error) }
-  }
 }
 
 /** The last word about none or several sessions. */

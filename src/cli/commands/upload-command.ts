@@ -42,7 +42,7 @@ export async function runUploadCommand(
   }
   const upload = request.start(uplink)
   output.event('start', { flow: request.flow, key: upload.key, files: plan.files.length, bytes: plan.bytes })
-  const result = await followUpload(upload, { output, interruption: context.interruption })
+  const result = await followUpload(upload, { output, interruption: context.interruption }).result
   const stoppedBy = context.interruption.reason
   printResult(output, result)
   sayHowToGoOn(output, result, options, context.env)

@@ -136,7 +136,7 @@ async function follow(upload: Upload, running: RunningUpload): Promise<UploadRes
   const { output } = running
   output.say(upload.flow === 'capture' ? 'Uploading captures …' : 'Uploading videos …')
   output.event('start', { flow: upload.flow, key: upload.key })
-  const result = await followUpload(upload, running)
+  const result = await followUpload(upload, running).result
   output.event('flow', { ...result })
   for (const file of result.files) {
     if (file.error !== undefined) output.complain(`failed: ${file.name}: ${withAdvice(file.error)}`)

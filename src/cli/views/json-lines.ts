@@ -9,6 +9,9 @@ const PROGRESS_EVERY_MS = 1000
 export interface Watching {
   /** What is left to tell before the result. */
   end(): void
+  /** Leaves the live part of the terminal to another upload, and takes it again; troubles are told all the time. */
+  hide?(): void
+  show?(): void
 }
 
 /** `host` and `reason` are those of a service; of a storage there are none. */
@@ -17,29 +20,31 @@ export function outageFields({ sinceMs, untilMs, giveUpAtMs, host, reason }: Out
   return { since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), host, reason }) }
 }
 
-/** Tells the upload's events in JSON. `nowMs` is monotonic. */
+/** Tells the upload's events in JSON, each with the key of the upload: several may go on at a time. `nowMs` is monotonic. */
 export function tellAsJson(upload: Upload, output: Output, nowMs: () => number): Watching {
   let toldAtMs = -Infinity
   let untold: UploadProgress | undefined
+  const event = (name: string, fields: Readonly<Record<string, unknown>>) =>
+    output.event(name, { key: upload.key, ...fields })
   const tell = (progress: UploadProgress) => {
     toldAtMs = nowMs()
     untold = undefined
-    output.event('progress', { ...progress, remainingMs: progress.remainingMs ?? null })
+    event('progress', { ...progress, remainingMs: progress.remainingMs ?? null })
   }
-  output.event('state', { state: upload.state })
-  upload.on('state', ({ state }) => output.event('state', { state }))
+  event('state', { state: upload.state })
+  upload.on('state', ({ state }) => event('state', { state }))
   upload.on('progress', (progress) => {
     if (nowMs() - toldAtMs >= PROGRESS_EVERY_MS) tell(progress)
     else untold = progress
   })
-  upload.on('file', (file) => output.event('file', { ...file }))
-  upload.on('retry', (retry) => output.event('retry', { ...retry }))
-  upload.on('waiting', (outage) => output.event('waiting', outageFields(outage)))
-  upload.on('session.replaced', (replaced) => output.event('session.replaced', { ...replaced }))
+  upload.on('file', (file) => event('file', { ...file }))
+  upload.on('retry', (retry) => event('retry', { ...retry }))
+  upload.on('waiting', (outage) => event('waiting', outageFields(outage)))
+  upload.on('session.replaced', (replaced) => event('session.replaced', { ...replaced }))
   upload.on('shortfall', ({ deadlineMs, ...times }) =>
-    output.event('shortfall', { deadline: new Date(deadlineMs).toISOString(), ...times }),
+    event('shortfall', { deadline: new Date(deadlineMs).toISOString(), ...times }),
   )
-  upload.on('warning', (warning) => output.event('warning', { ...warning }))
+  upload.on('warning', (warning) => event('warning', { ...warning }))
   return {
     end() {
       // The last word about progress comes less than a second after the one before.

@@ -17,15 +17,15 @@ const HIDE_CURSOR = '\x1b[?25l'
 const SHOW_CURSOR = '\x1b[?25h'
 const [BOLD, PLAIN] = ['\x1b[1m', '\x1b[22m']
 
-export interface LiveView extends Watching {
-  /** Gives the terminal back: the area is taken away and the cursor shown. Idempotent. */
-  restore(): void
-}
+export type LiveView = Required<Watching>
 
-/** Draws the upload until `end`. */
+/**
+ * Draws the upload until `end`. While it is hidden the terminal is as it was: the area is taken away and the cursor shown.
+ */
 export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   let drawn: readonly string[] = []
-  let [isDirty, isOver] = [true, false]
+  let timer: NodeJS.Timeout | undefined
+  let isDirty = true
   let [restUntilMs, drawnAtMs, retries] = [0, 0, 0]
   let outage: UploadEvents['waiting'] | undefined
 
@@ -35,7 +35,7 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
       drawn = []
     },
     draw() {
-      if (isOver) return
+      if (timer === undefined) return
       const files = upload.files()
       drawnAtMs = performance.now()
       restUntilMs = drawnAtMs + (files.length / FILES_A_SECOND) * 1000
@@ -73,26 +73,28 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   })
   tellTroubles(upload, (text) => output.say(text), output)
 
-  const timer = setInterval(() => {
+  const look = () => {
     const nowMs = performance.now()
     if ((!isDirty && nowMs - drawnAtMs < LOOK_AGAIN_MS) || nowMs < restUntilMs) return
     isDirty = false
     area.draw()
-  }, REDRAW_EVERY_MS)
-  timer.unref()
-  output.draw(HIDE_CURSOR)
-  output.setLive(area)
-  area.draw()
-
-  const restore = () => {
-    if (isOver) return
-    isOver = true
+  }
+  const show = () => {
+    timer = setInterval(look, REDRAW_EVERY_MS).unref()
+    output.draw(HIDE_CURSOR)
+    output.setLive(area)
+    area.draw()
+  }
+  const hide = () => {
+    if (timer === undefined) return
     clearInterval(timer)
+    timer = undefined
     output.setLive(undefined)
     area.erase()
     output.draw(SHOW_CURSOR)
   }
-  return { restore, end: restore }
+  show()
+  return { show, hide, end: hide }
 }
 
 /**

@@ -1,0 +1,98 @@
+// Takes up sessions of the journal one after another. One that waits for a host out of reach is left behind, to go on by
+// itself: a storage that is dead must not keep those of other hosts waiting for as long as --give-up-after says.
+
+import { formatBytes } from '../core/plan.ts'
+import type { SessionSummary } from '../flows/sessions.ts'
+import type { Uplink } from '../uplink.ts'
+import type { CommandContext } from './command-context.ts'
+import type { KeptSessions } from './kept-sessions.ts'
+import type { SharedOptions } from './options/options.ts'
+import { writeReceipt } from './receipt-file.ts'
+import { followUpload, type FollowedUpload } from './run-upload.ts'
+import { printResult, type UploadResult } from './upload-result.ts'
+import { errorLine } from './views/error-line.ts'
+import { sayHowToGoOn } from './views/how-to-go-on.ts'
+import type { Output } from './views/output.ts'
+
+export interface ResumeTask {
+  readonly sessions: readonly SessionSummary[]
+  readonly kept: KeptSessions
+  readonly uplink: Uplink
+  readonly options: SharedOptions
+}
+
+/** So many sessions at a time at most, each with its ledger in memory; the last of them is waited for. */
+const MOST_AT_A_TIME = 16
+
+/** Gives the results in the order of the sessions; after a signal without those that were not taken up. */
+export async function resumeAll(context: CommandContext, output: Output, task: ResumeTask): Promise<UploadResult[]> {
+  const { sessions, kept } = task
+  const taken: Promise<UploadResult>[] = []
+  const behind = new Map<string, FollowedUpload>()
+  for (const session of sessions) {
+    if (context.interruption.reason !== undefined) break
+    const { key } = session
+    if (sessions.length > 1) output.say(`Session ${key} (${taken.length + 1} of ${sessions.length})`)
+    const upload = await takeUp(context, output, task, session)
+    const end = (result: UploadResult) => tellEnd(context, output, task, { session, result })
+    if (!('waits' in upload)) {
+      taken.push(end(upload))
+      continue
+    }
+    behind.set(key, upload)
+    const ended = upload.result.then(end).finally(() => behind.delete(key))
+    taken.push(ended)
+    const isLast = taken.length === sessions.length || behind.size === MOST_AT_A_TIME
+    await Promise.race(isLast ? [ended] : [ended, upload.waits])
+    if (!behind.has(key) || isLast) continue
+    upload.hide()
+    output.say(`Session ${key} waits; the next one goes on meanwhile.`)
+  }
+  for (const upload of behind.values()) {
+    upload.show()
+    await upload.result
+  }
+  const results = await Promise.all(taken)
+  if (results.some(({ status }) => status === 'interrupted')) await kept.close()
+  return results
+}
+
+/** A session that cannot be taken up is a failed one, so that the others are tried too. */
+async function takeUp(
+  { interruption }: CommandContext,
+  output: Output,
+  { uplink }: ResumeTask,
+  { key, flow, sessionId, bytes }: SessionSummary,
+): Promise<FollowedUpload | UploadResult> {
+  try {
+    const upload = await uplink.resume(key)
+    const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
+    output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
+    output.say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
+    return followUpload(upload, { output, interruption })
+  } catch (error) {
+    const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
+    return { ...known, status: 'failed', key, durationMs: 0, files: [], error: errorLine(error) }
+  }
+}
+
+interface Ended {
+  readonly session: SessionSummary
+  readonly result: UploadResult
+}
+
+async function tellEnd(
+  { env }: CommandContext,
+  output: Output,
+  { sessions, kept, options }: ResumeTask,
+  { session, result }: Ended,
+): Promise<UploadResult> {
+  const isOneOfMany = sessions.length > 1
+  printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore: session.confirmedBytes })
+  sayHowToGoOn(output, result, options, env)
+  if (options.receipt !== undefined) {
+    const path = isOneOfMany ? `${options.receipt}.${session.key}` : options.receipt
+    await writeReceipt(path, kept.journal, session.key, output)
+  }
+  return result
+}

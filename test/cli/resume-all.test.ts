@@ -1,0 +1,120 @@
+// `resume` without a key, where one session cannot go on: the others are not kept waiting by it.
+
+import { mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+
+import { diskJournal } from '../../src/node.ts'
+import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
+import { buildCli, CAPTURE, jsonLines, lastLine, type CliUnderTest } from './cli-under-test.ts'
+
+/** Nobody listens there. */
+const DEAD_STORAGE = 'http://127.0.0.1:1'
+
+let cli: CliUnderTest
+let service: IndependentService
+let stateDir: string
+
+beforeAll(async () => {
+  cli = await buildCli()
+  await writeFile(join(cli.folder, 'clip.mp4'), 'content')
+  await writeFile(join(cli.folder, 'take.action'), 'movement')
+})
+afterAll(() => cli.remove())
+beforeEach(async () => {
+  stateDir = join(await mkdtemp(join(cli.folder, 'state-')), 'sessions')
+  service = await startIndependentService()
+})
+afterEach(() => service.close())
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey, MOCAP_STATE_DIR: stateDir, ...more }
+}
+
+/** A session whose addresses lead to a host that does not answer. */
+async function keptWithDeadStorage(key: string): Promise<void> {
+  const path = join(cli.folder, 'clip.mp4')
+  const { size, mtimeMs } = await stat(path)
+  const journal = await diskJournal({ folder: stateDir }).open(key)
+  const params = { movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 }
+  const plan = { fileIndex: 0, name: 'clip.mp4', sizeBytes: size, partSizeBytes: size, partCount: 1 }
+  await journal.append([
+    {
+      ...{ at: 1, type: 'session.begun', version: 1, key, flow: 'video', params, locations: [path] },
+      files: [{ ...plan, modifiedAtMs: Math.floor(mtimeMs) }],
+    },
+    {
+      ...{ at: 2, type: 'session.created', sessionId: 's1' },
+      files: [{ fileIndex: 0, serverFileId: 1, addresses: [`${DEAD_STORAGE}/k`] }],
+    },
+  ])
+  await journal.close()
+}
+
+/** A capture that failed for its credentials, and would be confirmed with the right ones. */
+async function keptCapture(): Promise<string> {
+  const env = environment({ MOCAP_API_KEY: 'wrong' })
+  return String(lastLine((await cli.run(['capture', 'take.action', ...CAPTURE, '--json'], env)).stdout)['key'])
+}
+
+it('goes on with the sessions behind one whose storage is out of reach, and says so', async () => {
+  await keptWithDeadStorage('video-dead')
+  const capture = await keptCapture()
+
+  const resume = cli.start(['resume', '--json'], environment())
+  await resume.seen(new RegExp(`"event":"ended".*"key":"${capture}"`))
+  resume.process.kill('SIGINT')
+  const { code, stdout } = await resume.ended
+
+  expect(code).toBe(130)
+  const lines = jsonLines(stdout)
+  expect(lines.filter(({ event }) => event === 'ended')).toMatchObject([
+    { key: capture, status: 'confirmed' },
+    { key: 'video-dead', status: 'interrupted' },
+  ])
+  expect(lines.filter(({ event }) => event === 'state' || event === 'file').every(({ key }) => key !== undefined)).toBe(
+    true,
+  )
+  expect(lines.at(-1)).toMatchObject({
+    ...{ event: 'result', flow: 'resume', status: 'interrupted' },
+    sessions: [
+      { key: 'video-dead', status: 'interrupted' },
+      { key: capture, status: 'confirmed' },
+    ],
+  })
+})
+
+it('tells a person which session waits, stops all with one word, and gives every lock back', async () => {
+  await keptWithDeadStorage('video-dead-1')
+  await keptWithDeadStorage('video-dead-2')
+  const capture = await keptCapture()
+
+  const resume = cli.start(['resume'], environment())
+  await resume.seen(/^confirmed: 1 of 1 file/m)
+  resume.process.kill('SIGTERM')
+  const { code, stdout, stderr } = await resume.ended
+  const again = await cli.run(['cancel', 'video-dead-1', '--dry-run'], environment())
+
+  expect(code).toBe(143)
+  expect(stdout.match(/^Session .* waits; the next one goes on meanwhile\.$/gm)).toEqual([
+    'Session video-dead-1 waits; the next one goes on meanwhile.',
+    'Session video-dead-2 waits; the next one goes on meanwhile.',
+  ])
+  expect(stdout).toContain(`Session ${capture} (3 of 3)`)
+  expect(stdout.match(/^Stopping: /gm)).toHaveLength(1)
+  expect(stdout.match(/^interrupted: .*$/gm)).toHaveLength(3)
+  for (const key of ['video-dead-1', 'video-dead-2']) expect(stderr).toContain(`To finish: mocap-uplink resume ${key} `)
+  expect(again.code).toBe(0)
+})
+
+it('says of a session that another process drives that nothing was done here', async () => {
+  await keptWithDeadStorage('video-busy')
+  const journal = await diskJournal({ folder: stateDir }).open('video-busy')
+
+  const { code, stdout, stderr } = await cli.run(['resume'], environment())
+  await journal.close()
+
+  expect(code).toBe(1)
+  expect(stdout).toBe('failed: nothing was sent, session s1\n')
+  expect(stderr).toMatch(/^error: The session "video-busy" cannot be opened: process \d+ is working on it/)
+})
