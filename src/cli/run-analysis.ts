@@ -5,6 +5,7 @@ import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flow
 import { outageTeller } from './views/change-lines.ts'
 import { errorLine, fullLine } from './views/error-line.ts'
 import { outageFields } from './views/json-lines.ts'
+import { inWords } from './views/operation-words.ts'
 import { EXIT, SIGNAL_EXIT } from './exit-codes.ts'
 import type { Output } from './views/output.ts'
 import type { Interruption } from './signals.ts'
@@ -54,7 +55,7 @@ export async function followAnalysis(
   })
   analysis.on('warning', (warning) => {
     output.event('warning', { ...warning })
-    output.complain(`warning: ${warning.message}`)
+    output.complain(`warning: ${inWords(warning.message)}`)
   })
   const ended = analysis.done().catch((error: unknown) => {
     if (!(error instanceof AnalysisFailedError)) throw error

@@ -16,6 +16,8 @@ export interface UploadResult {
   readonly key: string
   readonly sessionId: string | number | null
   readonly bytes: number
+  /** After an interruption: what has a receipt, and is not sent again. */
+  readonly confirmedBytes?: number
   readonly durationMs: number
   readonly files: readonly FileReport[]
   readonly error?: ErrorSummary
@@ -46,7 +48,7 @@ export function resultOf(report: UploadReport): UploadResult {
 }
 
 /** The result of an upload that was stopped on the way. */
-export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state'>): UploadResult {
+export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'progress'>): UploadResult {
   const { flow, key, sessionId = null, bytes, durationMs, files, hasPossibleOrphan } = upload.snapshot()
   // A create that is still without its answer may have made a session that nobody will know of.
   const isAsked = upload.state === 'creating' && files.length > 0
@@ -56,6 +58,7 @@ export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state'>): U
     key,
     sessionId,
     bytes,
+    confirmedBytes: upload.progress().confirmedBytes,
     durationMs: Math.round(durationMs),
     files,
     ...(hasPossibleOrphan || isAsked ? { hasPossibleOrphan: true } : {}),
@@ -124,7 +127,8 @@ function namedReason({ name, error }: FileReport): string {
   return words.startsWith(`${name}: `) ? words : `${name}: ${words}`
 }
 
-function summaryLine({ status, files, durationMs, sessionId }: UploadResult, bytesBefore: number): string {
+function summaryLine(result: UploadResult, bytesBefore: number): string {
+  const { status, files, durationMs, sessionId, confirmedBytes = 0 } = result
   const session = sessionId === null ? '' : `, session ${sessionId}`
   if (files.length === 0) return `${status}: nothing was sent${session}`
   const confirmed = files.filter((file) => file.status === 'confirmed')
@@ -134,8 +138,10 @@ function summaryLine({ status, files, durationMs, sessionId }: UploadResult, byt
   const rate = durationMs > 0 && now > 0 ? ` (${formatRate((now / durationMs) * 1000)})` : ''
   const amount = now < bytes ? `${formatBytes(bytes)}, ${formatBytes(now)} of it now` : formatBytes(bytes)
   const what = confirmed.length === 0 ? 'after' : `${verified} verified, ${amount} in`
+  const there =
+    confirmedBytes > bytes ? `, ${formatBytes(confirmedBytes)} of ${formatBytes(result.bytes)} are there` : ''
   return (
     `${status}: ${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ` +
-    `${what} ${formatDuration(durationMs)}${rate}${session}`
+    `${what} ${formatDuration(durationMs)}${rate}${there}${session}`
   )
 }

@@ -55,7 +55,7 @@ describe('a signal', () => {
 
     expect(code).toBe(expected)
     expect(lastLine(stdout)).toMatchObject({
-      ...{ event: 'result', flow: 'video', status: 'interrupted', bytes: 12 * MIB + 7 },
+      ...{ event: 'result', flow: 'video', status: 'interrupted', bytes: 12 * MIB + 7, confirmedBytes: 7 },
       sessionId: service.storedFiles()[0]?.sessionId,
       files: [
         { name: 'small.mp4', status: 'confirmed', verified: true },

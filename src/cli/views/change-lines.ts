@@ -1,13 +1,18 @@
 // An upload as a line per change, for logs and pipes; `--quiet` leaves only what went wrong.
 
 import { formatBytes } from '../../core/plan.ts'
-import type { Outage, Upload } from '../../flows/upload.ts'
+import type { Outage, Upload, UploadState } from '../../flows/upload.ts'
+import { reasonOf } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
+import { inWords } from './operation-words.ts'
 import type { Output } from './output.ts'
 import { countOf, formatDuration, formatTime } from './wording.ts'
 
 /** The wall clock may have been set by so much between two tellings of one outage. */
 const SAME_OUTAGE_MS = 1_000
+
+/** Of the end the result speaks, which is the next line. */
+const IS_ENDING: ReadonlySet<UploadState> = new Set(['settling', 'confirmed', 'partial', 'failed', 'cancelled'])
 
 /** Tells the upload's changes line by line. */
 export function tellAsLines(upload: Upload, output: Output): Watching {
@@ -17,7 +22,7 @@ export function tellAsLines(upload: Upload, output: Output): Watching {
   let total: number | undefined
   const place = () => `${confirmed + failed} of ${(total ??= upload.files().length)}`
   upload.on('state', ({ state }) => {
-    if (state !== 'settling') output.say(state)
+    if (!IS_ENDING.has(state)) output.say(state)
   })
   upload.on('file', (file) => {
     if (file.state === 'confirmed') {
@@ -26,7 +31,7 @@ export function tellAsLines(upload: Upload, output: Output): Watching {
     }
     if (file.state === 'failed') {
       failed += 1
-      output.say(`failed ${file.name} (${place()}): ${file.error?.message ?? 'no reason given'}`)
+      output.say(`failed ${file.name} (${place()}): ${reasonOf(file)}`)
     }
   })
   tellTroubles(upload, (text) => output.say(text), output)
@@ -49,7 +54,7 @@ export function tellTroubles(upload: Upload, say: (text: string) => void, output
         'files that are then not confirmed start again in a new session',
     ),
   )
-  upload.on('warning', ({ message }) => output.complain(`warning: ${message}`))
+  upload.on('warning', ({ message }) => output.complain(`warning: ${inWords(message)}`))
 }
 
 /** Says of each outage once that somebody is waited for, who, why and until when. */

@@ -3,6 +3,7 @@
 import { adviceOn } from '../../core/advice.ts'
 import { redactText } from '../../core/redact.ts'
 import { isUploadError, summarize, TransportError, type ErrorSummary } from '../../core/errors.ts'
+import { inWords } from './operation-words.ts'
 
 const DEEPEST = 5
 /** What the errors above the transport's say in their own words. */
@@ -27,7 +28,14 @@ export function fullLine({ code, message }: ErrorSummary): string {
 /** The words and what to do. */
 export function withAdvice({ code, message }: ErrorSummary): string {
   const end = /[.!?]$/.test(message) ? '' : '.'
-  return UNADVISED.has(code) ? `${message}${end} ${adviceOn(code)}` : message
+  return inWords(UNADVISED.has(code) ? `${message}${end} ${adviceOn(code)}` : message)
+}
+
+/** Why a file failed, without its name: most errors of a file begin with that, and who tells them says it already. */
+export function reasonOf({ name, error }: { readonly name: string; readonly error?: ErrorSummary }): string {
+  if (error === undefined) return 'no reason given'
+  const { message } = error
+  return inWords(message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message)
 }
 
 /** Codes whose messages say what happened, in the words of the far end or the system, and no more. */

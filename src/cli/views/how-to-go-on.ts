@@ -19,7 +19,10 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     return
   }
   const missing = files.filter((file) => file.status !== 'confirmed')
-  const bytes = missing.reduce((sum, file) => sum + file.bytes, 0)
+  const bytes =
+    result.confirmedBytes === undefined
+      ? missing.reduce((sum, file) => sum + file.bytes, 0)
+      : result.bytes - result.confirmedBytes
   const what = `Missing: ${missing.length} of ${countOf(files.length, 'file')}, ${formatBytes(bytes)}.`
   if (isRefusedAtOnce(result)) {
     const drop = commandLine('cancel', key, options, env)

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
 import { tellTroubles } from './change-lines.ts'
+import { reasonOf } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
 import type { LiveArea, Output } from './output.ts'
 import { progressLines } from './progress-lines.ts'
@@ -69,7 +70,7 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   })
   upload.on('file', (file) => {
     mark()
-    if (file.state === 'failed') output.say(`failed ${file.name}: ${file.error?.message ?? 'no reason given'}`)
+    if (file.state === 'failed') output.say(`failed ${file.name}: ${reasonOf(file)}`)
   })
   tellTroubles(upload, (text) => output.say(text), output)
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 
-import { errorLine, fullLine } from '../../../src/cli/views/error-line.ts'
+import { errorLine, fullLine, reasonOf } from '../../../src/cli/views/error-line.ts'
 import { TransportError, UploadError } from '../../../src/core/errors.ts'
 
 describe('the line of an error', () => {
@@ -19,6 +19,15 @@ describe('the line of an error', () => {
     const unknown = new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'Unknown option. See mocap-uplink --help.')
 
     expect(fullLine(errorLine(unknown))).toBe('Unknown option. See mocap-uplink --help. (ERR_UPLOAD_INVALID_ARGUMENT)')
+  })
+
+  it('names a call in a person’s words, and a file once', () => {
+    const message = 'a.mp4: Gave up videoUploads.confirm after 6 attempts. The last: The service failed.'
+    const error = errorLine(new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', message))
+
+    expect(fullLine(error)).toMatch(/^a\.mp4: Gave up the confirmation of a file after 6 attempts\. /)
+    expect(reasonOf({ name: 'a.mp4', error })).toMatch(/^Gave up the confirmation of a file after 6 attempts\. /)
+    expect(error.message).toBe(message)
   })
 
   it('names what the network said before it says what to do', () => {
