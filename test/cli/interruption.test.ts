@@ -14,6 +14,7 @@ import type { CliProcess, CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
 const FOREVER = { delayMs: 600_000 }
+const NOBODY = 'http://127.0.0.1:1'
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -85,6 +86,22 @@ describe('a signal', () => {
 
     expect(code).toBe(130)
     expect(stdout).not.toContain('interrupted:')
+  })
+
+  it('that comes twice while the service is waited for leaves a session that another process takes up', async () => {
+    service = await startIndependentService()
+    const down = { ...environment(), MOCAP_BASE_URL: NOBODY }
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--json', '--give-up-after', '12h'], down)
+    await upload.seen(/"event":"waiting"/)
+
+    upload.process.kill('SIGINT')
+    upload.process.kill('SIGINT')
+    const { code, stdout } = await upload.ended
+    const resumed = await cli.run(['resume', /"key":"([^"]+)"/.exec(stdout)![1]!], environment())
+
+    expect(code).toBe(130)
+    expect(resumed).toMatchObject({ code: 0, stderr: '' })
+    expect(service.requestsOf('create')).toHaveLength(1)
   })
 
   it('of a hang-up may come twice, from the system and from the shell', async () => {
