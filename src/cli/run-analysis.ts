@@ -33,6 +33,8 @@ const WORDS: Readonly<Record<AnalysisReport['status'], AnalysisWord>> = {
   deadline: 'requested',
   stopped: 'interrupted',
 }
+/** Of the end the result speaks, which is the next line. */
+const IS_ENDING: ReadonlySet<string> = new Set(Object.keys(WORDS))
 const STOP_WITHIN_MS = 5_000
 
 /** Tells the analysis as it goes. A failed one is a result; rejects only for a mistake of the program. */
@@ -42,7 +44,7 @@ export async function followAnalysis(
 ): Promise<AnalysisResult> {
   analysis.on('state', ({ state }) => {
     output.event('state', { state })
-    output.say(`analysis: ${wordsOf(state)}`)
+    if (!IS_ENDING.has(state)) output.say(`analysis: ${wordsOf(state)}`)
   })
   analysis.on('status', ({ serviceStatus }) => {
     output.event('state', { state: analysis.state, serviceStatus })

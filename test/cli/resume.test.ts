@@ -145,7 +145,7 @@ describe('an upload that was interrupted', () => {
         { name: 'big.mp4', status: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } },
       ],
     })
-    expect(stderr).toMatch(/\nMissing: 1 of 2 files, 12 MiB\. Upload the 1 file that changed as a new session\.\n$/)
+    expect(stderr).toMatch(/\nMissing: 1 of 2 files, 12 MiB\. Upload the file that changed as a new session\.\n$/)
     expect(putsOf('big.mp4')).toEqual([1, 2, 3])
   })
 

@@ -208,3 +208,20 @@ describe.concurrent('credentials', () => {
     expect(missing).toMatch(/--api-key-file: "gone\.txt" cannot be read: there is nothing at this path/)
   })
 })
+
+it.skipIf(process.platform !== 'linux').each([
+  [
+    'a file',
+    'key.txt',
+    /The journal "[^"]+key\.txt" cannot be made: there is a file where the folder should be\. Move /,
+  ],
+  ['no folder', '/proc/none', /cannot be made: no folder can be made there\. Choose another state folder\./],
+])('a state folder that is %s is told in words', async (_what, folder, words) => {
+  const { code, stdout, stderr } = await cli.run(
+    ['video', 'swing.mp4', ...VIDEO, '--state-dir', folder, '--quiet'],
+    env,
+  )
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed: nothing was sent\n' })
+  expect(stderr).toMatch(words)
+})

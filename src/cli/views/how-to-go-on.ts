@@ -30,7 +30,8 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     return
   }
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
-  const anew = changed === 0 ? '' : ` Upload the ${countOf(changed, 'file')} that changed as a new session.`
+  const anew =
+    changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session.`
   const way = changed === missing.length ? '' : ` To finish: ${commandLine('resume', key, options, env)}`
   output.complain(what + anew + way)
 }

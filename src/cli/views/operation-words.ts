@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<OperationName, string>> = {
   'playerGroupSegments.update': 'the change of a segment',
   'requestedAnalyses.list': 'the listing of analyses',
   'requestedAnalyses.create': 'the creation of the analysis',
-  'requestedAnalyses.get': 'the question for the analysis',
+  'requestedAnalyses.get': 'the query for the analysis',
   'requestedAnalyses.update': 'the change of the analysis',
   'requestedAnalyses.submit': 'the submission of the analysis',
   'videoUploads.create': 'the creation of the video session',

@@ -7,11 +7,11 @@ import { TransportError, UploadError } from '../../../src/core/errors.ts'
 
 describe('the line of an error', () => {
   it('says what to do where the message only says what happened', () => {
-    const refused = new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', 'The service refused the key')
+    const refused = new UploadError('ERR_UPLOAD_SERVICE_REFUSED', 'The service refused it')
 
     expect(fullLine(errorLine(refused))).toBe(
-      'The service refused the key. Check key or token, then try again; a session that was begun can be resumed. ' +
-        '(ERR_UPLOAD_CREDENTIALS_REFUSED)',
+      'The service refused it. Correct what the service names in the message, or ask those who run it. ' +
+        '(ERR_UPLOAD_SERVICE_REFUSED)',
     )
   })
 

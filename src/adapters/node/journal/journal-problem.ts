@@ -16,13 +16,16 @@ const EXPLANATIONS: ReadonlyMap<string, string> = new Map([
   ['EISDIR', 'there is a folder where the file should be. Move it away'],
   ['EMFILE', 'too many files are open. Raise the limit of open files'],
   ['ENFILE', 'the system has too many files open. Close other programs'],
+  ['EEXIST', 'there is a file where the folder should be. Move it away, or choose another state folder'],
   ['ENOENT', 'it is gone. Whatever cleans this folder must leave the journals of unfinished sessions alone'],
 ])
 
-/** `action` completes "cannot be …": written, read, locked. The system's own error is the cause. */
+const NO_PLACE = 'no folder can be made there. Choose another state folder'
+
+/** `action` completes "cannot be …": made, written, read, locked. The system's own error is the cause. */
 export function journalProblem(error: unknown, path: string, action: string): UploadError {
   const code = errorCode(error)
-  const known = code === undefined ? undefined : EXPLANATIONS.get(code)
+  const known = action === 'made' && code === 'ENOENT' ? NO_PLACE : EXPLANATIONS.get(code ?? '')
   const why = known ?? `the system says ${code ?? 'nothing more'}. Check the file and its disk`
   return new UploadError('ERR_UPLOAD_JOURNAL', `The journal "${path}" cannot be ${action}: ${why}.`, {
     cause: error,
