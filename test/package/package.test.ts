@@ -1,12 +1,13 @@
 // The package as it is published: packed, installed into an empty project, loaded by import and by require.
 
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { compile, installPackage } from './installed-package.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -17,14 +18,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 let project: string
 
 beforeAll(() => {
-  project = mkdtempSync(join(tmpdir(), 'mocap-uplink-package-'))
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', project], { cwd: root, encoding: 'utf8' })
-  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }]
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'host', private: true, type: 'module' }))
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--omit=optional', join(project, filename)], {
-    cwd: project,
-    stdio: 'pipe',
-  })
+  project = installPackage()
 })
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
@@ -83,16 +77,8 @@ describe('the packed package', () => {
     const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
     expect(example).toContain("from 'mocap-uplink/node'")
     writeFileSync(join(project, 'shortest.ts'), example)
-    const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
-    const compiler = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '--strict', ...types]
-    const options = ['--module', 'nodenext', '--target', 'es2022', '--exactOptionalPropertyTypes', 'shortest.ts']
 
-    const { stdout, status } = spawnSync(process.execPath, [...compiler, ...options], {
-      cwd: project,
-      encoding: 'utf8',
-    })
-
-    expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
+    expect(compile(project, 'shortest.ts', '--module', 'nodenext')).toEqual({ stdout: '', status: 0 })
   })
 
   it('has a file for every export and every export type', () => {

@@ -1,0 +1,33 @@
+// The package as it is published, in an empty project: packed and installed, with the means to compile against it.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** Packs what is built, installs it, and gives the project's folder, which is the caller's to remove. */
+export function installPackage(): string {
+  const project = mkdtempSync(join(tmpdir(), 'mocap-uplink-package-'))
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', project], { cwd: root, encoding: 'utf8' })
+  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }]
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'host', private: true, type: 'module' }))
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--omit=optional', join(project, filename)], {
+    cwd: project,
+    stdio: 'pipe',
+  })
+  return project
+}
+
+/** Compiles a file of the project strictly, the library's own declarations too. */
+export function compile(project: string, file: string, ...options: readonly string[]) {
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
+  const compiler = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '--strict', ...types]
+  const strictest = ['--target', 'es2022', '--exactOptionalPropertyTypes', ...options]
+  const { stdout, status } = spawnSync(process.execPath, [...compiler, ...strictest, file], {
+    cwd: project,
+    encoding: 'utf8',
+  })
+  return { stdout, status }
+}
