@@ -46,6 +46,49 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await server.close()
   })
 
+  const unending = ['xhr', 'fetch'].flatMap((kind) => [
+    { kind, why: 'a wait is over', isWaitOver: true },
+    { kind, why: 'it is not wanted any more', isWaitOver: false },
+  ])
+  test.each(unending)('$kind, an answer whose body does not end: $why', async ({ kind, isWaitOver }) => {
+    const server = await scriptedServer(async (connection) => {
+      await connection.readRequest()
+      // Chromium keeps the head from an XMLHttpRequest while it guesses the type of a short body; a fetch has it at once.
+      await connection.write('HTTP/1.1 200 OK\r\netag: "e"\r\nx-content-type-options: nosniff\r\n')
+      await connection.write('content-length: 100\r\n\r\nhalf')
+      await connection.readToEnd()
+    })
+    const tab = await browser.newPage()
+    await tab.goto(pages.url)
+    const found = await tab.evaluate(
+      async ([url, by, isOver]) => {
+        const controller = new AbortController()
+        const why = { ending: 'doubtful', phase: 'answer' } as const
+        const reason = isOver ? new rig.TransportError('ERR_UPLOAD_TIMEOUT', 'Too long', why) : new Error('enough')
+        // Both when something of the body is there.
+        const stop = (): void => void setTimeout(() => controller.abort(reason))
+        const { send } = XMLHttpRequest.prototype
+        XMLHttpRequest.prototype.send = function (body) {
+          this.addEventListener('readystatechange', () => this.readyState === this.LOADING && stop())
+          send.call(this, body as null)
+        }
+        const transport =
+          by === 'xhr' ? rig.xhrTransport() : rig.fetchTransport({ fetch: (...asked) => fetch(...asked).finally(stop) })
+        const body = { kind: 'bytes', bytes: new Uint8Array(10) } as const
+        const request = { method: 'PUT', url, headers: {}, body, signal: controller.signal }
+        return transport.send(request).then(
+          ({ status, headers, isBodyCut }) => [status, headers['etag'], isBodyCut],
+          (error: unknown) => [error === reason, transport.endingOf(request)],
+        )
+      },
+      [`${server.origin}/part`, kind, isWaitOver] as const,
+    )
+
+    expect(found).toEqual(isWaitOver ? [200, '"e"', true] : [true, 'doubtful'])
+    await tab.close()
+    await server.close()
+  })
+
   describe('xhrTransport', () => {
     transportContract(() => bridge.create('xhr'), {
       ...{ hasReset: false, isProgressLive: true, isBrowser: true, followsRedirects: true, losesBrokenAnswers: true },

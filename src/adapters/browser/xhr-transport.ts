@@ -2,7 +2,7 @@
 // connection, so an attempt that began and was not answered is doubtful.
 
 import { hostOf } from '../../core/address/address.ts'
-import type { AttemptEnding } from '../../core/errors.ts'
+import { TransportError, type AttemptEnding } from '../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody, lengthOf } from '../web/collected-body.ts'
 import {
@@ -41,11 +41,7 @@ export function xhrTransport(): Transport {
       let end: () => void = () => undefined
       try {
         return await new Promise<TransportReply>((resolve, reject) => {
-          const xhr = exchange(request, body, host, resolve, reject)
-          end = () => {
-            reject(signal.aborted ? (signal.reason as Error) : networkFailure(host, { ...closed, ending: 'doubtful' }))
-            xhr.abort()
-          }
+          end = exchange(request, body, host, resolve, reject)
           underWay.add(end)
           signal.addEventListener('abort', end, { once: true })
         })
@@ -70,13 +66,14 @@ interface Answer {
   text: string
 }
 
+/** Gives what ends it before its end. */
 function exchange(
   request: TransportRequest,
   body: Blob | Uint8Array<ArrayBuffer> | null,
   host: string,
   resolve: (reply: TransportReply) => void,
   reject: (error: Error) => void,
-): XMLHttpRequest {
+): () => void {
   const maxReplyBytes = request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES
   const xhr = new XMLHttpRequest()
   let answer: Answer | undefined
@@ -111,7 +108,14 @@ function exchange(
   followProgress(xhr, request)
   request.onStarted?.()
   xhr.send(body)
-  return xhr
+  return () => {
+    const { aborted, reason } = request.signal
+    // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Chromium tells of a
+    // head when 512 bytes of the body are there, or at once where the storage says `x-content-type-options: nosniff`.
+    if (answer !== undefined && reason instanceof TransportError) settle(false)
+    else reject(aborted ? (reason as Error) : networkFailure(host, { ...closed, ending: 'doubtful' }))
+    xhr.abort()
+  }
 }
 
 /** `load` comes when all bytes were handed to the network; an early answer may come before it. */

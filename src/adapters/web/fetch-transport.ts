@@ -46,7 +46,8 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     })
     if (response.type === 'opaqueredirect') throw redirectRefused(host)
     const reply = await readReply(response, request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
-    signal.throwIfAborted()
+    // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off.
+    if (!(signal.reason instanceof TransportError)) signal.throwIfAborted()
     if (request.body !== undefined) request.onSent?.(lengthOf(request.body))
     return reply
   }

@@ -61,7 +61,7 @@ export interface TransportReply {
  * Sends one request and returns what was answered. Rejects with a TransportError when no answer came, with
  * `signal.reason` when aborted; the ending of an aborted attempt is read with `endingOf`. It never retries, follows
  * a redirect, or adds a credential. An early answer wins over a broken pipe. It sets no timers: waiting is the core's, whose
- * TransportError as the reason says that a wait is over; Node's transport then answers with what it has, if that is a head.
+ * TransportError as the reason says that a wait is over: it then answers with what it has, if that is a head.
  */
 export interface Transport {
   /** False when `onSent` comes only at the end, so that a stall cannot be seen. Default true. */
