@@ -2,49 +2,9 @@
 
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
-import { learnFacts } from './file-facts.ts'
-import { createGathering } from './gathering.ts'
-import { isSeen } from './is-seen.ts'
+import { look, type Looked } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
-
-/** A file that is looked at, and its first byte. */
-interface Looked {
-  readonly blob: Blob
-  readonly byte: () => Blob
-}
-
-/**
- * Several files by one read: each read of its own is a walk through three processes. The read is handed over as it begins, so
- * that one of a disk that hangs holds up no later one. In a page it is the beginning of all files together: browsers compare
- * size and time of every file of a Blob before they give its first byte, and a slice of each would hold the page up, see below.
- */
-const look = /* @__PURE__ */ createGathering(async (looked: readonly Looked[]) => {
-  const files = new Map(looked.map((one) => [one.blob, one]))
-  await learnFacts(files.keys())
-  const reading =
-    files.size > 1 && isSeen()
-      ? beginningOf(new Blob([...files.keys()]))
-      : together([...files.values()].map(({ byte }) => byte())).arrayBuffer()
-  return {
-    reading: reading.then(
-      () => true,
-      () => false,
-    ),
-  }
-})
-
-function together(bytes: readonly Blob[]): Blob {
-  const [only] = bytes
-  return bytes.length === 1 && only ? only : new Blob([...bytes])
-}
-
-/** Reads what the platform gives at once. */
-async function beginningOf(blob: Blob): Promise<void> {
-  const reader = blob.stream().getReader()
-  await reader.read()
-  reader.cancel().catch(() => undefined)
-}
 
 /** What was given out to be sent and has not been looked after: as long as there is some, another look comes soon. */
 let outCount = 0
@@ -146,19 +106,16 @@ function createCutter(blob: Blob): (start: number, end: number) => Blob {
   }
 }
 
-/**
- * Size and time of a File are those of the moment it was chosen and never follow the disk. What does follow is reading:
- * the platform refuses to read a file that was written to since. So one byte is read to find out. It is the same slice
- * each time, since making one holds the page up until another process of the browser has answered.
- */
+/** Looks whether the file is what it was: along with others, and by itself where one of those is not. */
 function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<void> {
   let first: Blob | undefined
   const byte = (): Blob => (first ??= blob.slice(0, Math.min(1, blob.size)))
-  const looked = { blob, byte }
+  const looked: Looked = { blob, byte }
   return async (isUrgent) => {
     const { reading } = await look(looked, isUrgent)
     if (await reading) return
-    // One of several could not be read: which of them, each finds out by itself.
+    // A group with a file that was written to tells nothing about the others any more.
+    looked.group = undefined
     await bytesOf(name, byte(), 0)
   }
 }

@@ -1,0 +1,57 @@
+// Whether Files are still what they were when they were chosen. Their size and time never follow the disk; what does follow is
+// reading: the platform refuses to read a file that was written to since. So the first byte is read to find out.
+
+import { learnFacts } from './file-facts.ts'
+import { createGathering } from './gathering.ts'
+import { isSeen } from './is-seen.ts'
+
+/** A file that is looked at. */
+export interface Looked {
+  readonly blob: Blob
+  /** Its first byte, the same slice each time: making one holds the page up until another process of the browser has answered. */
+  readonly byte: () => Blob
+  /**
+   * All files that were first looked at along with it, as one Blob: browsers compare size and time of every one of them before
+   * they give its first byte. Making it costs the page many times what reading its beginning does.
+   */
+  group?: Blob | undefined
+}
+
+/**
+ * Looks at several files by few reads. Resolves with the read as it begins, so that one of a disk that hangs holds up no later
+ * look; that read says whether all are what they were.
+ */
+export const look = /* @__PURE__ */ createGathering(async (looked: readonly Looked[]) => {
+  const files = new Map(looked.map((one) => [one.blob, one]))
+  await learnFacts(files.keys())
+  // A page that is seen is a browser; others do not promise that a group is looked at whole.
+  if (isSeen()) group([...files.values()].filter((one) => one.group === undefined))
+  const alone = [...files.values()].filter((one) => one.group === undefined)
+  const groups = new Set([...files.values()].flatMap((one) => one.group ?? []))
+  const reads = [...groups].map(readBeginning)
+  if (alone.length > 0) reads.push(together(alone.map(({ byte }) => byte())).arrayBuffer())
+  return {
+    reading: Promise.all(reads).then(
+      () => true,
+      () => false,
+    ),
+  }
+})
+
+function group(files: readonly Looked[]): void {
+  if (files.length < 2) return
+  const blob = new Blob(files.map((one) => one.blob))
+  for (const one of files) one.group = blob
+}
+
+function together(bytes: readonly Blob[]): Blob {
+  const [only] = bytes
+  return bytes.length === 1 && only ? only : new Blob([...bytes])
+}
+
+/** Reads what the platform gives at once. */
+async function readBeginning(blob: Blob): Promise<unknown> {
+  const reader = blob.stream().getReader()
+  await reader.read()
+  return void reader.cancel().catch(() => undefined)
+}
