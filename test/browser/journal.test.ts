@@ -178,6 +178,28 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     })
   })
 
+  test('says to close the tab that keeps an older version open, and goes on when it has', async () => {
+    const name = newName()
+    const journal = journalInPage(page, name)
+    // An old page that does not let go when a newer one asks it to.
+    await otherTab.evaluate(async (of) => {
+      const request = indexedDB.open(of, 1)
+      request.onupgradeneeded = () => request.result.createObjectStore('sessions')
+      await new Promise((resolve) => (request.onsuccess = resolve))
+      document.addEventListener('click', () => request.result.close(), { once: true })
+    }, name)
+
+    for (let time = 0; time < 2; time += 1) {
+      await expect(journal.list()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_JOURNAL',
+        message: expect.stringMatching(/another tab has an older version .* Close or reload that tab/) as string,
+      })
+    }
+
+    await otherTab.evaluate(() => document.dispatchEvent(new Event('click')))
+    expect(await vi.waitFor(() => journal.list(), 10_000)).toEqual([])
+  })
+
   test('goes on with the open sessions of a version 1 database, in which each record was a row', async () => {
     const name = newName()
     const rows = [

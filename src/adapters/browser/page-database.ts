@@ -36,20 +36,31 @@ export function pageDatabase(name: string): PageDatabase {
 function createDatabase(name: string): PageDatabase {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
   const open = (): Promise<IDBPDatabase<Schema>> =>
-    openDB<Schema>(name, DATABASE_VERSION, {
-      upgrade(database, from) {
-        if (from > 0) return
-        database.createObjectStore('sessions', { autoIncrement: true }).createIndex('key', 'key', { unique: true })
-        database.createObjectStore('records')
-        database.createObjectStore('handles')
-      },
-      blocking(_current, _blocked, event) {
-        ;(event.target as IDBDatabase).close()
-        opened = undefined
-      },
-      terminated() {
-        opened = undefined
-      },
+    new Promise((resolve, reject) => {
+      const opening = openDB<Schema>(name, DATABASE_VERSION, {
+        upgrade(database, from) {
+          if (from > 0) return
+          database.createObjectStore('sessions', { autoIncrement: true }).createIndex('key', 'key', { unique: true })
+          database.createObjectStore('records')
+          database.createObjectStore('handles')
+        },
+        blocked() {
+          reject(refused('another tab has an older version of this page open. Close or reload that tab'))
+          // It is opened once that tab lets go: whoever asks until then is told at once.
+          opening.then(
+            () => (opened = opening),
+            () => (opened = undefined),
+          )
+        },
+        blocking(_current, _blocked, event) {
+          ;(event.target as IDBDatabase).close()
+          opened = undefined
+        },
+        terminated() {
+          opened = undefined
+        },
+      })
+      opening.then(resolve, reject)
     })
   return {
     async use(work) {
@@ -79,6 +90,10 @@ function explained(cause: unknown): UploadError {
       : name === 'VersionError'
         ? 'a newer version of this page has used it. Reload the page'
         : `${name}. Allow this site to keep data, then reload the page`
+  return refused(how, cause)
+}
+
+function refused(how: string, cause?: unknown): UploadError {
   return new UploadError('ERR_UPLOAD_JOURNAL', `The record of the upload cannot be kept in this browser: ${how}.`, {
     cause,
   })

@@ -109,11 +109,11 @@ function exchange(
   request.onStarted?.()
   xhr.send(body)
   return () => {
-    const { aborted, reason } = request.signal
+    const { signal } = request
     // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Chromium tells of a
     // head when 512 bytes of the body are there, or at once where the storage says `x-content-type-options: nosniff`.
-    if (answer !== undefined && reason instanceof TransportError) settle(false)
-    else reject(aborted ? (reason as Error) : networkFailure(host, { ...closed, ending: 'doubtful' }))
+    if (answer !== undefined && signal.reason instanceof TransportError) settle(false)
+    else reject(signal.aborted ? (signal.reason as Error) : networkFailure(host, { ...closed, ending: 'doubtful' }))
     xhr.abort()
   }
 }

@@ -22,14 +22,13 @@ export interface Looked {
  * look; that read says whether all are what they were.
  */
 export const look = /* @__PURE__ */ createGathering(async (looked: readonly Looked[]) => {
-  const files = new Map(looked.map((one) => [one.blob, one]))
-  await learnFacts(files.keys())
+  const files = [...new Set(looked)]
+  await learnFacts(files.map(({ blob }) => blob))
   // A page that is seen is a browser; others do not promise that a group is looked at whole.
-  if (isSeen()) group([...files.values()].filter((one) => one.group === undefined))
-  const alone = [...files.values()].filter((one) => one.group === undefined)
-  const groups = new Set([...files.values()].flatMap((one) => one.group ?? []))
-  const reads = [...groups].map(readBeginning)
-  if (alone.length > 0) reads.push(together(alone.map(({ byte }) => byte())).arrayBuffer())
+  if (isSeen()) group(files.filter((one) => one.group === undefined))
+  const groups = new Set(files.map((one) => one.group))
+  const alone = groups.delete(undefined) ? files.filter((one) => one.group === undefined) : []
+  const reads = [...[...groups].map(readBeginning), ...alone.map(({ byte }) => byte().arrayBuffer())]
   return {
     reading: Promise.all(reads).then(
       () => true,
@@ -44,14 +43,9 @@ function group(files: readonly Looked[]): void {
   for (const one of files) one.group = blob
 }
 
-function together(bytes: readonly Blob[]): Blob {
-  const [only] = bytes
-  return bytes.length === 1 && only ? only : new Blob([...bytes])
-}
-
 /** Reads what the platform gives at once. */
-async function readBeginning(blob: Blob): Promise<unknown> {
-  const reader = blob.stream().getReader()
-  await reader.read()
-  return void reader.cancel().catch(() => undefined)
+async function readBeginning(blob: Blob | undefined): Promise<unknown> {
+  const reader = blob?.stream().getReader()
+  await reader?.read()
+  return void reader?.cancel().catch(() => undefined)
 }
