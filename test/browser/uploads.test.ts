@@ -238,6 +238,34 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     ])
   })
 
+  test.each(['a worker with XMLHttpRequest', 'a worker with fetch alone'])('uploads in %s', async (where) => {
+    const page = await openTab(await openContext(browser), pages.url)
+    const report = await page.evaluate(
+      ({ baseUrl, apiKey, isBare }) => {
+        const code = `
+          onmessage = async ({ data: { url, baseUrl, apiKey, isBare } }) => {
+            if (isBare) self.XMLHttpRequest = undefined
+            await import(url)
+            const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+            const files = ['a', 'b'].map((name) => ({ source: rig.blobSource(name + '.action', new Blob([name.repeat(70000)])) }))
+            const input = { orgId: 'org-1', mocapTypeId: 2, sessionTypeId: 1, sessionDate: '2026-11-19', files }
+            uplink.uploadCaptures(input).done().then(({ status }) => postMessage(status), (error) => postMessage(String(error)))
+          }`
+        const worker = new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })), {
+          type: 'module',
+        })
+        return new Promise((resolve) => {
+          worker.onmessage = ({ data }) => resolve(data)
+          worker.onerror = ({ message }) => resolve(message)
+          worker.postMessage({ url: new URL('/page.js', location.href).href, baseUrl, apiKey, isBare })
+        })
+      },
+      { baseUrl: service.url, apiKey: API_KEY, isBare: where.endsWith('alone') },
+    )
+
+    expect(report).toBe('confirmed')
+  })
+
   test('cancels when a file is confirmed already: the service is told, and nothing is left to resume', async () => {
     const page = await openTab(await openContext(browser), pages.url)
     await pick(page)

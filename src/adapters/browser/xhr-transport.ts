@@ -1,17 +1,9 @@
 // The Transport of pages: XMLHttpRequest, because only it tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
-import { hostOf } from '../../core/address/address.ts'
-import { TransportError, type AttemptEnding } from '../../core/errors.ts'
-import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
-import { collectBody, lengthOf } from '../web/collected-body.ts'
-import {
-  allowedHeaders,
-  closed,
-  DEFAULT_MAX_REPLY_BYTES,
-  networkFailure,
-  redirectRefused,
-} from '../web/platform-request.ts'
+import type { Transport, TransportReply } from '../../core/ports.ts'
+import { allowedHeaders, networkFailure, redirectRefused } from '../web/platform-request.ts'
+import { isWaitOver, platformTransport, type PlatformExchange } from '../web/platform-transport.ts'
 import { isSameOrigin } from './same-origin.ts'
 
 /**
@@ -22,41 +14,7 @@ import { isSameOrigin } from './same-origin.ts'
  * the bytes may have reached the other place already. `isFreshConnection` is ignored.
  */
 export function xhrTransport(): Transport {
-  const endings = new WeakMap<TransportRequest, AttemptEnding>()
-  const underWay = new Set<() => void>()
-  let isClosed = false
-
-  return {
-    isProgressLive: true,
-    hasQueue: true,
-    async send(request) {
-      const { signal } = request
-      endings.set(request, 'neverWhole')
-      signal.throwIfAborted()
-      const host = hostOf(request.url)
-      if (isClosed) throw networkFailure(host, { ...closed, ending: 'neverWhole' })
-      const body = (await collectBody(request.body, signal)) ?? null
-      signal.throwIfAborted()
-      endings.set(request, 'doubtful')
-      let end: () => void = () => undefined
-      try {
-        return await new Promise<TransportReply>((resolve, reject) => {
-          end = exchange(request, body, host, resolve, reject)
-          underWay.add(end)
-          signal.addEventListener('abort', end, { once: true })
-        })
-      } finally {
-        underWay.delete(end)
-        signal.removeEventListener('abort', end)
-      }
-    },
-    endingOf: (request) => endings.get(request) ?? 'neverWhole',
-    close() {
-      isClosed = true
-      for (const end of [...underWay]) end()
-      return Promise.resolve()
-    },
-  }
+  return platformTransport(true, (one) => new Promise((resolve, reject) => exchange(one, resolve, reject)))
 }
 
 /** What is known of an answer so far; undefined until its head has come. */
@@ -66,15 +24,11 @@ interface Answer {
   text: string
 }
 
-/** Gives what ends it before its end. */
 function exchange(
-  request: TransportRequest,
-  body: Blob | Uint8Array<ArrayBuffer> | null,
-  host: string,
+  { request, host, body, maxReplyBytes, signal }: PlatformExchange,
   resolve: (reply: TransportReply) => void,
   reject: (error: Error) => void,
-): () => void {
-  const maxReplyBytes = request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES
+): void {
   const xhr = new XMLHttpRequest()
   let answer: Answer | undefined
   const settle = (isWhole: boolean): void => {
@@ -83,7 +37,8 @@ function exchange(
   }
   const look = (): void => {
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
-      if (xhr.responseURL !== withoutFragment(request.url)) {
+      // As it is written, mostly.
+      if (xhr.responseURL !== request.url && xhr.responseURL !== withoutFragment(request.url)) {
         reject(redirectRefused(host))
         xhr.abort()
       } else answer = { status: xhr.status, headers: headersOf(xhr), text: '' }
@@ -105,25 +60,22 @@ function exchange(
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
-  followProgress(xhr, request)
+  const { onSent } = request
+  // The last one comes when all bytes were handed to the network; an early answer may come before it.
+  if (body !== undefined && onSent !== undefined) {
+    const lengthBytes = body instanceof Blob ? body.size : body.byteLength
+    xhr.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, lengthBytes))
+  }
   request.onStarted?.()
   xhr.send(body)
-  return () => {
-    const { signal } = request
-    // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Chromium tells of a
-    // head when 512 bytes of the body are there, or at once where the storage says `x-content-type-options: nosniff`.
-    if (answer !== undefined && signal.reason instanceof TransportError) settle(false)
-    else reject(signal.aborted ? (signal.reason as Error) : networkFailure(host, { ...closed, ending: 'doubtful' }))
+  const end = (): void => {
+    // Chromium tells of a head when 512 bytes of the body are there, or at once where the storage says
+    // `x-content-type-options: nosniff`.
+    if (answer !== undefined && isWaitOver(request)) settle(false)
+    else reject(signal.reason as Error)
     xhr.abort()
   }
-}
-
-/** `load` comes when all bytes were handed to the network; an early answer may come before it. */
-function followProgress({ upload }: XMLHttpRequest, { body, onSent }: TransportRequest): void {
-  if (body === undefined || onSent === undefined) return
-  const lengthBytes = lengthOf(body)
-  upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, lengthBytes))
-  upload.onload = () => onSent(lengthBytes)
+  signal.addEventListener('abort', end)
 }
 
 function replyOf(answer: Answer, maxReplyBytes: number, isWhole: boolean, hidesHeaders: boolean): TransportReply {

@@ -2,7 +2,7 @@
 
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
-import { look, type Looked } from './looks.ts'
+import { firstByteOf, look, type Looked } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
 
@@ -41,8 +41,8 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
 }
 
 function identityOf(blob: Blob): SourceIdentity {
-  const isFile = 'lastModified' in blob && typeof blob.lastModified === 'number'
-  return isFile ? { sizeBytes: blob.size, modifiedAtMs: blob.lastModified as number } : { sizeBytes: blob.size }
+  const { size: sizeBytes, lastModified: modifiedAtMs } = blob as Blob & Partial<File>
+  return modifiedAtMs === undefined ? { sizeBytes } : { sizeBytes, modifiedAtMs }
 }
 
 function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Promise<void>): Reader {
@@ -108,15 +108,13 @@ function createCutter(blob: Blob): (start: number, end: number) => Blob {
 
 /** Looks whether the file is what it was: along with others, and by itself where one of those is not. */
 function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<void> {
-  let first: Blob | undefined
-  const byte = (): Blob => (first ??= blob.slice(0, Math.min(1, blob.size)))
-  const looked: Looked = { blob, byte }
+  const looked: Looked = { blob }
   return async (isUrgent) => {
     const { reading } = await look(looked, isUrgent)
     if (await reading) return
     // A group with a file that was written to tells nothing about the others any more.
     looked.group = undefined
-    await bytesOf(name, byte(), 0)
+    await bytesOf(name, firstByteOf(looked), 0)
   }
 }
 
@@ -125,11 +123,10 @@ async function bytesOf(name: string, slice: Blob, start: number): Promise<Uint8A
     return new Uint8Array(await slice.arrayBuffer())
   } catch (cause) {
     // These two names are all that a platform says, whether the file was changed, moved, or its permission taken back.
-    const errorName = cause instanceof Error ? cause.name : ''
-    if (errorName === 'NotReadableError' || errorName === 'NotFoundError') {
+    if (cause instanceof Error && /^Not(?:Readable|Found)Error$/.test(cause.name)) {
       throw sourceChanged(
         name,
-        'it was written to, moved or closed to us after it was chosen, so choose it again',
+        'it was written to, moved or closed to us, so choose it again',
         cause,
       )
     }

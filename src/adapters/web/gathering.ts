@@ -20,25 +20,19 @@ export function createGathering<Item, Result>(
   let endedAtMs = -Infinity
   let begin: () => void = () => undefined
 
-  const gather = (): Promise<void> =>
-    new Promise((resolve) => {
+  const workOff = async (before = last): Promise<Result> => {
+    await before?.catch(() => undefined)
+    await new Promise<void>((resolve) => {
       begin = resolve
       const waitMs = endedAtMs + GATHER_MS - performance.now()
       if (waitMs <= 0 || isAnyUrgent || !isSeen()) resolve()
       else setTimeout(resolve, waitMs)
     })
-  const workOff = async (before = last): Promise<Result> => {
-    await before?.catch(() => undefined)
-    await gather()
     const group = items
     items = []
     isAnyUrgent = false
     next = undefined
-    try {
-      return await work(group)
-    } finally {
-      endedAtMs = performance.now()
-    }
+    return work(group).finally(() => (endedAtMs = performance.now()))
   }
   return (item, isUrgent) => {
     items.push(item)

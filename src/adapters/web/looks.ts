@@ -8,8 +8,7 @@ import { isSeen } from './is-seen.ts'
 /** A file that is looked at. */
 export interface Looked {
   readonly blob: Blob
-  /** Its first byte, the same slice each time: making one holds the page up until another process of the browser has answered. */
-  readonly byte: () => Blob
+  firstByte?: Blob
   /**
    * All files that were first looked at along with it, as one Blob: browsers compare size and time of every one of them before
    * they give its first byte. Making it costs the page many times what reading its beginning does.
@@ -28,7 +27,8 @@ export const look = /* @__PURE__ */ createGathering(async (looked: readonly Look
   if (isSeen()) group(files.filter((one) => one.group === undefined))
   const groups = new Set(files.map((one) => one.group))
   const alone = groups.delete(undefined) ? files.filter((one) => one.group === undefined) : []
-  const reads = [...[...groups].map(readBeginning), ...alone.map(({ byte }) => byte().arrayBuffer())]
+  const reads: Promise<unknown>[] = [...groups].map(readBeginning)
+  for (const one of alone) reads.push(firstByteOf(one).arrayBuffer())
   return {
     reading: Promise.all(reads).then(
       () => true,
@@ -37,6 +37,11 @@ export const look = /* @__PURE__ */ createGathering(async (looked: readonly Look
   }
 })
 
+/** The same slice each time: making one holds the page up until another process of the browser has answered. */
+export function firstByteOf(one: Looked): Blob {
+  return (one.firstByte ??= one.blob.slice(0, 1))
+}
+
 function group(files: readonly Looked[]): void {
   if (files.length < 2) return
   const blob = new Blob(files.map((one) => one.blob))
@@ -44,8 +49,8 @@ function group(files: readonly Looked[]): void {
 }
 
 /** Reads what the platform gives at once. */
-async function readBeginning(blob: Blob | undefined): Promise<unknown> {
+async function readBeginning(blob: Blob | undefined): Promise<void> {
   const reader = blob?.stream().getReader()
   await reader?.read()
-  return void reader?.cancel().catch(() => undefined)
+  reader?.cancel().catch(() => undefined)
 }

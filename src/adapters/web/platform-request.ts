@@ -24,9 +24,6 @@ export function redirectRefused(host: string): TransportError {
   })
 }
 
-/** Why there is no answer, when the transport itself was closed. */
-export const closed = { reason: 'the transport was closed', isRetryable: false }
-
 /** `reason` is a word of ours or a code: the platform's error is not kept, since it may name the URL. */
 export function networkFailure(
   host: string,

@@ -13,12 +13,9 @@ export function timeoutsFor(
   { transport, timeouts }: { readonly transport: Transport; readonly timeouts: AttemptTimeouts },
   lengthBytes: number,
 ): AttemptTimeouts {
-  const { connectMs, stallMs, answerMs } = timeouts
-  if (transport.isProgressLive ?? true) {
-    return transport.hasQueue === true
-      ? { connectMs: Math.max(connectMs, UNSEEN_QUEUE_MS), stallMs, answerMs }
-      : timeouts
-  }
-  const sendMs = (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
+  const { stallMs, answerMs } = timeouts
+  const connectMs = transport.hasQueue === true ? Math.max(timeouts.connectMs, UNSEEN_QUEUE_MS) : timeouts.connectMs
+  const isLive = transport.isProgressLive ?? true
+  const sendMs = isLive ? 0 : (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
   return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
 }

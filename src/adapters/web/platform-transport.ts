@@ -1,0 +1,75 @@
+// What transports have in common where the platform makes the request, by fetch or XMLHttpRequest: it cannot reset a
+// connection, so an attempt that began and was not answered is doubtful.
+
+import { hostOf } from '../../core/address/address.ts'
+import { TransportError, type AttemptEnding } from '../../core/errors.ts'
+import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
+import { collectBody } from './collected-body.ts'
+import { DEFAULT_MAX_REPLY_BYTES, networkFailure } from './platform-request.ts'
+
+/** One request as the platform makes it. */
+export interface PlatformExchange {
+  readonly request: TransportRequest
+  readonly host: string
+  readonly body: Blob | Uint8Array<ArrayBuffer> | undefined
+  readonly maxReplyBytes: number
+  /** Aborted with the request's, and when the transport is closed. */
+  readonly signal: AbortSignal
+}
+
+/** `exchange` rejects with a TransportError that says how it ended, or anyhow when its signal is aborted. */
+export function platformTransport(
+  isProgressLive: boolean,
+  exchange: (exchange: PlatformExchange) => Promise<TransportReply>,
+): Transport {
+  const endings = new WeakMap<TransportRequest, AttemptEnding>()
+  const underWay = new Set<() => void>()
+  let isClosed = false
+
+  return {
+    isProgressLive,
+    hasQueue: isProgressLive,
+    async send(request) {
+      const { signal, url, maxReplyBytes = DEFAULT_MAX_REPLY_BYTES } = request
+      endings.set(request, 'neverWhole')
+      signal.throwIfAborted()
+      const host = hostOf(url)
+      const body = await collectBody(request.body, signal)
+      signal.throwIfAborted()
+      if (isClosed) throw closed(host, 'neverWhole')
+      endings.set(request, 'doubtful')
+      const own = new AbortController()
+      const end = (): void => own.abort(signal.aborted ? signal.reason : closed(host, 'doubtful'))
+      signal.addEventListener('abort', end, { once: true })
+      underWay.add(end)
+      try {
+        return await exchange({ request, host, body, maxReplyBytes, signal: own.signal })
+      } catch (error) {
+        own.signal.throwIfAborted()
+        if (error instanceof TransportError) endings.set(request, error.ending)
+        throw error
+      } finally {
+        underWay.delete(end)
+        signal.removeEventListener('abort', end)
+      }
+    },
+    endingOf: (request) => endings.get(request) ?? 'neverWhole',
+    close() {
+      isClosed = true
+      underWay.forEach((end) => end())
+      return Promise.resolve()
+    },
+  }
+}
+
+/**
+ * Whether a wait of the engine is over, and not the attempt given up: where there is a head, it is then the answer. One whose
+ * body does not end is as good as one that broke off.
+ */
+export function isWaitOver({ signal }: TransportRequest): boolean {
+  return signal.reason instanceof TransportError
+}
+
+function closed(host: string, ending: AttemptEnding): TransportError {
+  return networkFailure(host, { reason: 'the transport was closed', isRetryable: false, ending })
+}
