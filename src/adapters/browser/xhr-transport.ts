@@ -61,10 +61,10 @@ function exchange(
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
   const { onSent } = request
-  // The last one comes when all bytes were handed to the network; an early answer may come before it.
+  // `load` comes when all bytes were handed to the network; an early answer may come before it.
   if (body !== undefined && onSent !== undefined) {
     const lengthBytes = body instanceof Blob ? body.size : body.byteLength
-    xhr.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, lengthBytes))
+    xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => onSent(Math.min(loaded, lengthBytes))
   }
   request.onStarted?.()
   xhr.send(body)
