@@ -112,8 +112,7 @@ function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<v
   return async (isUrgent) => {
     const { reading } = await look(looked, isUrgent)
     if (await reading) return
-    // A group with a file that was written to tells nothing about the others any more.
-    looked.group = undefined
+    // One of several could not be read: which of them, each finds out by itself.
     await bytesOf(name, firstByteOf(looked), 0)
   }
 }
@@ -124,11 +123,7 @@ async function bytesOf(name: string, slice: Blob, start: number): Promise<Uint8A
   } catch (cause) {
     // These two names are all that a platform says, whether the file was changed, moved, or its permission taken back.
     if (cause instanceof Error && /^Not(?:Readable|Found)Error$/.test(cause.name)) {
-      throw sourceChanged(
-        name,
-        'it was written to, moved or closed to us, so choose it again',
-        cause,
-      )
+      throw sourceChanged(name, 'it was written to, moved or closed to us, so choose it again', cause)
     }
     throw new UploadError(
       'ERR_UPLOAD_SOURCE_READ',

@@ -9,26 +9,21 @@ import { isSeen } from './is-seen.ts'
 export interface Looked {
   readonly blob: Blob
   firstByte?: Blob
-  /**
-   * All files that were first looked at along with it, as one Blob: browsers compare size and time of every one of them before
-   * they give its first byte. Making it costs the page many times what reading its beginning does.
-   */
-  group?: Blob | undefined
 }
 
 /**
- * Looks at several files by few reads. Resolves with the read as it begins, so that one of a disk that hangs holds up no later
- * look; that read says whether all are what they were.
+ * Looks at several files by one read: each read of its own is a walk through three processes. Resolves with the read as it
+ * begins, so that one of a disk that hangs holds up no later look; that read says whether all are what they were. In a page it is
+ * the beginning of all files together: browsers compare size and time of every file of a Blob before they give its first byte.
  */
 export const look = /* @__PURE__ */ createGathering(async (looked: readonly Looked[]) => {
   const files = [...new Set(looked)]
   await learnFacts(files.map(({ blob }) => blob))
-  // A page that is seen is a browser; others do not promise that a group is looked at whole.
-  if (isSeen()) group(files.filter((one) => one.group === undefined))
-  const groups = new Set(files.map((one) => one.group))
-  const alone = groups.delete(undefined) ? files.filter((one) => one.group === undefined) : []
-  const reads: Promise<unknown>[] = [...groups].map(readBeginning)
-  for (const one of alone) reads.push(firstByteOf(one).arrayBuffer())
+  // A page that is seen is a browser; others do not promise that a Blob of many is looked at whole.
+  const reads: Promise<unknown>[] =
+    files.length > 1 && isSeen()
+      ? [readBeginning(new Blob(files.map(({ blob }) => blob)))]
+      : files.map((one) => firstByteOf(one).arrayBuffer())
   return {
     reading: Promise.all(reads).then(
       () => true,
@@ -42,15 +37,9 @@ export function firstByteOf(one: Looked): Blob {
   return (one.firstByte ??= one.blob.slice(0, 1))
 }
 
-function group(files: readonly Looked[]): void {
-  if (files.length < 2) return
-  const blob = new Blob(files.map((one) => one.blob))
-  for (const one of files) one.group = blob
-}
-
 /** Reads what the platform gives at once. */
-async function readBeginning(blob: Blob | undefined): Promise<void> {
-  const reader = blob?.stream().getReader()
-  await reader?.read()
-  reader?.cancel().catch(() => undefined)
+async function readBeginning(blob: Blob): Promise<void> {
+  const reader = blob.stream().getReader()
+  await reader.read()
+  reader.cancel().catch(() => undefined)
 }
