@@ -1,15 +1,15 @@
-// One thread that hashes: takes steps in order, answers each in the same order, and when it ends, every step that was
-// not answered is given back as lost, in order too. It holds the process only while a step is under way.
+// One thread that hashes: takes steps, answers those of each body in their order, and when it ends, every step that was
+// not answered is given back as lost, in order. It holds the process only while a step is under way.
 
 import { Worker } from 'node:worker_threads'
 
 import { UploadError } from '../../../core/errors.ts'
-import { HASH_PROGRAM, type HashAnswer, type HashMessage } from './worker-hash-program.ts'
+import { HASH_PROGRAM, hashWorkerData, type HashAnswer, type HashMessage } from './worker-hash-program.ts'
 
 /** One step of one body. A window must not change until `onDone` or `onLost` was called; one of them always is. */
 export interface HashJob {
   readonly message: HashMessage
-  readonly onDone: (answer: HashAnswer) => void
+  readonly onDone: (digest: string | null) => void
   readonly onLost: (error: UploadError) => void
 }
 
@@ -32,7 +32,13 @@ const MAX_AHEAD_BYTES = 8 * 1024 * 1024
 /** Starts one; throws when the process may have no threads. `onDied` hears once of an end that `close` did not ask for. */
 export function startHashThread(onDied: () => void): HashThread {
   // A host's flags, its preloads (NODE_OPTIONS too) and the secrets of its environment are not for this thread.
-  const worker = new Worker(HASH_PROGRAM, { eval: true, execArgv: [], env: {}, name: 'mocap-uplink md5' })
+  const worker = new Worker(HASH_PROGRAM, {
+    eval: true,
+    execArgv: [],
+    env: {},
+    name: 'mocap-uplink md5',
+    workerData: hashWorkerData(),
+  })
   const waiting: HashJob[] = []
   const posted: { readonly job: HashJob; readonly copy: Uint8Array | undefined }[] = []
   const copies = createCopies()
@@ -53,15 +59,16 @@ export function startHashThread(onDied: () => void): HashThread {
     }
   }
   const mayGo = (job: HashJob): boolean => posted.length === 0 || aheadBytes + lengthOf(job) <= MAX_AHEAD_BYTES
-  worker.on('message', (answer: HashAnswer) => {
-    const answered = posted.shift()
+  worker.on('message', ([hashId, digest]: HashAnswer) => {
+    const answered = posted.find(({ job }) => job.message[0] === hashId)
     if (answered === undefined) return
+    posted.splice(posted.indexOf(answered), 1)
     const { job, copy } = answered
     if (copy !== undefined) copies.free(copy)
     aheadBytes -= lengthOf(job)
     post()
     if (posted.length === 0) worker.unref()
-    job.onDone(answer)
+    job.onDone(digest)
   })
   worker.on('error', (error: unknown) => {
     isSound = false

@@ -8,10 +8,11 @@ import { invalid, invariant, type UploadError } from '../../../core/errors.ts'
 import type { BodyHash, Hasher } from '../../../core/ports.ts'
 import { startHashThread, type HashThread } from './hash-thread.ts'
 import { md5Hasher } from './md5-hasher.ts'
-import type { HashAnswer, HashMessage } from './worker-hash-program.ts'
+import { MOST_LANES } from './md5-kernel.ts'
+import type { HashMessage } from './worker-hash-program.ts'
 
 export interface WorkerHasherOptions {
-  /** Threads at most, 1 to 16; each starts when a body finds the others busy. Default: 4, but no more than the cores. */
+  /** Threads at most, 1 to 16; each starts when the others have 16 bodies. Default: 4, but no more than the cores. */
   readonly threads?: number
   /**
    * A body whose first piece is shorter, bytes, is hashed by the calling thread. Measured: from 32 KiB on a thread spares
@@ -80,14 +81,17 @@ function createThreadPool(maxThreads: number): ThreadPool {
       return undefined
     }
   }
-  const leastLoaded = (): HashThread | undefined =>
-    living.filter((thread) => thread.isSound()).sort((one, other) => one.bodies - other.bodies)[0]
+  /** Bodies on one thread are hashed together, so the fullest that has room; else a new one, else the emptiest. */
+  const choose = (): HashThread | undefined => {
+    const sound = living.filter((thread) => thread.isSound()).sort((one, other) => other.bodies - one.bodies)
+    const withRoom = sound.find((thread) => thread.bodies < MOST_LANES)
+    return withRoom ?? (living.length < maxThreads ? startThread() : undefined) ?? sound.at(-1)
+  }
 
   return {
     take() {
       if (closing !== undefined || deaths >= MAX_DEATHS) return undefined
-      const found = leastLoaded()
-      const thread = (found?.bodies ?? 1) > 0 && living.length < maxThreads ? (startThread() ?? found) : found
+      const thread = choose()
       if (thread !== undefined) thread.bodies += 1
       return thread
     },
@@ -126,9 +130,9 @@ function createBodyHash({ hashId, pool, smallBodyBytes, callingThread }: BodyHas
   /** Where the thread ends before it has taken any of the body, nothing is lost: `again` does the step here. */
   const submit = (home: HashThread, step: HashMessage[1], again: (hash: BodyHash) => unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const onDone = (answer: HashAnswer): void => {
+      const onDone = (digest: string | null): void => {
         isBegunThere = true
-        resolve(answer)
+        resolve(digest)
       }
       const onLost = (error: UploadError): void => {
         if (isBegunThere) reject(error)

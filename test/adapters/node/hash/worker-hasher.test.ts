@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { HASH_PROGRAM } from '../../../../src/adapters/node/hash/worker-hash-program.ts'
+import { HASH_PROGRAM, hashWorkerData } from '../../../../src/adapters/node/hash/worker-hash-program.ts'
 import {
   sharedWindow,
   workerHasher,
@@ -104,6 +104,35 @@ describe('the digests of workerHasher', () => {
     expect(started).toHaveLength(2)
   })
 
+  it('are right for bodies that end around a block, or around what is taken at once, all on the way together', async () => {
+    const hasher = makeHasher()
+    const lengths = [1, 8 * KIB, 64 * KIB].flatMap((whole) =>
+      [-9, -8, -1, 0, 1, 55, 56, 64].map((more) => whole + more),
+    )
+    const bodies = lengths.filter((length) => length >= 0).map((length) => randomBytes(length))
+
+    const digests = bodies.map(async (body) => {
+      const hash = hasher.start()
+      for (let at = 0; at < body.length; at += 20_000) await hash.update(body.subarray(at, at + 20_000))
+      return hash.digest()
+    })
+
+    expect(await Promise.all(digests)).toEqual(bodies.map(md5))
+  })
+
+  it('count more than 2 ** 32 bits', async () => {
+    const window = sharedWindow(16 * MIB).fill(7)
+    const hash = makeHasher().start()
+    const expected = createHash('md5')
+
+    for (let at = 0; at < 33; at += 1) {
+      await hash.update(window)
+      expected.update(window)
+    }
+
+    expect(await hash.digest()).toBe(expected.digest('hex'))
+  })
+
   it('take updates in the order in which they were given, awaited or not', async () => {
     const hash = makeHasher().start()
 
@@ -177,11 +206,11 @@ describe('the memory of workerHasher', () => {
   })
 
   it('has a program that forgets a body when told to, and when its digest was taken', async () => {
-    const worker = new Worker(HASH_PROGRAM, { eval: true })
+    const worker = new Worker(HASH_PROGRAM, { eval: true, workerData: hashWorkerData() })
     const ask = async (step: unknown): Promise<unknown> => {
       const answer = once(worker, 'message')
       worker.postMessage([7, step])
-      return ((await answer) as unknown[])[0]
+      return ((await answer) as [[number, unknown]])[0][1]
     }
 
     const answers = []
@@ -223,7 +252,7 @@ describe('the threads of workerHasher', () => {
     expect(started).toHaveLength(1)
   })
 
-  it('are started when the others have a body, up to the limit, and kept', async () => {
+  it('are started when the others have sixteen bodies, up to the limit, and kept', async () => {
     const hasher = makeHasher({ threads: 2 })
     const run = async (atOnce: number): Promise<number> => {
       const hashes = Array.from({ length: atOnce }, () => hasher.start())
@@ -232,10 +261,10 @@ describe('the threads of workerHasher', () => {
       return started.length
     }
 
-    expect(await run(1)).toBe(1)
-    expect(await run(1)).toBe(1)
-    expect(await run(5)).toBe(2)
-    expect(await run(5)).toBe(2)
+    expect(await run(16)).toBe(1)
+    expect(await run(16)).toBe(1)
+    expect(await run(17)).toBe(2)
+    expect(await run(40)).toBe(2)
   })
 
   it('end at close, which may be called again; later bodies are hashed by the calling thread', async () => {
@@ -342,7 +371,10 @@ describe('a process with a workerHasher', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'worker-hasher-'))
     const inCore = ['core/errors', 'core/redact']
-    const names = [...inCore, ...['hash-thread', 'md5-hasher', 'worker-hash-program', 'worker-hasher'].map(inNode)]
+    const names = [
+      ...inCore,
+      ...['hash-thread', 'md5-hasher', 'md5-kernel', 'wasm-code', 'worker-hash-program', 'worker-hasher'].map(inNode),
+    ]
     await Promise.all(names.map((name) => translate(name, folder)))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   })
