@@ -24,8 +24,8 @@ export interface HashThread {
 }
 
 /**
- * Bytes that one thread is given ahead, about 10 ms of its work: enough to ride out a busy turn of the caller, and the
- * bound on copies of plain memory.
+ * Bytes that one thread is given ahead, two windows of 256 KiB for each of sixteen bodies: enough to ride out a busy turn
+ * of the caller, and the bound on copies of plain memory.
  */
 const MAX_AHEAD_BYTES = 8 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 // MD5 of many bodies at once. One MD5 is a chain in which each step waits for the last, so a processor spends most of it
-// waiting. Bodies have nothing to do with each other: WebAssembly's SIMD takes four of them in one instruction, and sixteen
-// at once are hashed four times as fast as one after the other (bench/micro/hash.ts). No library for JavaScript does
-// that. The program is written here, from RFC 1321, when it is first needed: there is no binary to trust.
+// waiting; bodies have nothing to do with each other. Two of them, step by step in turns, take the time of one, and with
+// WebAssembly's SIMD sixteen take that of four (bench/micro/hash.ts). No library for JavaScript does that. The program
+// is written here, from RFC 1321, when it is first needed: there is no binary to trust.
 
 import { FOUR_WORDS, WORD, wasmCode, wasmModule, type WasmCode } from './wasm-code.ts'
 
@@ -10,13 +10,10 @@ export const LANE_BYTES = 8 * 1024
 /** Where the bytes of the first lane begin; those of the others follow. Before them are the states. */
 export const LANES_AT = 256
 
-/** Lanes that there are kernels for, the fewest first. Four would take as long as eight. */
-export const KERNEL_WIDTHS = [1, 8, 16] as const
+/** Bodies at once that there are kernels for, the fewest first. Eight with SIMD are no faster than twice four without. */
+export const KERNEL_WIDTHS = [2, 4, 16] as const
 
 export type KernelWidth = (typeof KERNEL_WIDTHS)[number]
-
-/** Bodies that one thread takes at once. */
-export const MOST_LANES = 16 satisfies KernelWidth
 
 /**
  * A WebAssembly module. It imports a memory, `md5.memory`, and exports `take(bytes)`: takes that many bytes, a multiple of 64
@@ -24,11 +21,12 @@ export const MOST_LANES = 16 satisfies KernelWidth
  * `16 * (n >> 2) + 4 * r + (n & 3)` of the memory.
  */
 export function md5Kernel(width: KernelWidth): Uint8Array<ArrayBuffer> {
-  const groups = Math.ceil(width / 4)
-  const code = wasmCode(width === 1 ? 1 : 4)
-  // One group of locals: the argument, and where the lanes are read. The other: all that is hashed.
-  code.raw(2, 1, WORD, groups * 20 + 4, width === 1 ? WORD : FOUR_WORDS)
-  writeTake(code, width, groups)
+  const lanesAtOnce = width === 16 ? 4 : 1
+  const groups = width / lanesAtOnce
+  const code = wasmCode(lanesAtOnce)
+  // Locals: beside the argument one more word, where the lanes are read; then all that is hashed.
+  code.raw(2, 1, WORD, groups * 20 + 4, lanesAtOnce === 4 ? FOUR_WORDS : WORD)
+  writeTake(code, groups, lanesAtOnce)
   return wasmModule({ module: 'md5', memory: 'memory', export: 'take' }, code.bytes)
 }
 
@@ -52,26 +50,30 @@ const ROUNDS: readonly Round[] = [
 
 const END = 0
 const AT = 1
-/** Locals of a group: four of the state, then sixteen of the block. */
+/** Locals of a group of lanes: four of the state, then sixteen of the block. */
 const state = (group: number, register: number): number => 2 + group * 20 + (register & 3)
 const word = (group: number, index: number): number => 6 + group * 20 + (index & 15)
 
-/** Groups of lanes take each step in turns, so that one works while the other waits. */
-function writeTake(code: WasmCode, width: KernelWidth, groups: number): void {
+/** Groups take each step in turns, so that one works while the others wait. */
+function writeTake(code: WasmCode, groups: number, lanesAtOnce: 1 | 4): void {
   const spare = 2 + groups * 20
+  const stateAt = (group: number, register: number): number => 16 * register + (lanesAtOnce === 4 ? 64 : 4) * group
   for (let group = 0; group < groups; group += 1) {
     for (let register = 0; register < 4; register += 1) {
       code.count(0)
-      code.load((group * 4 + register) * 16)
+      code.load(stateAt(group, register))
       code.set(state(group, register))
     }
   }
   // loop
   code.raw(0x03, 0x40)
-  for (let group = 0; group < groups; group += 1) writeBlockOf(code, group, width === 1 ? undefined : spare)
+  for (let group = 0; group < groups; group += 1) {
+    if (lanesAtOnce === 4) writeBlocks(code, group, spare)
+    else writeBlock(code, group)
+  }
   ROUNDS.forEach((round, index) => writeRound(code, round, 16 * index, groups))
   for (let group = 0; group < groups; group += 1) {
-    for (let register = 0; register < 4; register += 1) writeSum(code, group, register)
+    for (let register = 0; register < 4; register += 1) writeSum(code, state(group, register), stateAt(group, register))
   }
   // at += 64; again while at < end; end of the loop, and of the function
   code.get(AT)
@@ -139,28 +141,30 @@ function writeLast(code: WasmCode, b: number, c: number, d: number): void {
   code.do('xor')
 }
 
-function writeSum(code: WasmCode, group: number, register: number): void {
-  const local = state(group, register)
-  const at = (group * 4 + register) * 16
+/** Adds to the state what it was before the block. */
+function writeSum(code: WasmCode, local: number, stateAt: number): void {
   code.get(local)
   code.count(0)
-  code.load(at)
+  code.load(stateAt)
   code.do('add')
   code.set(local)
   code.count(0)
   code.get(local)
-  code.store(at)
+  code.store(stateAt)
 }
 
-/** The next block into locals. With `spare`, four of them, words of four lanes are put side by side. */
-function writeBlockOf(code: WasmCode, group: number, spare: number | undefined): void {
-  for (let index = 0; index < 16; index += spare === undefined ? 1 : 4) {
-    if (spare === undefined) {
-      code.get(AT)
-      code.load(LANES_AT + 4 * index)
-      code.set(word(group, index))
-      continue
-    }
+/** The next block of a lane into locals. */
+function writeBlock(code: WasmCode, lane: number): void {
+  for (let index = 0; index < 16; index += 1) {
+    code.get(AT)
+    code.load(LANES_AT + lane * LANE_BYTES + 4 * index)
+    code.set(word(lane, index))
+  }
+}
+
+/** The next blocks of four lanes, each of their words side by side. */
+function writeBlocks(code: WasmCode, group: number, spare: number): void {
+  for (let index = 0; index < 16; index += 4) {
     for (let lane = 0; lane < 4; lane += 1) {
       code.get(AT)
       code.load(LANES_AT + (group * 4 + lane) * LANE_BYTES + 4 * index)

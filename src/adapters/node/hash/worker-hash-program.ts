@@ -26,7 +26,7 @@ export function hashWorkerData(): HashWorkerData {
 }
 
 /**
- * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: eight cost little more than one. While
+ * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: four cost little more than one. While
  * some have none it waits a millisecond for them, but not when all are there. `getBuiltinModule` is in both module systems,
  * so that a host's flag that makes evaluated text a module changes nothing.
  */
@@ -36,6 +36,7 @@ const { laneBytes, lanesAt, kernels } = workerData
 const BLOCK = 64
 const WAIT_MS = 1
 const widest = kernels.at(-1)[0]
+const narrower = kernels.at(-2)[0]
 const memory = new WebAssembly.Memory({ initial: Math.ceil((lanesAt + widest * laneBytes) / 65536) })
 const takes = kernels.map(([width, module]) => {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } })
@@ -108,11 +109,13 @@ const hex = (state) => {
 const round = () => {
   const lanes = []
   let length = laneBytes
+  // Half of the lanes in the widest kernel take as long as all of them, and as long as two turns of the next.
+  const most = ready.size > widest / 2 ? widest : narrower
   for (const body of ready) {
     lanes.push(body)
     const whole = body.restLength + body.steps[0].length - body.at
     length = Math.min(length, whole - (whole % BLOCK))
-    if (lanes.length === widest) break
+    if (lanes.length === most) break
   }
   lanes.forEach((body, lane) => {
     const { rest, restLength, steps, at, state } = body
