@@ -29,7 +29,7 @@ export interface HashThread {
  */
 const MAX_AHEAD_BYTES = 8 * 1024 * 1024
 
-/** Starts one; throws when the process may have no threads. `onDied` hears once of an end that `close` did not ask for. */
+/** Starts one; throws when the process may have no threads, or no WebAssembly. `onDied` hears once of an end that `close` did not ask for. */
 export function startHashThread(onDied: () => void): HashThread {
   // A host's flags, its preloads (NODE_OPTIONS too) and the secrets of its environment are not for this thread.
   const worker = new Worker(HASH_PROGRAM, {

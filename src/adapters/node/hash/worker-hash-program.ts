@@ -17,11 +17,13 @@ export interface HashWorkerData {
   readonly kernels: readonly (readonly [width: number, module: Uint8Array])[]
 }
 
+/** Without the kernel for which the processor lacks SIMD. Throws where the process has no WebAssembly. */
 export function hashWorkerData(): HashWorkerData {
+  const kernels = KERNEL_WIDTHS.map((width) => [width, md5Kernel(width)] as const)
   return {
     laneBytes: LANE_BYTES,
     lanesAt: LANES_AT,
-    kernels: KERNEL_WIDTHS.map((width) => [width, md5Kernel(width)]),
+    kernels: kernels.filter(([, module]) => WebAssembly.validate(module)),
   }
 }
 

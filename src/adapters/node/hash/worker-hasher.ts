@@ -76,7 +76,7 @@ function createThreadPool(maxThreads: number): ThreadPool {
       living.push(thread)
       return thread
     } catch {
-      // A host may forbid threads; that costs speed, not uploads.
+      // A host may forbid threads, or WebAssembly; that costs speed, not uploads.
       deaths = MAX_DEATHS
       return undefined
     }

@@ -120,6 +120,22 @@ describe('the digests of workerHasher', () => {
     expect(await Promise.all(digests)).toEqual(bodies.map(md5))
   })
 
+  it('are right where the processor has no SIMD', async () => {
+    const validate = vi.spyOn(WebAssembly, 'validate').mockImplementation((code) => code.byteLength < 9000)
+    const hasher = makeHasher()
+    const bodies = Array.from({ length: 20 }, (_, index) => randomBytes(64 * KIB + 1000 * index))
+
+    const digests = bodies.map(async (body) => {
+      const hash = hasher.start()
+      await hash.update(body)
+      return hash.digest()
+    })
+
+    expect(await Promise.all(digests)).toEqual(bodies.map(md5))
+    expect(validate.mock.results.map(({ value }) => value as boolean)).toEqual([true, true, false])
+    expect(hashWorkerData().kernels.map(([width]) => width)).toEqual([2, 4])
+  })
+
   it('count more than 2 ** 32 bits', async () => {
     const window = sharedWindow(16 * MIB).fill(7)
     const hash = makeHasher().start()
@@ -414,6 +430,15 @@ describe('a process with a workerHasher', () => {
     expect(await output([permission, '--allow-fs-read=*', '--no-warnings'], program)).toBe(
       `undefined ${ZEROS_64_KIB}\n`,
     )
+  })
+
+  it('does without threads where there is no WebAssembly', async () => {
+    const program = `
+      process.on('worker', () => console.log('thread'))
+      const hash = workerHasher().start()
+      console.log(typeof WebAssembly, hash.update(sharedWindow(65536)), await hash.digest())`
+
+    expect(await output(['--no-expose-wasm'], program)).toBe(`undefined undefined ${ZEROS_64_KIB}\n`)
   })
 
   it('has threads under the flags of its host, and runs none of its preloads in them', async () => {
