@@ -8,7 +8,7 @@ import { invalid, invariant, type UploadError } from '../../../core/errors.ts'
 import type { BodyHash, Hasher } from '../../../core/ports.ts'
 import { startHashThread, type HashThread } from './hash-thread.ts'
 import { md5Hasher } from './md5-hasher.ts'
-import { KERNEL_WIDTHS } from './md5-kernel.ts'
+import { MOST_LANES } from './md5-kernel.ts'
 import type { HashMessage } from './worker-hash-program.ts'
 
 export interface WorkerHasherOptions {
@@ -84,7 +84,7 @@ function createThreadPool(maxThreads: number): ThreadPool {
   /** Bodies on one thread are hashed together, so the fullest that has room; else a new one, else the emptiest. */
   const choose = (): HashThread | undefined => {
     const sound = living.filter((thread) => thread.isSound()).sort((one, other) => other.bodies - one.bodies)
-    const withRoom = sound.find((thread) => thread.bodies < KERNEL_WIDTHS[2])
+    const withRoom = sound.find((thread) => thread.bodies < MOST_LANES)
     return withRoom ?? (living.length < maxThreads ? startThread() : undefined) ?? sound.at(-1)
   }
 

@@ -30,6 +30,10 @@ hasherContract('workerHasher, every body on a thread', () => {
   const hasher = workerHasher({ smallBodyBytes: 0, threads: 2 })
   return { hasher, cleanUp: () => hasher.close() }
 })
+hasherContract('workerHasher, every body beside another', () => {
+  const hasher = besideAnother(workerHasher({ smallBodyBytes: 0, threads: 1 }))
+  return { hasher, cleanUp: () => hasher.close() }
+})
 hasherContract('workerHasher, as it comes', () => {
   const hasher = workerHasher()
   return { hasher, cleanUp: () => hasher.close() }
@@ -57,7 +61,7 @@ afterEach(async () => {
 
 describe('the digests of workerHasher', () => {
   it('do not depend on cuts, offsets, the kind of memory, or other bodies on the way', async () => {
-    const hasher = makeHasher({ threads: 2 })
+    const hasher = besideAnother(makeHasher({ threads: 2 }))
     const piece = fc.record({
       offset: fc.integer({ min: 0, max: 65 }),
       bytes: fc.uint8Array({ maxLength: 5_000 }),
@@ -138,7 +142,7 @@ describe('the digests of workerHasher', () => {
 
   it('count more than 2 ** 32 bits', async () => {
     const window = sharedWindow(16 * MIB).fill(7)
-    const hash = makeHasher().start()
+    const hash = besideAnother(makeHasher()).start()
     const expected = createHash('md5')
 
     for (let at = 0; at < 33; at += 1) {
@@ -150,7 +154,7 @@ describe('the digests of workerHasher', () => {
   })
 
   it('take updates in the order in which they were given, awaited or not', async () => {
-    const hash = makeHasher().start()
+    const hash = besideAnother(makeHasher()).start()
 
     await Promise.all(['a', 'b', 'c'].map(async (text) => hash.update(Buffer.from(text))))
 
@@ -221,12 +225,20 @@ describe('the memory of workerHasher', () => {
     expect(posts.mock.calls.map(([message]) => message as unknown)).toEqual([[1, 'drop']])
   })
 
-  it('has a program that forgets a body when told to, and when its digest was taken', async () => {
+  it.each([
+    ['alone', []],
+    ['beside another', [[1, Buffer.from('x')]]],
+  ])('has a program that forgets a body %s when told to, and when its digest was taken', async (_, others) => {
     const worker = new Worker(HASH_PROGRAM, { eval: true, workerData: hashWorkerData() })
     const ask = async (step: unknown): Promise<unknown> => {
       const answer = once(worker, 'message')
       worker.postMessage([7, step])
       return ((await answer) as [[number, unknown]])[0][1]
+    }
+    for (const other of others) {
+      const answer = once(worker, 'message')
+      worker.postMessage(other)
+      await answer
     }
 
     const answers = []
@@ -456,6 +468,19 @@ describe('a process with a workerHasher', () => {
     expect(said).toBe(`thread\n${ZEROS_128_KIB}\n`)
   })
 })
+
+/** A body that begins alone goes another way: one is begun, and stays, before each of the others begins. */
+function besideAnother<T extends Hasher>(hasher: T): T {
+  let other: Promise<void> | void
+  return {
+    ...hasher,
+    start() {
+      other ??= hasher.start().update(Buffer.from('x'))
+      void other
+      return hasher.start()
+    },
+  }
+}
 
 function md5(bytes: Uint8Array): string {
   return createHash('md5').update(bytes).digest('hex')
