@@ -27,7 +27,8 @@ export function createDrawing(
   const element = build(
     'section',
     'uploader',
-    {},
+    // As its words are: those of another direction than the page's would be read in a wrong order.
+    { dir: 'auto' },
     ...[cards, zone, parts.notices, summary, rows].map((of) => of.element),
   )
   let isAsked = false

@@ -2,7 +2,7 @@
 // screen reader's place stay where they are.
 
 import { build, buildButton, buildIcon, setAttribute, setText } from './build-element.ts'
-import type { Formats } from './formats.ts'
+import { joinFacts, type Formats } from './formats.ts'
 import { ICONS } from './icons.ts'
 import { actionOf, problemOf } from './problems.ts'
 import { remainingOf } from './reading.ts'
@@ -39,7 +39,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const button = buildButton('row-button', () => {
     if (action !== undefined) onAction(item, action)
   })
-  const facts = build('span', 'facts', {}, size, status)
+  const facts = build('span', 'facts', {}, size, ' · ', status)
   const words = build('div', 'words', {}, name, facts, problem)
   const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), words, button, bar)
   return {
@@ -111,13 +111,10 @@ function statusText(item: Item, { texts, formats, isPaused, remainingMs }: Look)
   const isOnItsWay = state === 'waiting' || state === 'uploading'
   const isMoving = isOnItsWay && !isPaused && rate > 0
   const first = isOnItsWay && isPaused ? texts.paused : texts[state]
-  return [
+  return joinFacts(
     state === 'uploading' && !isPaused ? formats.percent(shareOf(item)) : first,
     isMoving && formats.rate(rate),
     isMoving && leftMs !== undefined && texts.remaining(formats.duration(leftMs)),
     isOnItsWay && retries > 0 && texts.retries(formats.count(retries)),
-  ]
-    .filter((fact) => fact !== false)
-    .map((fact) => fact.replaceAll(' ', '\u00a0'))
-    .join(' · ')
+  )
 }

@@ -34,7 +34,7 @@ export function createFormats(language: string | undefined): Formats {
     const name = JSON.stringify(options)
     const format = made.get(name) ?? new Intl.NumberFormat(locale, options)
     made.set(name, format)
-    return format.format(value)
+    return isolate(format.format(value))
   }
   const scaled = (value: number, suffix: string): string => {
     const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)))
@@ -65,10 +65,23 @@ export function createFormats(language: string | undefined): Formats {
       return rest === 0 ? inUnit(hours, 'hour') : `${inUnit(hours, 'hour')} ${inUnit(rest, 'minute')}`
     },
     percent: (share) => write(Math.floor(share * 100) / 100, { style: 'percent' }),
-    date: (ms) => dates.format(ms),
-    time: (ms) => new Date(ms).toLocaleTimeString(locale),
+    date: (ms) => isolate(dates.format(ms)),
+    time: (ms) => isolate(new Date(ms).toLocaleTimeString(locale)),
     list: (items) => lists.format(items),
   }
+}
+
+/** What is known, on one line; where it is too long, it is broken between two facts. */
+export function joinFacts(...facts: readonly (string | false)[]): string {
+  return facts
+    .filter((fact) => fact !== false)
+    .map((fact) => fact.replaceAll(' ', '\u00a0'))
+    .join(' · ')
+}
+
+/** Of a language that is written from the right: apart from its neighbours, which it would draw into its own order. */
+function isolate(text: string): string {
+  return /[\u0590-\u08ff\u200e\u200f]/.test(text) ? `\u2068${text}\u2069` : text
 }
 
 function localeOf(language: string | undefined): string | undefined {

@@ -17,7 +17,7 @@ export function createQuestion(): Question {
   const element = build(
     'dialog',
     'dialog',
-    { 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
+    { dir: 'auto', 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
     title,
     body,
     build('div', 'actions', {}, keep, cancel),

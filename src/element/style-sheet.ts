@@ -117,7 +117,7 @@ dialog button { flex: 1 1 auto; }
 const ROWS = `
 .list {
   overflow: auto; overscroll-behavior: contain; border-block-start: 1px solid var(--_line);
-  max-block-size: var(--mocap-list-height, 26rem);
+  max-block-size: var(--mocap-list-height, 28rem);
 }
 .file {
   display: flex; align-items: center; position: relative;
@@ -126,14 +126,13 @@ const ROWS = `
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); margin-inline-end: 12px; }
-.words { flex: 1; display: flex; flex-wrap: wrap; gap: 2px 16px; align-items: baseline; justify-content: space-between; min-inline-size: 0; }
-.file-name { flex: 1 1 12rem; min-inline-size: 0; overflow-wrap: anywhere; font-weight: 500; }
-.words .facts { display: flex; gap: 12px; }
-.file-size { white-space: nowrap; }
-.file-status { text-align: end; }
-.file-problem { flex: 1 0 100%; font-size: 0.875em; color: var(--_danger); }
+.words { flex: 1; display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
+.file-name { font-weight: 500; }
+.file-problem { font-size: 0.875em; color: var(--_danger); }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
-.file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; font-size: 0.875em; flex: none; }
+.file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; font-size: 0.875em; }
+[data-state='ready'] button { margin-inline-end: -8px; padding-inline: 8px; }
+[data-state='ready'] button:not(:hover) { border-color: transparent; color: var(--_muted); }
 [data-state='uploading'] .file-icon, [data-state='confirming'] .file-icon { color: var(--_accent); }
 [data-state='confirmed'] :is(.file-icon, .file-status) { color: var(--_success); }
 [data-state='failed'] :is(.file-icon, .file-status) { color: var(--_danger); }
@@ -143,12 +142,11 @@ const ROWS = `
   .drop-zone .actions { align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
   .drop-zone[data-compact] .drop-icon { display: none; }
-  .drop-zone[data-compact] button { padding: 8px; flex: 1 1 auto; font-size: 0.875em; }
+  .drop-zone[data-compact] .actions { flex: 1 1 100%; }
+  .drop-zone[data-compact] button { flex: 1 1 auto; padding: 8px; font-size: 0.875em; }
   .summary, .file { padding-inline: 16px; }
   .summary .actions, .offer .actions { flex: 1 1 100%; }
-  .actions :is(.primary-button, .pause-button) { flex: 1; }
-  .words .facts { flex: 1 0 100%; justify-content: space-between; }
-  .file-name { flex-basis: 100%; }
+  .actions :is(.primary-button, .pause-button) { flex: 1 1 auto; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
   .notice button { margin: -8px -10px; }

@@ -3,7 +3,7 @@
 import type { Outage } from '../flows/upload.ts'
 import { build, buildButton, setText } from './build-element.ts'
 import { buildBar, drawBar } from './file-row.ts'
-import type { Formats } from './formats.ts'
+import { joinFacts, type Formats } from './formats.ts'
 import { outageWords } from './outage-words.ts'
 import type { UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
@@ -141,7 +141,7 @@ function factsOf(
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const isOver = phase === 'settled'
   const amount = texts.amountOf(formats.bytes(isOver ? confirmedBytes : sentBytes), formats.bytes(totalBytes))
-  return [
+  return joinFacts(
     isOver &&
       confirmedBytes < totalBytes &&
       texts.progress(formats.count(totals.filesConfirmed), formats.count(totals.filesTotal)),
@@ -150,7 +150,5 @@ function factsOf(
     hasLost && texts.sentAgain,
     isMoving && formats.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && texts.remaining(formats.duration(remainingMs)),
-  ]
-    .filter((fact) => fact !== false)
-    .join(' · ')
+  )
 }

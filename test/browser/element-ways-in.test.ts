@@ -139,6 +139,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(seen).toEqual({ cut: 0, overhang: 0 })
   })
 
+  test('reads its words in their own order in a page of another direction, and amounts apart from them', async () => {
+    const page = await openPage()
+    await page.evaluate(() => Object.assign(document.documentElement, { lang: 'ar', dir: 'rtl' }))
+    await addElement(page, VIDEO)
+    await page.evaluate(() => {
+      document.querySelector('mocap-uploader')!.addFiles([new File(['x'.repeat(2000)], 'swing-01.mp4')])
+    })
+    const directionOf = (part: string) =>
+      page.locator(`mocap-uploader [part~=${part}]`).evaluate((of) => getComputedStyle(of).direction)
+    await heading(page).getByText('1 file ready to upload').waitFor()
+
+    expect(await directionOf('summary-title')).toBe('ltr')
+    expect(await page.locator('mocap-uploader [part~=file-size]').textContent()).toMatch(/^\u2068.*2.*\u2069$/)
+
+    await page.evaluate(() => {
+      document.querySelector('mocap-uploader')!.texts = { addMore: 'أضف المزيد من الملفات' }
+    })
+    await page.getByText('أضف المزيد من الملفات').waitFor()
+    expect(await directionOf('summary-title')).toBe('rtl')
+    expect(await directionOf('file-name')).toBe('ltr')
+  })
+
   test('keeps bar, borders and focus visible in forced colours', async () => {
     const page = await openPage({ forcedColors: 'active' })
     await page.route(isLatePart, () => undefined)

@@ -383,7 +383,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(tree).toContain('region "Upload files"')
     expect(tree).toContain('heading "1 of 2 files confirmed" [level=2]')
     expect(tree).toMatch(/- list "Files"/)
-    expect(tree).toMatch(/listitem: swing-01\.mp4 1 kB Confirmed/)
+    expect(tree).toMatch(/listitem: swing-01\.mp4 1 kB · Confirmed/)
     expect(tree).toContain('button "Pause"')
 
     const session = await page.context().newCDPSession(page)
