@@ -43,7 +43,8 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
   border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
 }
 .title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
-.hint, .facts { color: var(--_muted); font-size: 0.875em; }
+.hint, .facts { color: var(--_muted); }
+.hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
 .hint { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
@@ -85,9 +86,9 @@ button:disabled { opacity: 0.55; cursor: default; }
 .offer-words, .summary-words { flex: 1 1 14rem; }
 .notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
 .notice > div { min-inline-size: 0; overflow-wrap: anywhere; }
-.notice ul { margin-block-start: 6px; font-size: 0.875em; }
+.notice ul { margin-block-start: 6px; }
 .notice li + li { margin-block-start: 2px; }
-.notice button { margin: -8px -8px -8px 0; }
+.notice button { margin: -8px; }
 
 .summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
 .summary-words { min-inline-size: 0; }
@@ -128,28 +129,24 @@ const ROWS = `
 .file-icon { color: var(--_muted); margin-inline-end: 12px; }
 .words { flex: 1; display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
 .file-name { font-weight: 500; }
-.file-problem { font-size: 0.875em; color: var(--_danger); }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
-.file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; font-size: 0.875em; }
+.file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; }
 [data-state='ready'] button { margin-inline-end: -8px; padding-inline: 8px; }
 [data-state='ready'] button:not(:hover) { border-color: transparent; color: var(--_muted); }
 [data-state='uploading'] .file-icon, [data-state='confirming'] .file-icon { color: var(--_accent); }
 [data-state='confirmed'] :is(.file-icon, .file-status) { color: var(--_success); }
-[data-state='failed'] :is(.file-icon, .file-status) { color: var(--_danger); }
+[data-state='failed'] :is(.file-icon, .file-status, .file-problem) { color: var(--_danger); }
 @container (max-width: 34rem) {
   .drop-zone { padding: 28px 16px; }
   .drop-zone[data-compact] { padding: 12px; }
-  .drop-zone .actions { align-self: stretch; }
+  .actions { flex: 1 1 100%; align-self: stretch; }
   .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
   .drop-zone[data-compact] .drop-icon { display: none; }
-  .drop-zone[data-compact] .actions { flex: 1 1 100%; }
-  .drop-zone[data-compact] button { flex: 1 1 auto; padding: 8px; font-size: 0.875em; }
+  .drop-zone[data-compact] button { flex: 1 1 auto; padding: 8px; }
   .summary, .file { padding-inline: 16px; }
-  .summary .actions, .offer .actions { flex: 1 1 100%; }
   .actions :is(.primary-button, .pause-button) { flex: 1 1 auto; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
-  .notice button { margin: -8px -10px; }
   .file { row-gap: 8px; }
   .file button { padding-inline: 8px; margin-inline-start: 8px; }
   [data-state='failed'] { flex-wrap: wrap; }
