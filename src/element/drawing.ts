@@ -72,7 +72,7 @@ export function createDrawing(
     lastOnItsWay = onItsWay
     if (rows.draw({ texts, formats, isPaused, remainingMs: totals.remainingMs })) ask()
     else if (itemToReveal !== undefined) {
-      // Only now do all rows have their words, and so their heights.
+      // Only now do all rows have their words, and so their heights; and once a frame at most.
       rows.reveal(itemToReveal)
       itemToReveal = undefined
     }

@@ -83,7 +83,8 @@ export function drawBar(bar: HTMLElement, fill: HTMLElement, share: number, labe
   setAttribute(bar, 'aria-label', label)
   setAttribute(bar, 'aria-valuenow', percent)
   setAttribute(bar, 'aria-valuetext', said)
-  fill.style.setProperty('inline-size', `${(share * 100).toFixed(1)}%`)
+  // Not its width: that would have everything laid out anew in each frame in which it moves.
+  fill.style.scale = `${share.toFixed(3)} 1`
 }
 
 /** What was sent, as far as it counts: it moves with the line. What is confirmed is said in words. */

@@ -97,7 +97,8 @@ button:disabled { opacity: 0.55; cursor: default; }
 .summary[data-outcome='done'] .title { color: var(--_success); }
 .summary[data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; overflow: hidden; contain: strict; background: color-mix(in oklab, var(--_line) 70%, transparent); }
-.fill { display: block; block-size: 100%; inline-size: 0; background: var(--_accent); border-radius: inherit; }
+.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; }
+.fill:dir(rtl) { transform-origin: right; }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 dialog {
@@ -123,7 +124,6 @@ const ROWS = `
 .file {
   display: flex; align-items: center; position: relative;
   padding: 9px 20px; min-block-size: 60px;
-  content-visibility: auto; contain-intrinsic-block-size: auto 60px;
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); margin-inline-end: 12px; }
@@ -162,7 +162,7 @@ const MOODS = `
 @media (prefers-reduced-motion: no-preference) {
   button, .drop-zone { transition: background-color 120ms, border-color 120ms; }
   button:active:enabled { translate: 0 1px; }
-  .fill { transition: inline-size 180ms linear; }
+  .fill { transition: scale 180ms linear; }
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
