@@ -13,6 +13,8 @@ export type RefusalReason =
   | 'system'
   /** The very file is in the list already, or in an unfinished upload that is offered. */
   | 'twice'
+  /** The very file is in an upload that another tab drives. */
+  | 'elsewhere'
   /** Another file of this name is, and a capture session knows a file by its name alone. */
   | 'name'
 
@@ -30,11 +32,15 @@ export interface AcceptanceRules {
   readonly isRenaming: boolean
   /** What unfinished uploads that are offered hold. */
   readonly offered: readonly Present[]
+  /** What those hold that another tab drives. */
+  readonly driven: readonly Present[]
 }
 
 /** A file that is here already. */
 interface Present {
-  readonly name: string
+  readonly fileName: string
+  /** Where it lay, as far as is known: the name alone for one that was chosen by itself. */
+  readonly location: string
   readonly bytes: number
   /** Undefined: not known, so that any will do. */
   readonly modifiedAtMs?: number | undefined
@@ -51,40 +57,55 @@ export function judgeFiles(
 ): { readonly accepted: ChosenFile[]; readonly refused: Refusal[] } {
   const accepted: ChosenFile[] = []
   const refused: Refusal[] = []
-  const names = new Set(present.map(({ name }) => name))
-  const known = new Set([...present, ...rules.offered].map(identity))
+  const names = new Set(present.map(({ fileName }) => fileName))
+  const known = new Map<string, { readonly location: string; readonly reason: RefusalReason }[]>()
+  const know = (reason: RefusalReason, of: Present): void => {
+    const key = identity(of, of.modifiedAtMs)
+    known.set(key, [...(known.get(key) ?? []), { location: of.location, reason }])
+  }
+  for (const each of [...present, ...rules.offered]) know('twice', each)
+  for (const each of rules.driven) know('elsewhere', each)
   const kinds = rules.accept.split(',').flatMap((kind) => kind.trim().toLowerCase() || [])
-  let isVideo = present[0] === undefined ? undefined : VIDEO.test(present[0].name)
+  let isVideo = present[0] === undefined ? undefined : VIDEO.test(present[0].fileName)
 
-  const reasonAgainst = ({ file, path }: ChosenFile): RefusalReason | undefined => {
+  const reasonAgainst = (file: File, own: Present): RefusalReason | undefined => {
     if (SYSTEM_FILE.test(file.name)) return 'system'
     if (kinds.length > 0 && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
     if (file.size === 0) return 'empty'
-    const { name, size: bytes, lastModified: modifiedAtMs } = file
-    const isKnown = known.has(identity({ name, bytes, modifiedAtMs })) || known.has(identity({ name, bytes }))
-    if (isKnown && !(rules.isRenaming && path.includes('/'))) return 'twice'
-    if (!rules.isCapture) return undefined
+    const same = [own.modifiedAtMs, undefined].flatMap((at) => known.get(identity(own, at)) ?? [])
+    const first = same.find(({ location }) => !rules.isRenaming || isSamePlace(location, own.location))
+    if (first !== undefined || !rules.isCapture) return first?.reason
     if (names.has(file.name) && !rules.isRenaming) return 'name'
-    return isVideo !== undefined && isVideo !== VIDEO.test(file.name) ? 'mixed' : undefined
+    return (isVideo ?? VIDEO.test(file.name)) === VIDEO.test(file.name) ? undefined : 'mixed'
   }
 
   for (const chosen of files) {
-    const { name, size: bytes, lastModified: modifiedAtMs } = chosen.file
-    const reason = reasonAgainst(chosen)
+    const own = presentOf(chosen)
+    const { fileName: name } = own
+    const reason = reasonAgainst(chosen.file, own)
     if (reason !== undefined) {
       refused.push({ name, reason })
       continue
     }
     accepted.push(chosen)
     names.add(name)
-    known.add(identity({ name, bytes, modifiedAtMs }))
+    know('twice', own)
     isVideo ??= VIDEO.test(name)
   }
   return { accepted, refused }
 }
 
-function identity({ name, bytes, modifiedAtMs }: Present): string {
-  return JSON.stringify([name, bytes, modifiedAtMs])
+export function presentOf({ file, path: location }: ChosenFile): Present {
+  return { fileName: file.name, location, bytes: file.size, modifiedAtMs: file.lastModified }
+}
+
+function identity({ fileName, bytes }: Present, modifiedAtMs: number | undefined): string {
+  return JSON.stringify([fileName, bytes, modifiedAtMs])
+}
+
+/** A folder may be dropped by itself the next time, or within another. */
+function isSamePlace(one: string, other: string): boolean {
+  return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 
 /** The rules of `<input accept>`: an extension, a type, or all types of a group. */

@@ -25,19 +25,3 @@ export function createAnnouncer(region: HTMLElement): Announcer {
     },
   }
 }
-
-/** Tells, once for each, which quarter of the whole was reached last; undefined when none is new. */
-export function createQuarters(): { reached(share: number): number | undefined; restart(): void } {
-  let last = 0
-  return {
-    reached(share) {
-      const quarter = Math.floor(share * 4) / 4
-      if (quarter <= last || quarter >= 1) return undefined
-      last = quarter
-      return quarter
-    },
-    restart() {
-      last = 0
-    },
-  }
-}

@@ -42,6 +42,13 @@ export function buildIcon(path: string): SVGSVGElement {
   return icon
 }
 
+/** Removes an element; `onLost` hears that the focus was in it. */
+export function removeElement(element: Element, onLost: () => void): void {
+  const hadFocus = element.matches(':focus-within')
+  element.remove()
+  if (hadFocus) onLost()
+}
+
 /** Sets a text only when it changes, so that nothing is laid out or read out again for nothing. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text

@@ -74,7 +74,7 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
       const kinds = accept.split(',').map((kind) => kind.trim().replace(/^\./, '').toUpperCase())
       setText(hint, accept === '' ? '' : texts.accepts(formats.list(kinds)))
       hint.hidden = accept === ''
-      setAttribute(element, 'data-compact', isCompact ? '' : undefined)
+      setAttribute(element, 'data-large', isCompact ? undefined : '')
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
     },
   }
@@ -110,8 +110,6 @@ function listenForDrops(
     if (!hasFiles(event.dataTransfer)) return
     event.preventDefault()
     reset()
-    void filesOfDrop(event.dataTransfer).then((files) => {
-      if (files.length > 0) onFiles(files)
-    })
+    void filesOfDrop(event.dataTransfer).then(onFiles)
   })
 }

@@ -2,7 +2,7 @@
 // whose file has changed. All are laid out: with `content-visibility` the browser asks in each frame of every row whether it is
 // in view, which took longer than it saved (half as long again with a thousand rows, measured).
 
-import { build, setAttribute } from './build-element.ts'
+import { build, removeElement, setAttribute } from './build-element.ts'
 import { createFileRow, type FileRow, type Look, type RowAction } from './file-row.ts'
 import type { Item } from './items.ts'
 
@@ -40,14 +40,12 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
       const row = rows.get(item)
       if (row === undefined) return
       rows.delete(item)
-      const root = element.getRootNode() as ShadowRoot
-      const hadFocus = root.activeElement === row.button
       const neighbour = row.element.nextElementSibling ?? row.element.previousElementSibling
-      row.element.remove()
-      if (!hadFocus) return
-      const next = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
-      if (next === null || next === undefined) onEmptied()
-      else next.focus()
+      removeElement(row.element, () => {
+        const next = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
+        if (next === null || next === undefined) onEmptied()
+        else next.focus()
+      })
     },
     mark(item) {
       changed.add(item)

@@ -23,7 +23,6 @@ export interface Look {
 
 export interface FileRow {
   readonly element: HTMLLIElement
-  readonly button: HTMLButtonElement
   draw(look: Look): void
 }
 
@@ -44,7 +43,6 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), words, button, bar)
   return {
     element,
-    button,
     draw(look) {
       const { texts, formats } = look
       const share = shareOf(item)

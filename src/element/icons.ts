@@ -9,7 +9,7 @@ export const ICONS: Readonly<Record<ItemState, string>> = {
   ready: 'M6 2.5h5.5L15.5 6.5V17.5H6a1.5 1.5 0 0 1-1.5-1.5V4A1.5 1.5 0 0 1 6 2.5M11.5 2.5V6.5H15.5',
   waiting: `${CIRCLE}M10 6v4l2.5 2`,
   uploading: 'M10 15.5V5M5.5 9.5L10 5l4.5 4.5',
-  confirming: 'M10 17V7M5.5 11.5L10 7l4.5 4.5M4 3.5h12',
+  confirming: CIRCLE,
   confirmed: `${CIRCLE}M6.5 10.2l2.4 2.4l4.6-5`,
   failed: `${CIRCLE}M10 6v4.5M10 13.4v.1`,
   cancelled: `${CIRCLE}M7 10h6`,

@@ -1,7 +1,7 @@
 // What is said aloud and told to the host while uploads run: few enough words for a screen reader, all events for the host.
 
 import type { UploadFileStatus, UploadReport } from '../flows/upload.ts'
-import { createQuarters, type Announcer } from './announcer.ts'
+import type { Announcer } from './announcer.ts'
 import type { Formats } from './formats.ts'
 import type { Job } from './items.ts'
 import type { Totals } from './list-state.ts'
@@ -25,15 +25,19 @@ export function createNarration(options: {
   readonly totals: () => Totals
 }): Narration {
   const { announcer, tell, words, totals } = options
-  const quarters = createQuarters()
+  /** Said last. */
+  let quarter = 0
   const cutOff = new Set<string>()
 
   const tellProgress = (): void => {
     const now = totals()
     tell('mocap-upload-progress', now)
-    const quarter = quarters.reached(now.totalBytes === 0 ? 0 : now.confirmedBytes / now.totalBytes)
+    const reached = Math.floor((now.confirmedBytes / now.totalBytes) * 4) / 4
+    // The end is said in words, and of nothing there is no share.
+    if (!(reached > quarter && reached < 1)) return
+    quarter = reached
     const { texts, formats } = words()
-    if (quarter !== undefined) announcer.say(texts.saidPercent(formats.percent(quarter)))
+    announcer.say(texts.saidPercent(formats.percent(quarter)))
   }
   const tellState = ({ upload: { key, state } }: Job): void => {
     const { texts, formats } = words()
@@ -45,7 +49,9 @@ export function createNarration(options: {
     tell('mocap-upload-state', { key, state })
   }
   return {
-    restart: () => quarters.restart(),
+    restart() {
+      quarter = 0
+    },
     told(job, event, file) {
       const { key } = job.upload
       if (event === 'start') tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })

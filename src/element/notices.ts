@@ -2,7 +2,7 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Refusal } from './acceptance.ts'
-import { build, buildButton } from './build-element.ts'
+import { build, buildButton, removeElement } from './build-element.ts'
 import type { Formats } from './formats.ts'
 import { actionOf, problemOf } from './problems.ts'
 import type { UploaderTexts } from './texts.ts'
@@ -12,6 +12,9 @@ const NAMED_REFUSALS = 5
 
 export interface Notices {
   readonly element: HTMLElement
+  /** A folder without files was dropped or chosen. */
+  showNothing(texts: UploaderTexts): void
+  /** At least one. */
   showRefused(refused: readonly Refusal[], texts: UploaderTexts, formats: Formats): void
   /** `words` wins over those of the code. */
   showProblem(error: ErrorSummary, texts: UploaderTexts, words?: string): void
@@ -21,22 +24,14 @@ export interface Notices {
 export function createNotices(onDismissed: () => void): Notices {
   const element = build('div', 'notices', { role: 'alert' })
   const show = (texts: UploaderTexts, ...content: (Node | undefined)[]): void => {
-    const dismiss = buildButton(
-      'dismiss-button quiet-button',
-      () => {
-        const hadFocus = (element.getRootNode() as ShadowRoot).activeElement === dismiss
-        notice.remove()
-        if (hadFocus) onDismissed()
-      },
-      texts.dismiss,
-    )
+    const dismiss = buildButton('dismiss-button quiet-button', () => removeElement(notice, onDismissed), texts.dismiss)
     const notice = build('div', 'notice', {}, build('div', '', {}, ...content), dismiss)
     element.replaceChildren(notice)
   }
   return {
     element,
+    showNothing: (texts) => show(texts, build('p', 'title', {}, texts.nothingFound)),
     showRefused(refused, texts, formats) {
-      if (refused.length === 0) return
       const named = refused
         .slice(0, NAMED_REFUSALS)
         .map(({ name, reason }) => build('li', '', {}, build('bdi', '', {}, name), `: ${texts.refusals[reason]}`))

@@ -1,6 +1,6 @@
 // The cards that offer unfinished uploads; a card is kept while its offer changes, so that focus stays.
 
-import { build, buildButton, setAttribute, setText } from './build-element.ts'
+import { build, buildButton, removeElement, setAttribute, setText } from './build-element.ts'
 import type { Formats } from './formats.ts'
 import type { OfferControl } from './offer-control.ts'
 import { isOneClick, type Offer } from './offers.ts'
@@ -10,6 +10,9 @@ export interface OfferCards {
   readonly element: HTMLElement
   draw(offers: readonly Offer[], texts: UploaderTexts, formats: Formats): void
 }
+
+/** Of many missing files the first are named. */
+const NAMED_FILES = 3
 
 interface Card {
   readonly element: HTMLElement
@@ -24,13 +27,10 @@ export function createOfferCards(control: OfferControl, onEmptied: () => void): 
     element,
     draw(offers, texts, formats) {
       const keys = new Set(offers.map(({ session }) => session.key))
-      const root = element.getRootNode() as ShadowRoot
       for (const [key, card] of cards) {
         if (keys.has(key)) continue
-        const hadFocus = root.activeElement !== null && card.element.contains(root.activeElement)
         cards.delete(key)
-        card.element.remove()
-        if (hadFocus) onEmptied()
+        removeElement(card.element, onEmptied)
       }
       for (const offer of offers) {
         const { key } = offer.session
@@ -52,9 +52,10 @@ export function createOfferCards(control: OfferControl, onEmptied: () => void): 
 function createCard(accept: () => void, discard: () => void): Card {
   const title = build('p', 'title')
   const body = build('p', 'hint')
+  const names = build('p', 'hint')
   const go = buildButton('offer-button primary-button', accept)
   const drop = buildButton('discard-button quiet-button', discard)
-  const words = build('div', 'offer-words', {}, title, body)
+  const words = build('div', 'offer-words', {}, title, body, names)
   const element = build('div', 'offer', { role: 'group' }, words, build('div', 'actions', {}, go, drop))
   return {
     element,
@@ -66,8 +67,16 @@ function createCard(accept: () => void, discard: () => void): Card {
       const [done, all] = [formats.count(session.filesConfirmed), formats.count(session.filesTotal)]
       const advice = isAllowing ? texts.offerAllow : texts.offerPick(formats.count(missing.length))
       setText(body, `${texts.offerBody(done, all, formats.date(session.beganAtMs ?? 0))} ${advice}`)
+      names.hidden = isAllowing
+      setText(names, namesOf(missing, texts, formats))
       setText(go, isAllowing ? texts.offerAllowAction : texts.offerPickAction)
       setText(drop, texts.offerDiscard)
     },
   }
+}
+
+function namesOf(missing: Offer['missing'], texts: UploaderTexts, formats: Formats): string {
+  const names = missing.slice(0, NAMED_FILES).map(({ fileName }) => fileName)
+  const more = missing.length - names.length
+  return `${names.join(', ')}${more > 0 ? ` ${texts.andMore(formats.count(more))}` : ''}`
 }

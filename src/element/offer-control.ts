@@ -9,6 +9,8 @@ const DRIVEN_EVERY_MS = 1_000
 
 export interface OfferControl {
   readonly offers: readonly Offer[]
+  /** Those that another tab drives. */
+  readonly driven: readonly Offer[]
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
   /** Gives each file to the offer that it belongs to, and takes up what is complete; the files that nobody wants. */
@@ -46,6 +48,7 @@ export interface OfferControlOptions {
 export function createOfferControl(options: OfferControlOptions): OfferControl {
   const { attempt, target, onChange } = options
   let offers: readonly Offer[] = []
+  let driven: readonly Offer[] = []
   /** Whose first click, or last file, is still looked into. */
   const accepting = new Set<string>()
   /** Whose giving up is still asked about. */
@@ -70,11 +73,11 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     offers = offers.filter(({ session }) => session.key !== without)
     void options.lookAgain()
   }
-  const watch = (driven: readonly Offer[], own: number): void => {
+  const watch = (watched: readonly Offer[], own: number): void => {
     const check = async (): Promise<void> => {
       if (own !== looks || !target.isConnected) return
       const isDriven = await drivenSessions()
-      if (driven.every(({ session }) => isDriven(session.key))) watch(driven, own)
+      if (watched.every(({ session }) => isDriven(session.key))) watch(watched, own)
       else lookAgain()
     }
     setTimeout(() => void check(), DRIVEN_EVERY_MS)
@@ -94,6 +97,9 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   return {
     get offers() {
       return offers
+    },
+    get driven() {
+      return driven
     },
     async accept(key) {
       const offer = find(key)
@@ -129,6 +135,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     async look(uplinkOf, flow, keysInUse) {
       const own = (looks += 1)
       let fresh: readonly Offer[] = []
+      let elsewhere: readonly Offer[] = []
       try {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
@@ -138,13 +145,14 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         // Many looks that come together read it once.
         if (own !== looks) return
         const all = await findOffers(uplink, flow, keysInUse)
-        const driven = all.filter(({ session }) => isDriven(session.key) && !accepting.has(session.key))
-        if (driven.length > 0) watch(driven, own)
-        fresh = all.filter((offer) => !driven.includes(offer))
+        elsewhere = all.filter(({ session }) => isDriven(session.key) && !accepting.has(session.key))
+        if (elsewhere.length > 0) watch(elsewhere, own)
+        fresh = all.filter((offer) => !elsewhere.includes(offer))
       } catch {
         // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
       }
       if (own !== looks) return
+      driven = elsewhere
       // What was chosen again stays chosen.
       offers = fresh.map(({ session, files }) => offerOf(session, files, find(session.key)?.found))
       onChange()

@@ -10,7 +10,7 @@ export interface Question {
 }
 
 export function createQuestion(): Question {
-  const title = build('h2', 'dialog-title', { id: 'question' })
+  const title = build('h2', 'dialog-title title', { id: 'question' })
   const body = build('p', '', { id: 'question-body' })
   const keep = buildButton('primary-button', () => element.close('keep'))
   const cancel = buildButton('danger-button', () => element.close('cancel'))

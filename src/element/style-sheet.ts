@@ -34,13 +34,12 @@ const SHAPE = `
 *, ::before, ::after { box-sizing: border-box; }
 h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader, dialog {
+  background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
   font: 400 var(--mocap-font-size, 0.9375rem)/1.45 var(--mocap-font, ui-sans-serif, system-ui, sans-serif);
   font-variant-numeric: tabular-nums;
 }
 .uploader {
   display: flex; flex-direction: column; overflow: hidden;
-  background: var(--_surface);
-  border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
 }
 .title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
 .hint, .facts { color: var(--_muted); }
@@ -64,19 +63,18 @@ button:disabled { opacity: 0.55; cursor: default; }
 .quiet-button:hover { background: var(--_raised); color: var(--_text); }
 .danger-button { color: var(--_danger); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
-.list:focus-visible { outline-offset: -3px; border-radius: var(--mocap-radius, 12px); }
+.list:focus-visible { outline-offset: -3px; }
 
 .drop-zone {
-  display: flex; flex-direction: column; align-items: center; gap: 16px;
-  margin: 12px; padding: 40px 24px; text-align: center;
+  display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin: 12px; padding: 12px 16px;
   border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
 }
-.drop-icon { padding: 12px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-.drop-zone:not([data-compact]) .actions { justify-content: center; }
+.drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
+.drop-words { flex: 1 1 12rem; }
+[data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
+[data-large] .drop-icon { padding: 12px; }
+[data-large] .drop-words { flex: none; }
 .drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: color-mix(in oklab, var(--_accent) 9%, var(--_surface)); }
-.drop-zone[data-compact] { flex-direction: row; flex-wrap: wrap; padding: 12px 16px; gap: 8px 12px; text-align: start; }
-.drop-zone[data-compact] .drop-icon { padding: 8px; }
-.drop-zone[data-compact] .drop-words { flex: 1 1 12rem; }
 
 .offer, .notice, .summary {
   display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
@@ -85,30 +83,25 @@ button:disabled { opacity: 0.55; cursor: default; }
 .offer { border-inline-start: 4px solid var(--_accent); }
 .offer-words, .summary-words { flex: 1 1 14rem; }
 .notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
-.notice > div { min-inline-size: 0; overflow-wrap: anywhere; }
+.notice > div { overflow-wrap: anywhere; }
 .notice ul { margin-block-start: 6px; }
-.notice li + li { margin-block-start: 2px; }
 .notice button { margin: -8px; }
 
 .summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
-.summary-words { min-inline-size: 0; }
-.summary .title, .drop-zone:not([data-compact]) .title, dialog h2 { font-size: 1.125em; }
+h2, [data-large] .title { font-size: 1.125em; }
 .total-bar { flex: 1 0 100%; block-size: 8px; }
 .summary[data-outcome='done'] .title { color: var(--_success); }
 .summary[data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; overflow: hidden; contain: strict; background: color-mix(in oklab, var(--_line) 70%, transparent); }
 .fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; }
 .fill:dir(rtl) { transform-origin: right; }
-.said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {
-  max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text); background: var(--_surface);
-  border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px); box-shadow: 0 16px 48px rgb(0 0 0 / 0.28);
+  max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text); box-shadow: 0 16px 48px rgb(0 0 0 / 0.28);
 }
 dialog::backdrop { background: rgb(10 12 16 / 0.5); }
-dialog h2 { font-weight: 600; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
-dialog .actions { justify-content: end; }
 dialog button { flex: 1 1 auto; }
 `
 
@@ -118,7 +111,7 @@ dialog button { flex: 1 1 auto; }
  */
 const ROWS = `
 .list {
-  overflow: auto; overscroll-behavior: contain; border-block-start: 1px solid var(--_line);
+  overflow: auto; border-block-start: 1px solid var(--_line);
   max-block-size: var(--mocap-list-height, 28rem);
 }
 .file {
@@ -130,25 +123,22 @@ const ROWS = `
 .words { flex: 1; display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
 .file-name { font-weight: 500; }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
-.file button { min-block-size: 36px; margin-inline-start: 12px; padding: 6px 12px; }
-[data-state='ready'] button { margin-inline-end: -8px; padding-inline: 8px; }
+.file button { min-block-size: 36px; margin-inline-start: 8px; padding: 6px 10px; }
+[data-state='ready'] button { margin-inline-end: -10px; }
 [data-state='ready'] button:not(:hover) { border-color: transparent; color: var(--_muted); }
-[data-state='uploading'] .file-icon, [data-state='confirming'] .file-icon { color: var(--_accent); }
+:is([data-state='uploading'], [data-state='confirming']) .file-icon { color: var(--_accent); }
 [data-state='confirmed'] :is(.file-icon, .file-status) { color: var(--_success); }
 [data-state='failed'] :is(.file-icon, .file-status, .file-problem) { color: var(--_danger); }
 @container (max-width: 34rem) {
-  .drop-zone { padding: 28px 16px; }
-  .drop-zone[data-compact] { padding: 12px; }
   .actions { flex: 1 1 100%; align-self: stretch; }
-  .drop-zone:not([data-compact]) button { flex: 1 1 100%; }
-  .drop-zone[data-compact] .drop-icon { display: none; }
-  .drop-zone[data-compact] button { flex: 1 1 auto; padding: 8px; }
+  .drop-zone button { flex: 1 1 auto; }
+  [data-large] button { flex-basis: 100%; }
+  .drop-zone:not([data-large]) .drop-icon { display: none; }
   .summary, .file { padding-inline: 16px; }
   .actions :is(.primary-button, .pause-button) { flex: 1 1 auto; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
   .file { row-gap: 8px; }
-  .file button { padding-inline: 8px; margin-inline-start: 8px; }
   [data-state='failed'] { flex-wrap: wrap; }
   [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
   [data-state='failed'] button { margin-inline-start: 32px; }
@@ -161,7 +151,6 @@ const MOODS = `
 }
 @media (prefers-reduced-motion: no-preference) {
   button, .drop-zone { transition: background-color 120ms, border-color 120ms; }
-  button:active:enabled { translate: 0 1px; }
   .fill { transition: scale 180ms linear; }
 }
 @media (forced-colors: active) {

@@ -64,8 +64,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
     draw(texts, formats, state) {
       const { phase, totals } = state
       const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
-      const root = element.getRootNode() as ShadowRoot
-      const focused = buttons.find((button) => button === root.activeElement)
+      const focused = buttons.find((button) => button.matches(':focus'))
       const words = headingOf(texts, formats, state)
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'

@@ -3,7 +3,7 @@
 import type { BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { UploadReport } from '../flows/upload.ts'
-import { judgeFiles } from './acceptance.ts'
+import { judgeFiles, presentOf } from './acceptance.ts'
 import { createAnnouncer } from './announcer.ts'
 import { build } from './build-element.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -17,6 +17,7 @@ import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl, type AtStake } from './offer-control.ts'
+import type { Offer } from './offers.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
@@ -74,15 +75,21 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     add(files) {
       const rest = offers.feed(files)
       const { texts, formats, accept, flow, isRenaming } = setting()
-      const present = list.items
-        .filter(({ state }) => state !== 'cancelled')
-        .map(({ name, bytes, chosen }) => ({ name, bytes, modifiedAtMs: chosen?.file.lastModified }))
-      const offered = offers.offers.flatMap(({ files }) => files.map((file) => ({ ...file, name: file.fileName })))
-      const rules = { accept, isCapture: flow === 'capture', isRenaming, offered }
+      // What is given up can be chosen again.
+      const here = list.items.filter(({ state }) => state !== 'cancelled')
+      const present = here.map(({ name, bytes, chosen }) => {
+        return chosen === undefined ? { fileName: name, location: name, bytes } : presentOf(chosen)
+      })
+      const filesOf = (of: readonly Offer[]) => of.flatMap((offer) => offer.files)
+      const [offered, driven] = [filesOf(offers.offers), filesOf(offers.driven)]
+      const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven }
       const { accepted, refused } = judgeFiles(rest, present, rules)
       notices.clear()
-      notices.showRefused(refused, texts, formats)
-      if (refused.length > 0) tell('mocap-upload-refused', { files: refused })
+      if (files.length === 0) notices.showNothing(texts)
+      if (refused.length > 0) {
+        notices.showRefused(refused, texts, formats)
+        tell('mocap-upload-refused', { files: refused })
+      }
       drawing.ask()
       if (accepted.length === 0) return
       list.add(accepted)

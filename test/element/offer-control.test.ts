@@ -79,7 +79,7 @@ async function offered(...missing: readonly SessionFile[]) {
 
 function missingFile(fileIndex: number, how: MissingFile['how'] = 'pick'): MissingFile {
   const name = `${fileIndex}.c3d`
-  return { fileIndex, name, fileName: name, bytes: 3, how }
+  return { fileIndex, name, fileName: name, location: name, bytes: 3, how }
 }
 
 function chosen(name: string) {

@@ -12,7 +12,7 @@ function chosen(path: string): ChosenFile {
 /** Two cameras' files, which the service has under names of their own. */
 function offerOfTwo(): Offer {
   const missing = ['cam1_take.c3d', 'cam2_take.c3d'].map((name, fileIndex) => ({
-    ...{ fileIndex, name, fileName: 'take.c3d', bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
+    ...{ fileIndex, name, fileName: 'take.c3d', location: 'take.c3d', bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
   }))
   return offerOf({} as Offer['session'], missing)
 }

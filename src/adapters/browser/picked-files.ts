@@ -16,6 +16,8 @@ export interface SessionFile {
   readonly name: string
   /** Its name with the person: `name` is another one where `rename` gave it. */
   readonly fileName: string
+  /** Where the person had it, folders included as far as the browser said. */
+  readonly location: string
   readonly bytes: number
   readonly modifiedAtMs?: number
   /**
@@ -71,7 +73,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const needed = planned.filter(({ isConfirmed }) => !isConfirmed)
     const free = new Set(files)
     for (const wanted of planned) {
-      const { fileIndex, name, fileName, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
+      const { fileIndex, name, fileName, location, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
       const handle = known.get(fileIndex)
       let how: SessionFile['how']
       if (!isConfirmed) {
@@ -83,7 +85,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
           found.set(fileIndex, picked)
         }
       }
-      all.push({ fileIndex, name, fileName, bytes, ...given({ modifiedAtMs, how }) })
+      all.push({ fileIndex, name, fileName, location, bytes, ...given({ modifiedAtMs, how }) })
     }
     return { found, all, missing: all.filter((file): file is MissingFile => file.how !== undefined) }
   }

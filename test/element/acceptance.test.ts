@@ -1,0 +1,57 @@
+// Which files count as added already: those of the list, of what is offered, and of what another tab uploads.
+
+import { expect, it } from 'vitest'
+import { judgeFiles, type AcceptanceRules } from '../../src/element/acceptance.ts'
+
+const RULES: AcceptanceRules = { accept: '', isCapture: true, isRenaming: true, offered: [], driven: [] }
+const present = (path: string, bytes = 3) => ({
+  fileName: path.replace(/.*\//, ''),
+  location: path,
+  bytes,
+  modifiedAtMs: 7,
+})
+
+function chosen(path: string) {
+  return { path, file: new File(['one'], path.replace(/.*\//, ''), { lastModified: 7 }) }
+}
+
+it.each([
+  ['in the same folder', 'game/cam1/a.action'],
+  ['in its folder, dropped by itself', 'cam1/a.action'],
+  ['by itself', 'a.action'],
+  ['in a folder around it', 'night/game/cam1/a.action'],
+])('refuses a file that is added again %s, though names may repeat', (_how, path) => {
+  const { accepted, refused } = judgeFiles([chosen(path)], [present('game/cam1/a.action')], RULES)
+
+  expect(refused).toEqual([{ name: 'a.action', reason: 'twice' }])
+  expect(accepted).toEqual([])
+})
+
+it.each(['offered', 'present'] as const)(
+  'takes one of the same name from another folder than the one that is %s',
+  (of) => {
+    const other = [present('game/cam2/a.action')]
+    const { accepted } =
+      of === 'present'
+        ? judgeFiles([chosen('game/cam1/a.action')], other, RULES)
+        : judgeFiles([chosen('game/cam1/a.action')], [], { ...RULES, offered: other })
+
+    expect(accepted).toHaveLength(1)
+  },
+)
+
+it('refuses what another tab uploads, and says so', () => {
+  const rules = { ...RULES, isRenaming: false, driven: [present('a.action')] }
+  const { refused } = judgeFiles([chosen('game/a.action')], [], rules)
+
+  expect(refused).toEqual([{ name: 'a.action', reason: 'elsewhere' }])
+})
+
+it('takes a file of another size or time, and any time where none is known', () => {
+  const rules = { ...RULES, isCapture: false }
+  expect(judgeFiles([chosen('a.mp4')], [present('a.mp4', 4)], rules).accepted).toHaveLength(1)
+  expect(judgeFiles([chosen('a.mp4')], [{ ...present('a.mp4'), modifiedAtMs: 8 }], rules).accepted).toHaveLength(1)
+  expect(judgeFiles([chosen('a.mp4')], [{ ...present('a.mp4'), modifiedAtMs: undefined }], rules).refused).toHaveLength(
+    1,
+  )
+})
