@@ -37,7 +37,8 @@ export function createFormats(language: string | undefined): Formats {
     return isolate(format.format(value))
   }
   const scaled = (value: number, suffix: string): string => {
-    const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)))
+    // From 999.5 of a unit on it would be written as 1,000 of it: that is 1 of the next.
+    const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value / 0.9995)) / 3))
     const shown = value / 1000 ** step
     const maximumFractionDigits = step > 0 && shown < 10 ? 1 : 0
     // The short form of bytes has no plural.
