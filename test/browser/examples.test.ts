@@ -133,6 +133,27 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
     })
 
+    test('goes on after a reload with what is not confirmed, when its clips are picked again', async () => {
+      const page = await open(example)
+      await page.setInputFiles('input[type=file]', paths())
+      const isLate = /partNumber=2/
+      await page.route(isLate, () => undefined)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('li[data-state=confirmed]')
+      await page.reload()
+      await page.unroute(isLate)
+      await connect(page)
+      await page.getByLabel('An earlier upload is not finished, 1 of 2 confirmed').setInputFiles(paths().slice(1))
+      await page.getByRole('alert').getByText('swing-01.mp4').waitFor()
+      expect(await violations(page)).toEqual([])
+
+      await page.getByLabel('An earlier upload is not finished, 1 of 2 confirmed').setInputFiles(paths())
+
+      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+      expect(await page.getByLabel('An earlier upload').count()).toBe(0)
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
     test('tells a screen reader of the quarters, however many clips there are', async () => {
       const page = await open(example)
       await page.evaluate(() => {

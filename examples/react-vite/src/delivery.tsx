@@ -3,6 +3,7 @@
 import { blobSource, type BrowserUplink } from 'mocap-uplink/browser'
 import { useUpload, type UploadView } from 'mocap-uplink/react'
 import { useState, type DragEvent } from 'react'
+import { Earlier } from './earlier.tsx'
 import { FileRow } from './file-row.tsx'
 
 export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
@@ -49,6 +50,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const atQuarters = progress.filesConfirmed - (progress.filesConfirmed % quarter)
   return (
     <section onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+      {!isActive && <Earlier uplink={uplink} onPicked={(key, files) => start(() => uplink.resume(key, { files }))} />}
       <p className="drop">
         Drop clips here, or{' '}
         <label>

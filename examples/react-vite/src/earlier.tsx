@@ -1,0 +1,48 @@
+// What an earlier visit left unfinished, after a reload or a tab that was closed: its clips are picked once more, and it goes
+// on with what is not confirmed yet.
+
+import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
+import { useEffect, useState } from 'react'
+
+type Session = Awaited<ReturnType<BrowserUplink['sessions']>>[number]
+
+interface EarlierProps {
+  readonly uplink: BrowserUplink
+  readonly onPicked: (key: string, clips: readonly File[]) => void
+}
+
+export function Earlier({ uplink, onPicked }: EarlierProps) {
+  const [left, setLeft] = useState<readonly Session[]>([])
+  useEffect(() => {
+    let isShown = true
+    // Without a journal there is nothing to go on with, and no trouble to speak of.
+    unfinished(uplink).then(
+      (found) => isShown && setLeft(found),
+      () => undefined,
+    )
+    return () => {
+      isShown = false
+    }
+  }, [uplink])
+  return left.map(({ key, filesConfirmed, filesTotal }) => (
+    <p key={key} className="earlier">
+      <label>
+        An earlier upload is not finished, {filesConfirmed} of {filesTotal} confirmed. To go on, pick its clips again{' '}
+        <input
+          type="file"
+          multiple
+          accept=".mp4,.mov"
+          onChange={(event) => onPicked(key, [...(event.target.files ?? [])])}
+        />
+      </label>
+    </p>
+  ))
+}
+
+/** Not those that another tab is at. */
+async function unfinished(uplink: BrowserUplink): Promise<readonly Session[]> {
+  const isDriven = await drivenSessions()
+  return (await uplink.sessions()).filter(
+    ({ key, status }) => ['open', 'partial', 'failed'].includes(status) && !isDriven(key),
+  )
+}
