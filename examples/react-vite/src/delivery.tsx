@@ -42,7 +42,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const minutes = progress.remainingMs === undefined ? undefined : Math.ceil(progress.remainingMs / 60_000)
   const verified = report?.files.every((file) => file.verified) ? ', verified' : ''
   const howFar = (confirmed: number): string =>
-    state === 'idle'
+    progress.filesTotal === 0
       ? 'Nothing uploaded yet'
       : `${state}: ${String(confirmed)} of ${String(progress.filesTotal)} confirmed${verified}`
   // A screen reader hears of each quarter; the page shows each file.
