@@ -42,9 +42,14 @@ export function buildIcon(path: string): SVGSVGElement {
   return icon
 }
 
+/** What has the focus beside `element`, also while another window or tab is in front: `:focus` matches nothing then. */
+export function focusedBeside(element: Element): Element | null {
+  return (element.getRootNode() as ShadowRoot).activeElement
+}
+
 /** Removes an element; `onLost` hears that the focus was in it. */
 export function removeElement(element: Element, onLost: () => void): void {
-  const hadFocus = element.matches(':focus-within')
+  const hadFocus = element.contains(focusedBeside(element))
   element.remove()
   if (hadFocus) onLost()
 }

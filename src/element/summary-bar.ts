@@ -1,7 +1,7 @@
 // The whole: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
 import type { Outage } from '../flows/upload.ts'
-import { build, buildButton, setText } from './build-element.ts'
+import { build, buildButton, focusedBeside, setText } from './build-element.ts'
 import { buildBar, drawBar } from './file-row.ts'
 import { joinFacts, type Formats } from './formats.ts'
 import { outageWords } from './outage-words.ts'
@@ -64,7 +64,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
     draw(texts, formats, state) {
       const { phase, totals } = state
       const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
-      const focused = buttons.find((button) => button.matches(':focus'))
+      const focused = buttons.find((button) => button === focusedBeside(element))
       const words = headingOf(texts, formats, state)
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'

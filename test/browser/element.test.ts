@@ -292,6 +292,26 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await row.getByRole('button').count()).toBe(0)
   })
 
+  test('keeps the focus also while another window is in front, where nothing matches :focus', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Remove: swing-01.mp4').focus()
+    const session = await page.context().newCDPSession(page)
+    await session.send('Emulation.setFocusEmulationEnabled', { enabled: false })
+    const other = await page.context().newPage()
+    await other.bringToFront()
+    await page.waitForFunction(() => !document.hasFocus())
+
+    const next = await page.evaluate(() => {
+      const root = document.querySelector('mocap-uploader')!.shadowRoot!
+      ;(root.activeElement as HTMLElement).click()
+      return root.activeElement?.getAttribute('aria-label')
+    })
+
+    expect(next).toBe('Remove: swing-02.mp4')
+  })
+
   test('works with the keyboard alone, and never drops the focus', async () => {
     const page = await openPage()
     await addElement(page)
