@@ -32,7 +32,8 @@ export interface Attempt {
  * `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`: our own bytes
  * could not be read or have changed, or no request can be made for them; another attempt would end in the same way.
  * `ours`: something else of ours failed, and need not again. `aborted`: the signal fired. `crawled`: it was reset for
- * that; `doubtful` when its last byte left in that very moment.
+ * that; `doubtful` when its last byte left in that very moment. `expired`: no request was made, because its address had died, or
+ * a newer one had come, when its source was open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
@@ -40,3 +41,4 @@ export type AttemptResult =
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source' | 'ours'; readonly ending: AttemptEnding; readonly error: UploadError }
   | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }
+  | { readonly kind: 'expired' }

@@ -32,6 +32,8 @@ export interface AttemptPorts {
 export interface SendPartPorts extends AttemptPorts {
   readonly protocol: Pick<Protocol, 'request' | 'judge'>
   readonly readers: ReaderCache
+  /** Whether the address of an attempt is not to be used any more: asked when its request is about to be made. */
+  isExpired(attempt: Attempt): boolean
   /** So many more bytes of an attempt were handed to the network: its `sentBytes` in all. */
   onSent(attempt: Attempt, grownBytes: number): void
   /** The attempt is over, and nothing of it is under way any more but the closing of its source. */
@@ -59,6 +61,10 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const leasing = bodies.lease(lengthBytes, signal)
       lease = leasing instanceof Promise ? await leasing : leasing
     }
+    // A session that was stopped in these waits renews nothing.
+    signal.throwIfAborted()
+    // Asked no earlier: a source may take minutes to open.
+    if (ports.isExpired(attempt)) return { kind: 'expired' }
     const watch = (watchdog = watchOver(ports, attempt))
     body = contentOf(ports, attempt, { reader, hasher, windows: lease?.windows, watchdog })
     const { method, headers } = protocol.request(unit, address)
@@ -107,15 +113,19 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   } finally {
     attempt.isSending = false
     watchdog?.stop()
-    // The read that was under way when the attempt ended still writes into its window.
-    const ended = body?.end?.()
-    if (ended !== undefined) await ended
-    // What hashes elsewhere need not go on for an answer that asked for no digest.
-    if (body?.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
-    lease?.release()
-    ports.onEnded(attempt)
-    const closed = readers.release(unit.fileIndex)
-    if (closed !== undefined && reader !== undefined) await closed
+    try {
+      // The read that was under way when the attempt ended still writes into its window.
+      const ended = body?.end?.()
+      if (ended !== undefined) await ended
+      // What hashes elsewhere need not go on for an answer that asked for no digest.
+      if (body?.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
+    } finally {
+      // Also when a host's hash cannot be freed: other sessions of the engine need the windows.
+      lease?.release()
+      ports.onEnded(attempt)
+      const closed = readers.release(unit.fileIndex)
+      if (closed !== undefined && reader !== undefined) await closed
+    }
   }
 }
 

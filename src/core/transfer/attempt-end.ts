@@ -33,8 +33,6 @@ export interface AttemptEndOptions {
 export interface AttemptEnd {
   /** Takes the end of an attempt in. Undefined: that is done. */
   ended(start: AttemptStart, result: AttemptResult): Promise<void> | undefined
-  /** None was made, because its address is dead. */
-  expired(start: AttemptStart): Promise<void>
 }
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
@@ -127,6 +125,11 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     if (file.generation !== generation) return options.onMoved()
     goAgain({ ...turn, attempt: turn.attempt + 1, reachedCount })
   }
+  /** No request was made; it goes on as if the storage had refused it. */
+  const expired = (start: AttemptStart): Promise<void> => {
+    const message = `The address of part ${start.turn.unit.partNumber} has expired.`
+    return refused(start, { kind: 'renew', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }, true)
+  }
   const failed = async ({ turn, file, generation }: AttemptStart, result: Failure): Promise<void> => {
     const { fileIndex, partNumber } = turn.unit
     if (result.ending === 'doubtful') {
@@ -152,11 +155,6 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   }
 
   return {
-    async expired(start) {
-      const message = `The address of part ${start.turn.unit.partNumber} has expired.`
-      const error = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message)
-      if (!isSettled(start.file)) await refused(start, { kind: 'renew', error }, true)
-    },
     ended(start, result) {
       const { turn, file, generation } = start
       const isAnswered = result.kind === 'received' || result.kind === 'refused'
@@ -165,10 +163,11 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
       job.report({ type: 'attemptEnded', unit: turn.unit })
       if (!isOpen || result.kind === 'received') return undefined
-      return result.kind === 'refused' ? refused(start, result.verdict) : failed(start, result)
+      if (result.kind === 'refused') return refused(start, result.verdict)
+      return result.kind === 'expired' ? expired(start) : failed(start, result)
     },
   }
 }
 
 type Refusal = Exclude<Verdict, { kind: 'received' }>
-type Failure = Exclude<AttemptResult, { kind: 'received' | 'refused' }>
+type Failure = Exclude<AttemptResult, { kind: 'received' | 'refused' | 'expired' }>

@@ -1,6 +1,7 @@
 // The attempts of one session that are under way: each with an abort of its own, so that a file that failed takes down its
 // attempts and no others, and a session that stops takes down all of them.
 
+import type { AddressClock } from '../address/address-clock.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
 import { sendPart, type AttemptPorts, type SendPartPorts } from '../attempt/send-part.ts'
@@ -38,6 +39,7 @@ export interface AttemptsOptions {
   readonly ports: AttemptPorts
   readonly job: TransferJob
   readonly protocol: Pick<Protocol, 'request' | 'judge'>
+  readonly isDead: AddressClock['isDead']
   /** So many more bytes were handed to the network. */
   readonly onBytes: (bytes: number) => void
   /** Finds the attempt that holds the session up; absent: none is reset. */
@@ -48,7 +50,8 @@ export interface AttemptsOptions {
 const MAX_RESETS = 2
 const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
 
-export function createAttempts({ ports, job, protocol, onBytes, watchStragglers }: AttemptsOptions): Attempts {
+export function createAttempts(options: AttemptsOptions): Attempts {
+  const { ports, job, protocol, isDead, onBytes, watchStragglers } = options
   const { transport } = ports
   const running = new Set<Attempt>()
   const stragglers = watchStragglers?.<Attempt>()
@@ -60,6 +63,10 @@ export function createAttempts({ ports, job, protocol, onBytes, watchStragglers 
     ...ports,
     protocol,
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
+    isExpired({ unit: { fileIndex, partNumber }, address }) {
+      const { addresses, addressedAtMs } = fileAt(job.ledger, fileIndex)
+      return addresses[partNumber - 1] !== address || isDead(address, addressedAtMs)
+    },
     onSent({ unit, sentBytes }, grownBytes) {
       onBytes(grownBytes)
       job.report({ type: 'sent', unit, sentBytes })

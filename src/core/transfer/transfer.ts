@@ -65,8 +65,6 @@ export interface Transfer {
   readonly done: Promise<TransferResult>
 }
 
-const NOTHING: AttemptTally = { isDone: false, isThrottle: false, isFailure: false }
-
 export function createTransfer(
   ports: TransferPorts,
   job: TransferJob,
@@ -81,6 +79,7 @@ export function createTransfer(
     job,
     onBytes,
     watchStragglers,
+    isDead: (address, addressedAtMs) => addresses.isDead(address, addressedAtMs),
     protocol: {
       request: (unit, address) => job.protocol.request(unit, address),
       judge(reply, unit) {
@@ -133,16 +132,15 @@ export function createTransfer(
     const file = fileAt(job.ledger, unit.fileIndex)
     const { addressedAtMs, generation } = file
     const start = { turn, file, address: addressOf(file, unit), generation }
-    const isDead = (): boolean => addresses.isDead(start.address, addressedAtMs)
-    if (isDead()) {
-      await attemptEnd.expired(start)
-      return NOTHING
-    }
     const beganAtMs = clock.monotonicNow()
     let result = await attempts.send(start, onFree)
     if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
     // Ceph has no word for expiry: it just denies what died on its way.
-    if (result.kind === 'refused' && result.verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' && isDead())
+    if (
+      result.kind === 'refused' &&
+      result.verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' &&
+      addresses.isDead(start.address, addressedAtMs)
+    )
       result = { kind: 'refused', verdict: { kind: 'renew', error: result.verdict.error } }
     const refusal = result.kind === 'refused' ? result.verdict : undefined
     if (refusal?.kind === 'renew') addresses.noteLateRefusal(refusal.error)

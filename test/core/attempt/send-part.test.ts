@@ -584,6 +584,7 @@ async function setUp(options: SetUpOptions = {}) {
       hasher: hasherOf(options, clock),
       protocol: { ...protocol, ...(options.request === undefined ? {} : { request: options.request }) },
       readers: createReaderCache(() => Promise.resolve(given)),
+      isExpired: () => false,
       onSent: ({ sentBytes }) => void sent.push(sentBytes),
       onEnded: () => undefined,
     }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../../src/core/adaptive-engine.ts'
 import { DEFAULT_TIMEOUTS } from '../../../src/core/attempt/watchdog.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
+import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
 import type { Moving } from '../../../src/core/line/straggler.ts'
 import { createAttempts } from '../../../src/core/transfer/attempts.ts'
 import { fixedTuning } from '../../../src/core/tuning.ts'
@@ -62,6 +63,36 @@ describe('the controller of an attempt', () => {
     expect(result).toEqual({ confirmedCount: 1, failedCount: 1 })
     expect(givenBack).toHaveLength(taken.length)
     expect(givenBack.filter(({ wasAborted }) => wasAborted)).toHaveLength(1)
+  })
+})
+
+describe('an attempt whose hash cannot be freed', () => {
+  it('is over all the same, and gives its windows and its source back', async () => {
+    const world = createWorld()
+    const bodies = windowBodies({ clock: world.clock, concurrency: 2 })
+    const sources = world.sources([1_000])
+    const job = world.job({ sources })
+    const dispose = (): never => {
+      throw new TypeError('freed twice')
+    }
+    const attempts = createAttempts({
+      ports: {
+        ...{ transport: world.store, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies },
+        hasher: { start: () => ({ update: () => undefined, digest: () => Promise.resolve('00'), dispose }) },
+        pace: fixedTuning({ transport: world.store, clock: world.clock, concurrency: 2 }).pace,
+      },
+      ...{ job, protocol: job.protocol, isDead: () => false },
+      onBytes: () => undefined,
+    })
+    const [file] = job.ledger.files
+    const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
+    const turn = { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 }
+    const sent = attempts.send({ turn, file: file!, address: file!.addresses[0]!, generation: 0 })
+
+    await expect(world.until(sent)).rejects.toThrow('freed twice')
+
+    expect(world.store.requests).toHaveLength(1)
+    expect([attempts.count(), bodies.leasedBytes(), sources[0]!.openCount]).toEqual([0, 0, 0])
   })
 })
 
@@ -131,14 +162,14 @@ describe('an attempt that was reset because it crawled', () => {
         ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
         pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
       },
-      ...{ job, protocol: job.protocol, watchStragglers },
+      ...{ job, protocol: job.protocol, watchStragglers, isDead: () => false },
       onBytes: () => undefined,
     })
     const [file] = job.ledger.files
     const results = [1, 2].map((partNumber) => {
       const unit = { fileIndex: 0, partNumber, start: (partNumber - 1) * 1_000, end: partNumber * 1_000 }
       const turn = { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 }
-      return attempts.send({ turn, file: file!, address: 'https://store.test/0/1', generation: 0 })
+      return attempts.send({ turn, file: file!, address: file!.addresses[partNumber - 1]!, generation: 0 })
     })
     await passTurns(20)
 

@@ -5,6 +5,7 @@ import { UploadError } from '../../../src/core/errors.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
 import { testProtocol } from '../../simulation/test-protocol.ts'
+import type { WatchedSource } from '../../simulation/watched-source.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
 const signal = (): AbortSignal => new AbortController().signal
@@ -526,6 +527,33 @@ describe('addresses that are no longer taken', () => {
 
     expect((await run('RequestExpired', 15_000))[0]).toEqual([15_000, 2])
     expect((await run('RequestTimeout', 10_000))[0]).toEqual([10_000, 1])
+  })
+
+  it.each(['die', 'are renewed'])('are not sent to when they %s while their source is opened', async (what) => {
+    const world = createWorld({
+      engine: { retries: 1 },
+      fault: ({ generation }) =>
+        generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
+    })
+    const [slow] = world.sources([100])
+    const reason = { isDead: false, isExpired: true, signal: signal() }
+    let openings = 0
+    const source = Object.assign(Object.create(slow!) as WatchedSource, {
+      async open(expected: Parameters<WatchedSource['open']>[0]) {
+        openings += 1
+        if (openings === 1) await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 60_000))
+        if (openings === 1 && what === 'are renewed') await job.renew(file!, reason)
+        return slow!.open(expected)
+      },
+    })
+    let renewals = 0
+    const job = world.job({ sources: [source], renew: () => ((renewals += 1), true) })
+    const [file] = job.ledger.files
+    const expires = Math.round(world.clock.wallNow() / 1_000) + (what === 'die' ? 30 : 3_600)
+    file!.addresses = [`https://store.test/0/1?g=1&Expires=${String(expires)}`]
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect([renewals, world.store.requests.length, slow!.openCount]).toEqual([1, 1, 0])
   })
 
   it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
