@@ -13,7 +13,7 @@ export type RefusalReason =
   | 'system'
   /** The very file is in the list already, or in an unfinished upload that is offered. */
   | 'twice'
-  /** The very file is in an upload that another tab drives. */
+  /** The very file is in an upload that another tab, or another element of this page, drives. */
   | 'elsewhere'
   /** Another file of this name is, and a capture session knows a file by its name alone. */
   | 'name'
@@ -32,12 +32,12 @@ export interface AcceptanceRules {
   readonly isRenaming: boolean
   /** What unfinished uploads that are offered hold. */
   readonly offered: readonly Present[]
-  /** What those hold that another tab drives. */
+  /** What those hold that are driven elsewhere. */
   readonly driven: readonly Present[]
 }
 
 /** A file that is here already. */
-interface Present {
+export interface Present {
   readonly fileName: string
   /** Where it lay, as far as is known: the name alone for one that was chosen by itself. */
   readonly location: string

@@ -82,7 +82,12 @@ export function joinFacts(...facts: readonly (string | false)[]): string {
 
 /** Of a language that is written from the right: apart from its neighbours, which it would draw into its own order. */
 function isolate(text: string): string {
-  return /[\u0590-\u08ff\u200e\u200f]/.test(text) ? `\u2068${text}\u2069` : text
+  return /[\u0590-\u08ff\u200e\u200f]/.test(text) ? isolated(text) : text
+}
+
+/** What is not of the texts' language, such as a file's name: read in its own direction, and apart from the words around it. */
+export function isolated(text: string): string {
+  return `\u2068${text}\u2069`
 }
 
 function localeOf(language: string | undefined): string | undefined {

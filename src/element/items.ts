@@ -4,6 +4,7 @@ import { blobSource, fileFromHandle, type BrowserUplink } from '../browser.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadReport } from '../flows/upload.ts'
+import { presentOf, type Present } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
@@ -14,6 +15,8 @@ export interface Item {
   readonly bytes: number
   /** Absent where the browser found the file of an earlier life by itself. */
   readonly chosen: ChosenFile | undefined
+  /** As the person has it, under its own name, which `rename` may have changed. */
+  readonly present: Present
   state: ItemState
   sentBytes: number
   confirmedBytes: number
@@ -33,12 +36,19 @@ export interface Job {
   outage?: Outage
 }
 
-/** `chosen`: absent where the browser found the file of an earlier life by itself. */
-export function newItem(name: string, bytes: number, chosen: ChosenFile | undefined, state: ItemState = 'ready'): Item {
+/** `earlier`: what its session knows of the file, where the browser found that by itself and nothing was `chosen`. */
+export function newItem(
+  name: string,
+  bytes: number,
+  chosen: ChosenFile | undefined,
+  state: ItemState = 'ready',
+  earlier: Present = { fileName: name, location: name, bytes },
+): Item {
   return {
     name,
     bytes,
     chosen,
+    present: chosen === undefined ? earlier : presentOf(chosen),
     state,
     sentBytes: 0,
     confirmedBytes: 0,

@@ -3,7 +3,7 @@
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Refusal } from './acceptance.ts'
 import { build, buildButton, removeElement } from './build-element.ts'
-import type { Formats } from './formats.ts'
+import { isolated, type Formats } from './formats.ts'
 import { actionOf, problemOf } from './problems.ts'
 import type { UploaderTexts } from './texts.ts'
 
@@ -12,7 +12,7 @@ const NAMED_REFUSALS = 5
 
 export interface Notices {
   readonly element: HTMLElement
-  /** A folder without files was dropped or chosen. */
+  /** Nothing was dropped or added but what has no file in it. */
   showNothing(texts: UploaderTexts): void
   /** At least one. */
   showRefused(refused: readonly Refusal[], texts: UploaderTexts, formats: Formats): void
@@ -41,7 +41,8 @@ export function createNotices(onDismissed: () => void): Notices {
       show(texts, title, build('ul', '', {}, ...named))
     },
     showProblem(error, texts, words = texts.problems[problemOf(error)]) {
-      const details = actionOf(error) === 'ask' ? build('p', 'hint', {}, texts.details(error.message)) : undefined
+      const details =
+        actionOf(error) === 'ask' ? build('p', 'hint', {}, texts.details(isolated(error.message))) : undefined
       show(texts, build('p', 'title', {}, words), details)
     },
     clear: () => element.replaceChildren(),

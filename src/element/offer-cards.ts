@@ -1,7 +1,7 @@
 // The cards that offer unfinished uploads; a card is kept while its offer changes, so that focus stays.
 
 import { build, buildButton, removeElement, setAttribute, setText } from './build-element.ts'
-import type { Formats } from './formats.ts'
+import { isolated, type Formats } from './formats.ts'
 import type { OfferControl } from './offer-control.ts'
 import { isOneClick, type Offer } from './offers.ts'
 import type { UploaderTexts } from './texts.ts'
@@ -76,7 +76,7 @@ function createCard(accept: () => void, discard: () => void): Card {
 }
 
 function namesOf(missing: Offer['missing'], texts: UploaderTexts, formats: Formats): string {
-  const names = missing.slice(0, NAMED_FILES).map(({ fileName }) => fileName)
+  const names = missing.slice(0, NAMED_FILES).map(({ fileName }) => isolated(fileName))
   const more = missing.length - names.length
   return `${names.join(', ')}${more > 0 ? ` ${texts.andMore(formats.count(more))}` : ''}`
 }

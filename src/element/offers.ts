@@ -4,7 +4,7 @@
 import type { BrowserUplink, SessionFile } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
-import type { Upload, UploadFileStatus } from '../flows/upload.ts'
+import type { Upload } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
 
 export interface Offer {
@@ -19,7 +19,7 @@ export interface Offer {
 
 export interface ResumedUpload {
   readonly upload: Upload
-  readonly fileOf: (status: UploadFileStatus) => ChosenFile | undefined
+  readonly offer: Offer
 }
 
 /** Sessions of this flow that something is left to do of, oldest first, without those in `keysInUse`. */
@@ -86,7 +86,7 @@ export async function resumeOffer(uplink: BrowserUplink, offer: Offer): Promise<
   const files = [...offer.found.values()].map(({ file }) => file)
   try {
     const upload = await uplink.resume(key, { files })
-    return { upload, fileOf: ({ fileIndex }) => offer.found.get(fileIndex) }
+    return { upload, offer }
   } catch (error) {
     if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     const missing = await uplink.missingFiles(key, files)

@@ -38,9 +38,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
   font: 400 var(--mocap-font-size, 0.9375rem)/1.45 var(--mocap-font, ui-sans-serif, system-ui, sans-serif);
   font-variant-numeric: tabular-nums;
 }
-.uploader {
-  display: flex; flex-direction: column; overflow: hidden;
-}
+.uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
 .hint, .facts { color: var(--_muted); }
 .hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
@@ -70,7 +68,7 @@ button:disabled { opacity: 0.55; cursor: default; }
   border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-.drop-words { flex: 1 1 12rem; }
+.drop-words, .offer-words, .summary-words { flex: 1 1 12rem; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-icon { padding: 12px; }
 [data-large] .drop-words { flex: none; }
@@ -81,7 +79,6 @@ button:disabled { opacity: 0.55; cursor: default; }
   margin: 12px 12px 0; padding: 16px; border-radius: calc(var(--mocap-radius, 12px) - 4px); background: var(--_raised);
 }
 .offer { border-inline-start: 4px solid var(--_accent); }
-.offer-words, .summary-words { flex: 1 1 14rem; }
 .notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
 .notice > div { overflow-wrap: anywhere; }
 .notice ul { margin-block-start: 6px; }

@@ -60,7 +60,7 @@ export interface UploaderTexts {
   readonly amountOf: (some: string, all: string) => string
   readonly totalProgress: string
 
-  /** Of a folder that was dropped or chosen. */
+  /** Where something was dropped or added that has no file in it that can be read, such as an empty folder. */
   readonly nothingFound: string
   readonly refusedTitle: (files: Amount) => string
   readonly refusals: Readonly<Record<RefusalReason, string>>
@@ -146,7 +146,7 @@ export const englishTexts: UploaderTexts = {
   amountOf: (some, all) => `${some} of ${all}`,
   totalProgress: 'All files together',
 
-  nothingFound: 'There are no files in this folder',
+  nothingFound: 'No files were found',
   refusedTitle: (amount) => (amount.value === 1 ? '1 file was not added' : `${amount.text} files were not added`),
   refusals: {
     kind: 'not a kind of file that is taken here',
@@ -154,7 +154,7 @@ export const englishTexts: UploaderTexts = {
     empty: 'the file is empty',
     system: 'hidden or made by the system',
     twice: 'it was added already',
-    elsewhere: 'it is being uploaded in another tab',
+    elsewhere: 'it is being uploaded already',
     name: 'another file has the same name; rename one of them',
   },
   andMore: ({ text }) => `and ${text} more`,

@@ -9,6 +9,7 @@ import type { ChosenFile } from './chosen-files.ts'
 import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import { actionOf } from './problems.ts'
+import type { ResumedUpload } from './offers.ts'
 import { createReading } from './reading.ts'
 
 /** What the list tells; `item` is for one that changed, `change` for anything about the whole. */
@@ -37,7 +38,7 @@ export interface UploadList {
   /** Takes everything that is ready, and gives how many files that were. Throws what the flow says about its input. */
   start(begin: (sources: readonly Source[]) => Upload): Promise<number>
   /** An upload of an earlier life. */
-  adopt(upload: Upload, fileOf: (status: UploadFileStatus) => ChosenFile | undefined): void
+  adopt(resumed: ResumedUpload): void
   pause(): void
   resume(): void
   cancel(): Promise<void>
@@ -159,8 +160,10 @@ export function createUploadList(listener: ListListener): UploadList {
       carry(upload, taken)
       return taken.length
     },
-    adopt(upload, fileOf) {
-      const adopted = upload.files().map((status) => newItem(status.name, status.bytes, fileOf(status), 'waiting'))
+    adopt({ upload, offer: { files, found } }) {
+      const adopted = upload.files().map(({ fileIndex, name, bytes }) => {
+        return newItem(name, bytes, found.get(fileIndex), 'waiting', files[fileIndex])
+      })
       put(adopted)
       carry(upload, adopted)
     },

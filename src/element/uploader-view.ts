@@ -3,7 +3,7 @@
 import type { BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { UploadReport } from '../flows/upload.ts'
-import { judgeFiles, presentOf } from './acceptance.ts'
+import { judgeFiles } from './acceptance.ts'
 import { createAnnouncer } from './announcer.ts'
 import { build } from './build-element.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -54,8 +54,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     attempt,
     choose: () => void zone.choose(),
     mayGiveUp,
-    onTaken({ upload, fileOf }, filesTotal) {
-      list.adopt(upload, fileOf)
+    onTaken(resumed, filesTotal) {
+      list.adopt(resumed)
       announcer.say(setting().texts.saidStarted(setting().formats.count(filesTotal)))
     },
     onDiscarded: () => announcer.say(setting().texts.wasCancelled),
@@ -77,9 +77,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const { texts, formats, accept, flow, isRenaming } = setting()
       // What is given up can be chosen again.
       const here = list.items.filter(({ state }) => state !== 'cancelled')
-      const present = here.map(({ name, bytes, chosen }) => {
-        return chosen === undefined ? { fileName: name, location: name, bytes } : presentOf(chosen)
-      })
+      const present = here.map((item) => item.present)
       const filesOf = (of: readonly Offer[]) => of.flatMap((offer) => offer.files)
       const [offered, driven] = [filesOf(offers.offers), filesOf(offers.driven)]
       const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven }

@@ -54,7 +54,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await mkdir(pathOf('empty'), { recursive: true })
     await dropOnto(page, [pathOf('empty')])
 
-    await page.getByRole('alert').getByText('There are no files in this folder').waitFor()
+    await page.getByRole('alert').getByText('No files were found').waitFor()
   })
 
   test('walks a folder of which the browser gives no handle, nor says so', async () => {
@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const offer = tab.getByRole('group', { name: 'An earlier upload is not finished' })
     expect(await offer.count()).toBe(0)
     await dropOnto(tab, [pathOf('swing-01.mp4')])
-    await tab.getByRole('alert').getByText('swing-01.mp4: it is being uploaded in another tab').waitFor()
+    await tab.getByRole('alert').getByText('swing-01.mp4: it is being uploaded already').waitFor()
 
     await page.close()
     await offer.waitFor()

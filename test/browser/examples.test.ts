@@ -128,6 +128,8 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("uploading:")')
       await page.click('button:has-text("Pause")')
       await page.waitForSelector('[role=status]:has-text("paused:")')
+      await page.waitForSelector('li:has-text("paused")')
+      expect(await page.locator('li:has-text("uploading")').count()).toBe(0)
       await page.unroute(PARTS)
       await page.click('button:has-text("Go on")')
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')

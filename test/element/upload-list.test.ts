@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Upload } from '../../src/flows/upload.ts'
 
@@ -61,6 +62,18 @@ it('begins one upload, however quickly one clicks', async () => {
   await Promise.all(started)
 
   expect(begun).toEqual([1])
+})
+
+it('knows a file of an earlier life as the person has it, whatever name the service gave it', () => {
+  const { list } = listed()
+  const known = { fileIndex: 0, name: 'cam1_take.c3d', fileName: 'take.c3d', location: 'cam1/take.c3d', bytes: 3 }
+  const pending = new Promise<never>(ignore)
+  const files = () => [{ fileIndex: 0, name: known.name, bytes: 3 }]
+  const upload = { on: ignore, done: () => pending, state: 'uploading', files } as unknown as Upload
+
+  list.adopt({ upload, offer: { session: {} as Offer['session'], files: [known], missing: [], found: new Map() } })
+
+  expect(list.items[1]).toMatchObject({ name: 'cam1_take.c3d', present: known })
 })
 
 it('leaves out a file that was removed while it was looked at', async () => {

@@ -83,7 +83,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       {error && <p role="alert">{error.message}</p>}
       <ul>
         {files.length > 0
-          ? files.map((file) => <FileRow key={file.fileIndex} file={file} />)
+          ? files.map((file) => <FileRow key={file.fileIndex} file={file} isPaused={isPaused} />)
           : clips.map((clip) => <li key={clip.name}>{clip.name}</li>)}
       </ul>
     </section>

@@ -3,11 +3,18 @@
 import type { UploadFileStatus } from 'mocap-uplink/browser'
 import { memo } from 'react'
 
-export const FileRow = memo(function FileRow({ file }: { readonly file: UploadFileStatus }) {
+interface FileRowProps {
+  readonly file: UploadFileStatus
+  /** Of the whole: a file does not know. */
+  readonly isPaused: boolean
+}
+
+export const FileRow = memo(function FileRow({ file, isPaused }: FileRowProps) {
+  const words = isPaused && file.state === 'uploading' ? 'paused' : file.state
   return (
     <li data-state={file.state}>
       {file.name} <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
-      {file.state === 'pending' ? 'waiting' : file.state}
+      {words === 'pending' ? 'waiting' : words}
       {file.error && `: ${file.error.message}`}
     </li>
   )
