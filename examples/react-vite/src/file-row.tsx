@@ -10,7 +10,8 @@ interface FileRowProps {
 }
 
 export const FileRow = memo(function FileRow({ file, isPaused }: FileRowProps) {
-  const words = isPaused && file.state === 'uploading' ? 'paused' : file.state
+  const isLeft = file.state === 'pending' || file.state === 'uploading'
+  const words = isPaused && isLeft ? 'paused' : file.state
   return (
     <li data-state={file.state}>
       {file.name} <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
