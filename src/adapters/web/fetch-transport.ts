@@ -30,16 +30,19 @@ const unconnectedCodes = new Set<string | undefined>([
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
   return platformTransport(false, async ({ request, host, body, maxReplyBytes, signal }) => {
-    const response = await send(request.url, {
-      method: request.method,
-      headers: allowedHeaders(request),
-      ...(body === undefined ? {} : { body }),
-      redirect: 'manual',
-      credentials: 'omit',
-      cache: 'no-store',
-      referrerPolicy: 'no-referrer',
-      signal,
-    }).catch((error: unknown) => {
+    // Also what throws at once comes to the catch: its words may name the URL.
+    const asking = async (): Promise<Response> =>
+      send(request.url, {
+        method: request.method,
+        headers: allowedHeaders(request),
+        ...(body === undefined ? {} : { body }),
+        redirect: 'manual',
+        credentials: 'omit',
+        cache: 'no-store',
+        referrerPolicy: 'no-referrer',
+        signal,
+      })
+    const response = await asking().catch((error: unknown) => {
       const reason = causeCode(error)
       throw networkFailure(host, { reason, ending: unconnectedCodes.has(reason) ? 'neverWhole' : 'doubtful' })
     })

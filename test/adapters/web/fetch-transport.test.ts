@@ -20,6 +20,20 @@ describe('fetchTransport', () => {
     })
   })
 
+  test('tells nothing of what a fetch that throws at once says: it may name the address', async () => {
+    const request = requestTo({ origin: 'https://storage.example' })
+    const transport = fetchTransport({
+      fetch: () => {
+        throw new TypeError(`cannot fetch ${request.url}`)
+      },
+    })
+
+    await expect(transport.send(request)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_NETWORK',
+      message: 'No answer came from storage.example:443',
+    })
+  })
+
   test('asks for no credentials, no cache, no referrer and no redirects', async () => {
     let asked: RequestInit | undefined
     const transport = fetchTransport({
