@@ -360,6 +360,14 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     const page = await openTab(context, pages.url)
     await pick(page)
     const letGo = await holdParts(page)
+    // No probe goes by itself: what is due after half a second or more waits for as long as the upload does.
+    await page.evaluate(() => {
+      const { setTimeout: setReal } = window
+      window.setTimeout = ((callback: () => void, delayMs = 0) => {
+        const goOn = (): unknown => (globalThis.upload.state === 'waiting' ? setReal(goOn, 50) : callback())
+        return setReal(delayMs < 500 ? callback : goOn, delayMs)
+      }) as typeof setReal
+    })
     await begin(page)
     await page.waitForFunction(() => globalThis.upload.progress().confirmedBytes > 0)
     await context.setOffline(true)

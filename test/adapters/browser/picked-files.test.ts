@@ -76,6 +76,7 @@ describe('kept handles', () => {
   it.each([
     ['confirmed', ['k']],
     ['partial', []],
+    ['failed', []],
   ])('of an upload that ends as %s are forgotten: %j', async (status, expected) => {
     const forgotten: string[] = []
     const kept: KeptHandles = {
@@ -85,7 +86,8 @@ describe('kept handles', () => {
     }
     const picked = createPickedFiles(await journalOf(['a'], ['a']), kept)
 
-    picked.remember({ key: 'k', done: () => Promise.resolve({ status }) }, [{} as FileSystemFileHandle])
+    const done = () => (status === 'failed' ? Promise.reject(new Error('no room')) : Promise.resolve({ status }))
+    picked.remember({ key: 'k', done }, [{} as FileSystemFileHandle])
     await new Promise((resolve) => setImmediate(resolve))
 
     expect(forgotten).toEqual(expected)
