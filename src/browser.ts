@@ -62,9 +62,18 @@ export interface BrowserUplink extends Uplink {
  * `isBackground` need the option `tuning`: `adaptiveTuning` of `mocap-uplink/tuning`.
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
-  const { transport, storageTransport, journal, clock, random, hasher, keepsAwake = true, ...own } = options
+  const {
+    transport,
+    storageTransport,
+    journal,
+    clock = pageClock(),
+    random,
+    hasher,
+    keepsAwake = true,
+    ...own
+  } = options
   const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
-  const kept = journal ?? (isKeeping ? indexedDbJournal() : memoryJournal())
+  const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
   const uplink = createPortableUplink(
     {
       ...own,
@@ -79,7 +88,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),
       storageTransport: storageTransport ?? transport ?? sharingHosts(tellingHiddenAnswers(pageTransport())),
       journal: kept,
-      clock: clock ?? pageClock(),
+      clock,
       random: random ?? Math.random,
       ...(hasher === undefined ? {} : { hasher }),
     },

@@ -6,7 +6,7 @@
 
 import { UploadError } from '../../core/errors.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
-import type { Journal, SessionJournal } from '../../core/ports.ts'
+import type { Clock, Journal, SessionJournal } from '../../core/ports.ts'
 import { recordText } from '../../core/journal/record-text.ts'
 import { createGathering } from '../web/gathering.ts'
 import { platformLocks } from './host-slots.ts'
@@ -17,6 +17,8 @@ import { addRow, find, forget, settledBeyond, shorten, type Found } from './sess
 export interface IndexedDbJournalOptions {
   /** The database's name. Default `mocap-uplink`. */
   readonly name?: string
+  /** Bounds the opening of the database, 15 s. Default: the platform's; of two journals of one name, that of the first. */
+  readonly clock?: Clock
 }
 
 const SETTLED_KEPT = 100
@@ -26,8 +28,8 @@ const SETTLED_KEPT = 100
  * page that is not secure. The browser may throw all of it away when the disk is full or the person clears the site.
  */
 export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal {
-  const { name = 'mocap-uplink' } = options
-  const database = pageDatabase(name)
+  const { name = 'mocap-uplink', clock } = options
+  const database = pageDatabase(name, clock)
   const remove = async (key: string): Promise<void> => {
     const release = await leaseSession(platformLocks(), name, key)
     try {

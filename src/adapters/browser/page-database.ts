@@ -2,9 +2,14 @@
 
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import { isUploadError, UploadError } from '../../core/errors.ts'
+import type { Clock } from '../../core/ports.ts'
+import { systemClock } from '../web/system-clock.ts'
 
 /** Version of the stores. The records have their own version in `session.begun`. In version 1 each was a row of its own. */
 const DATABASE_VERSION = 2
+
+/** An older tab that is frozen hears of no upgrade, and the browser waits for it without a word. */
+const OPEN_MS = 15_000
 
 interface Schema extends DBSchema {
   /** In the order in which they began, under a number that the database gives. */
@@ -25,18 +30,21 @@ export interface PageDatabase {
 
 const databases = /* @__PURE__ */ new Map<string, PageDatabase>()
 
-/** The same for all who name it. */
-export function pageDatabase(name: string): PageDatabase {
-  const database = databases.get(name) ?? createDatabase(name)
+/** The same for all who name it, with the clock of the first. */
+export function pageDatabase(name: string, clock = systemClock()): PageDatabase {
+  const database = databases.get(name) ?? createDatabase(name, clock)
   databases.set(name, database)
   return database
 }
 
 /** Opens it with the first piece of work. A tab with newer code may upgrade it: this one then lets go. */
-function createDatabase(name: string): PageDatabase {
+function createDatabase(name: string, clock: Clock): PageDatabase {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
   const open = (): Promise<IDBPDatabase<Schema>> =>
     new Promise((resolve, reject) => {
+      const late = clock.setTimeout(() => {
+        reject(refused('it does not open. Reload the other tabs of this page'))
+      }, OPEN_MS)
       const opening = openDB<Schema>(name, DATABASE_VERSION, {
         upgrade(database, from) {
           if (from > 0) return
@@ -46,11 +54,6 @@ function createDatabase(name: string): PageDatabase {
         },
         blocked() {
           reject(refused('another tab has an older version of this page open. Close or reload that tab'))
-          // It is opened once that tab lets go: whoever asks until then is told at once.
-          opening.then(
-            () => (opened = opening),
-            () => (opened = undefined),
-          )
         },
         blocking(_current, _blocked, event) {
           ;(event.target as IDBDatabase).close()
@@ -60,7 +63,13 @@ function createDatabase(name: string): PageDatabase {
           opened = undefined
         },
       })
-      opening.then(resolve, reject)
+      // Also after it was refused, once the other tab lets go: whoever asks until then is told at once.
+      const settle = (database?: IDBPDatabase<Schema>): void => {
+        clock.clearTimeout(late)
+        opened = database && opening
+        resolve(opening)
+      }
+      opening.then(settle, () => settle())
     })
   return {
     async use(work) {

@@ -1,7 +1,9 @@
-// The database of a page that cannot be opened, as when the disk is full: the next piece of work tries again.
+// The database of a page that cannot be opened, as when the disk is full: the next piece of work tries again. And one whose
+// opening nobody answers, as when an older tab is frozen.
 
 import { afterEach, expect, test, vi } from 'vitest'
 import { pageDatabase } from '../../../src/adapters/browser/page-database.ts'
+import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -27,4 +29,32 @@ test('is opened anew after it could not be opened', async () => {
     })
     expect(open).toHaveBeenCalledTimes(times)
   }
+})
+
+test('is not waited for without end where the browser never says that it is blocked, and is used once it is open', async () => {
+  const clock = createSimulatedClock()
+  class SilentRequest extends EventTarget {
+    readonly result = 'opened'
+  }
+  const request = new SilentRequest()
+  vi.stubGlobal('IDBRequest', SilentRequest)
+  for (const name of ['Database', 'ObjectStore', 'Index', 'Cursor', 'Transaction']) {
+    vi.stubGlobal(`IDB${name}`, Map)
+  }
+  vi.stubGlobal('indexedDB', { open: vi.fn(() => request) })
+  const database = pageDatabase('frozen', clock)
+  const work = () => database.use((db) => Promise.resolve(db))
+
+  const first = expect(work()).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_JOURNAL',
+    message: expect.stringContaining('Reload the other tabs of this page') as string,
+  })
+  await clock.advance(15_000)
+  await first
+  await expect(work()).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+
+  request.dispatchEvent(new Event('success'))
+  await vi.waitFor(async () => expect(await work()).toBe('opened'))
+  expect(indexedDB.open).toHaveBeenCalledTimes(1)
+  expect(clock.pending).toBe(0)
 })
