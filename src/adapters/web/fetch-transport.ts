@@ -28,11 +28,10 @@ const unconnectedCodes = new Set<string | undefined>([
  * `isFreshConnection`. Redirects: an opaque one is ERR_UPLOAD_REDIRECT_REFUSED, one that the platform shows is an answer.
  */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
-  const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
   return platformTransport(false, async ({ request, host, body, maxReplyBytes, signal }) => {
     // Also what throws at once comes to the catch: its words may name the URL.
     const asking = async (): Promise<Response> =>
-      send(request.url, {
+      (options.fetch ?? fetch)(request.url, {
         method: request.method,
         headers: allowedHeaders(request),
         ...(body === undefined ? {} : { body }),
