@@ -1,6 +1,8 @@
 // The journal of this command: on disk, in the folder that the options or the environment name.
 
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { isLocked } from '../adapters/node/journal/journal-lock.ts'
+import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
 import { invalid } from '../core/errors.ts'
 import type { Journal, SessionJournal } from '../core/ports.ts'
 import { diskJournal, stateFolder } from '../node.ts'
@@ -10,6 +12,8 @@ export interface KeptSessions {
   readonly journal: Journal
   /** Absolute. Made with the first session. */
   readonly folder: string
+  /** Whether another process may be driving the session. Takes no lock. */
+  isInUse(key: string): Promise<boolean>
   /** Gives back what is still open: an interrupted upload leaves no lock behind. Never rejects. */
   close(): Promise<void>
 }
@@ -22,6 +26,7 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
   const open = new Set<SessionJournal>()
   return {
     folder,
+    isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
     journal: {
       ...journal,
       async open(key) {

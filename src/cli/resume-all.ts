@@ -21,14 +21,19 @@ export interface ResumeTask {
   readonly options: SharedOptions
 }
 
-/** So many sessions at a time at most, each with its ledger in memory; the last of them is waited for. */
-const MOST_AT_A_TIME = 16
+/** So many sessions at a time at most, each with its ledger in memory; then the end of any of them is waited for. */
+const MOST_AT_A_TIME = 64
+
+interface Behind {
+  readonly upload: FollowedUpload
+  readonly ended: Promise<UploadResult>
+}
 
 /** Gives the results in the order of the sessions; after a signal without those that were not taken up. */
 export async function resumeAll(context: CommandContext, output: Output, task: ResumeTask): Promise<UploadResult[]> {
   const { sessions, kept } = task
   const taken: Promise<UploadResult>[] = []
-  const behind = new Map<string, FollowedUpload>()
+  const behind = new Map<string, Behind>()
   for (const session of sessions) {
     if (context.interruption.reason !== undefined) break
     const { key } = session
@@ -39,18 +44,19 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
       taken.push(end(upload))
       continue
     }
-    behind.set(key, upload)
     const ended = upload.result.then(end).finally(() => behind.delete(key))
+    behind.set(key, { upload, ended })
     taken.push(ended)
-    const isLast = taken.length === sessions.length || behind.size === MOST_AT_A_TIME
-    await Promise.race(isLast ? [ended] : [ended, upload.waits])
-    if (!behind.has(key) || isLast) continue
+    const isLast = taken.length === sessions.length
+    const isFull = behind.size >= MOST_AT_A_TIME
+    await Promise.race(isLast ? [ended] : isFull ? [...behind.values()].map((one) => one.ended) : [ended, upload.waits])
+    if (!behind.has(key)) continue
     upload.hide()
     output.say(`Session ${key} waits; the next one goes on meanwhile.`)
   }
-  for (const upload of behind.values()) {
+  for (const { upload, ended } of behind.values()) {
     upload.show()
-    await upload.result
+    await ended
   }
   const results = await Promise.all(taken)
   if (results.some(({ status }) => status === 'interrupted')) await kept.close()

@@ -74,16 +74,18 @@ export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined)
   return codes.includes('ERR_UPLOAD_CREDENTIALS_REFUSED') ? EXIT.refused : EXIT.failed
 }
 
-/** The worst first: a signal, refused credentials, a failure, some files without the others. */
-export function worstExitCode(codes: readonly number[]): number {
-  const signals: readonly number[] = Object.values(SIGNAL_EXIT)
-  const worst = [...signals, EXIT.refused, EXIT.failed, EXIT.partial].find((code) => codes.includes(code))
-  return worst ?? EXIT.done
+/** That of several sessions together, in the meanings that the codes have for the files of one. */
+export function jointExitCode(codes: readonly number[]): number {
+  const signal = Object.values(SIGNAL_EXIT).find((code) => codes.includes(code))
+  if (signal !== undefined) return signal
+  if (codes.every((code) => code === EXIT.done)) return EXIT.done
+  if (codes.includes(EXIT.done) || codes.includes(EXIT.partial)) return EXIT.partial
+  return codes.includes(EXIT.refused) ? EXIT.refused : EXIT.failed
 }
 
-/** What is said of several sessions together. */
-export function jointStatus(results: readonly UploadResult[]): UploadResult['status'] {
-  if (results.some(({ status }) => status === 'interrupted')) return 'interrupted'
+/** What is said of several sessions together; those that a signal kept from being taken up have no result. */
+export function jointStatus(results: readonly UploadResult[], isLeft: boolean): UploadResult['status'] {
+  if (isLeft || results.some(({ status }) => status === 'interrupted')) return 'interrupted'
   if (results.every(({ status }) => status === 'confirmed')) return 'confirmed'
   return results.some(({ files }) => files.some((file) => file.status === 'confirmed')) ? 'partial' : 'failed'
 }

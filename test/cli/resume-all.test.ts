@@ -4,6 +4,7 @@ import { mkdtemp, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 
+import { jointExitCode, jointStatus } from '../../src/cli/upload-result.ts'
 import { diskJournal } from '../../src/node.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import { buildCli, CAPTURE, jsonLines, lastLine, type CliUnderTest } from './cli-under-test.ts'
@@ -112,9 +113,55 @@ it('says of a session that another process drives that nothing was done here', a
   const journal = await diskJournal({ folder: stateDir }).open('video-busy')
 
   const { code, stdout, stderr } = await cli.run(['resume'], environment())
+  const listed = await cli.run(['sessions'], environment())
   await journal.close()
+  const after = await cli.run(['sessions'], environment())
 
+  expect(listed.stdout).toMatch(/^video-busy +video +open, in use +0 of 1 /m)
+  expect(after.stdout).toMatch(/^video-busy +video +open +0 of 1 /m)
   expect(code).toBe(1)
   expect(stdout).toBe('failed: nothing was sent, session s1\n')
   expect(stderr).toMatch(/^error: The session "video-busy" cannot be opened: process \d+ is working on it/)
+})
+
+it('goes on behind as many sessions of a dead storage as a season leaves', async () => {
+  for (let count = 0; count < 17; count += 1) await keptWithDeadStorage(`video-dead-${count}`)
+  const capture = await keptCapture()
+
+  const resume = cli.start(['resume', '--json'], environment())
+  await resume.seen(new RegExp(`"event":"ended".*"key":"${capture}"`))
+  resume.process.kill('SIGINT')
+  const { code, stdout } = await resume.ended
+
+  expect(code).toBe(130)
+  expect(lastLine(stdout)['sessions']).toHaveLength(18)
+})
+
+it('ends with 3 where one session is confirmed and another is not, and says partial', async () => {
+  await keptWithDeadStorage('video-busy')
+  const journal = await diskJournal({ folder: stateDir }).open('video-busy')
+  await keptCapture()
+
+  const { code, stdout } = await cli.run(['resume', '--quiet'], environment())
+  await journal.close()
+
+  expect(code).toBe(3)
+  expect(stdout).toMatch(/^partial: 1 of 2 sessions confirmed$/m)
+})
+
+it.each([
+  [[0, 0], 0],
+  [[0, 1], 3],
+  [[0, 4], 3],
+  [[3, 1], 3],
+  [[4, 1], 4],
+  [[1, 1], 1],
+  [[0, 143, 1], 143],
+  [[], 0],
+])('sessions that end with %j end together with %i', (codes, code) => {
+  expect(jointExitCode(codes)).toBe(code)
+})
+
+it('calls no sessions confirmed of which a signal left some untouched', () => {
+  expect([jointStatus([], true), jointStatus([], false)]).toEqual(['interrupted', 'confirmed'])
 })

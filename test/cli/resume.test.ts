@@ -312,7 +312,7 @@ describe('all sessions', () => {
 
     expect(listed.stdout).toMatch(new RegExp(`${sound} .*unreadable`))
     expect(listed.stderr).toMatch(words)
-    expect(code).toBe(1)
+    expect(code).toBe(3)
     expect(stderr).toMatch(words)
     // When it began is not known any more, so its place in the list is not either.
     const ended = jsonLines(stdout).filter(({ event }) => event === 'ended')

@@ -13,7 +13,7 @@ import type { Output } from '../views/output.ts'
 import { resumeAll } from '../resume-all.ts'
 import { isResumable } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
-import { exitCodeOf, jointStatus, worstExitCode, type UploadResult } from '../upload-result.ts'
+import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
 import { summariesOf } from './sessions.ts'
 
@@ -40,10 +40,10 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     }
     const results = await resumeAll(context, output, { sessions, kept, uplink, options })
     const { reason } = context.interruption
-    if (sessions.length !== 1) printJoint(output, results, kept.folder)
-    const isLeft = reason !== undefined && results.length < sessions.length
+    const left = sessions.length - results.length
+    if (sessions.length !== 1) printJoint(output, results, left, kept.folder)
     const codes = results.map((result) => exitCodeOf(result, reason))
-    context.exitWith(isLeft ? SIGNAL_EXIT[reason] : worstExitCode(codes))
+    context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
   })
 }
 
@@ -64,8 +64,8 @@ export function knownSession(sessions: readonly SessionSummary[], key: string, f
 }
 
 /** The last word about none or several sessions. */
-function printJoint(output: Output, results: readonly UploadResult[], folder: string): void {
-  const status = jointStatus(results)
+function printJoint(output: Output, results: readonly UploadResult[], left: number, folder: string): void {
+  const status = jointStatus(results, left > 0)
   const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)
   output.event('result', {
     flow: 'resume',
@@ -77,10 +77,11 @@ function printJoint(output: Output, results: readonly UploadResult[], folder: st
     files: results.flatMap((result) => result.files),
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })
-  if (results.length === 0) output.answer(`There is nothing to resume in ${folder}`)
+  const count = results.length + left
+  if (count === 0) output.answer(`There is nothing to resume in ${folder}`)
   else {
     const confirmed = results.filter((result) => result.status === 'confirmed').length
-    output.answer(`${status}: ${confirmed} of ${countOf(results.length, 'session')} confirmed`)
+    output.answer(`${status}: ${confirmed} of ${countOf(count, 'session')} confirmed`)
   }
 }
 

@@ -9,7 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
-import { isFinished, sessionLines } from '../views/sessions-view.ts'
+import { isFinished, sessionLines, type ListedSession } from '../views/sessions-view.ts'
 import { NOWHERE } from '../options/uplink-from-options.ts'
 import { countOf } from '../views/wording.ts'
 
@@ -27,8 +27,12 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     const output = context.begin('sessions', options)
     const kept = keptSessions(options, context.env)
     const sessions = await summariesOf(kept)
-    const code = options.prune === true ? await prune(sessions, kept, output) : list(sessions, kept, output)
-    context.exitWith(code)
+    if (options.prune === true) {
+      context.exitWith(await prune(sessions, kept, output))
+      return
+    }
+    const listed = sessions.map(async (session) => Object.assign({ isInUse: await kept.isInUse(session.key) }, session))
+    context.exitWith(list(await Promise.all(listed), kept, output))
   })
 }
 
@@ -37,7 +41,7 @@ export function summariesOf({ journal }: KeptSessions): Promise<readonly Session
   return createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions()
 }
 
-function list(sessions: readonly SessionSummary[], { folder }: KeptSessions, output: Output): number {
+function list(sessions: readonly ListedSession[], { folder }: KeptSessions, output: Output): number {
   for (const session of sessions) {
     const { beganAtMs, sessionId, flow, ...rest } = session
     const began = beganAtMs === undefined ? null : new Date(beganAtMs).toISOString()

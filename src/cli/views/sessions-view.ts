@@ -10,11 +10,14 @@ const HEAD = ['KEY', 'FLOW', 'STATUS', 'FILES', 'BYTES', 'AGE']
 /** What is left out of a table that is too wide, one after the other: keys begin with the flow, and files say how far it is. */
 const LEFT_OUT = [[], ['FLOW'], ['FLOW', 'BYTES']] as const
 
+/** A session, and whether another process drives it now. */
+export type ListedSession = SessionSummary & { readonly isInUse?: boolean }
+
 /**
  * One line a session under a head; `nowMs` is wall time. Bytes are those with a receipt, of all. Where a line would be wider
  * than `columns`, flow and bytes are left out.
  */
-export function sessionLines(sessions: readonly SessionSummary[], nowMs: number, columns = Infinity): string[] {
+export function sessionLines(sessions: readonly ListedSession[], nowMs: number, columns = Infinity): string[] {
   const rows = [HEAD, ...sessions.map((session) => cells(session, nowMs))]
   const tables = LEFT_OUT.map((heads: readonly string[]) =>
     aligned(rows.map((row) => row.filter((_, column) => !heads.includes(HEAD[column] ?? '')))),
@@ -32,7 +35,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-function cells(session: SessionSummary, nowMs: number): string[] {
+function cells(session: ListedSession, nowMs: number): string[] {
   const { key, flow = '?', bytes, confirmedBytes, filesConfirmed, filesTotal, beganAtMs } = session
   const age = beganAtMs === undefined ? '?' : formatTime(nowMs - beganAtMs)
   if (session.error !== undefined) return [key, flow, 'unreadable', '?', '?', age]
@@ -40,7 +43,8 @@ function cells(session: SessionSummary, nowMs: number): string[] {
   return [key, flow, wordOf(session), files, `${formatBytes(confirmedBytes)} of ${formatBytes(bytes)}`, age]
 }
 
-function wordOf(session: SessionSummary): string {
+function wordOf(session: ListedSession): string {
+  if (session.isInUse === true) return `${session.status}, in use`
   return isToldLater(session) || hasLeftOver(session) ? `${session.status}, service not told` : session.status
 }
 

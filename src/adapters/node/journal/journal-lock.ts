@@ -42,6 +42,16 @@ export function lockSession(folder: string, key: string): Promise<JournalLock> {
   })
 }
 
+/** Whether a living process may be driving the session in this folder, this one included. Takes and changes nothing. */
+export async function isLocked(folder: string): Promise<boolean> {
+  const lock = join(folder, 'lock')
+  for (const name of await namesIn(lock).catch(() => [])) {
+    const owner = await ownerIn(join(lock, name))
+    if (owner === 'unreadable' || (owner !== 'absent' && (await whereIs(owner)) !== 'gone')) return true
+  }
+  return false
+}
+
 /** The file that holds the lock; undefined when there is a lock already, or the folder went away meanwhile. */
 async function tryToLock(folder: string): Promise<string | undefined> {
   const nonce = randomUUID()
