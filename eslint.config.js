@@ -19,7 +19,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['eslint.config.js', '.size-limit.js'] },
+        projectService: { allowDefaultProject: ['eslint.config.js', '.size-limit.js', 'scripts/*.js'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },

@@ -1,5 +1,5 @@
-// The entry point with the side effect: importing it registers `<mocap-uploader>`.
+// The entry point with the side effect: importing it registers `<mocap-uploader>`, and does nothing on a server.
 
 import { defineMocapUploader } from './uploader-element.ts'
 
-defineMocapUploader()
+if (typeof customElements !== 'undefined') defineMocapUploader()

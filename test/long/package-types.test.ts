@@ -32,4 +32,15 @@ describe('the packed package', () => {
     expect(paths.length).toBeGreaterThan(8)
     expect(compile(project, file, ...options, '--lib', 'es2022,dom,dom.iterable')).toEqual({ stdout: '', status: 0 })
   })
+
+  it('has one type of the element for a program that imports it in one file and requires it in another', () => {
+    const both = "import * as face from 'mocap-uplink/element'\n"
+    const use = "export const found: face.MocapUploaderElement | null = document.querySelector('mocap-uploader')\n"
+    writeFileSync(join(project, 'imported.mts'), both + use)
+    writeFileSync(join(project, 'required.cts'), both + use)
+    writeFileSync(join(project, 'both.mts'), "import './imported.mjs'\nimport './required.cjs'\n")
+
+    const options = ['--module', 'node16', '--lib', 'es2022,dom,dom.iterable']
+    expect(compile(project, 'both.mts', ...options)).toEqual({ stdout: '', status: 0 })
+  })
 })

@@ -51,6 +51,8 @@ describe('the packed package', () => {
     expect(required).toBe(imported)
     const page = 'globalThis.customElements = { get() {}, define(name) { console.log(name) } }\n'
     expect(run('define.mjs', `${page}await import('mocap-uplink/element/define')`)).toBe('mocap-uploader')
+    expect(run('server.mjs', "await import('mocap-uplink/element/define')")).toBe('')
+    expect(run('server.cjs', "require('mocap-uplink/element/define')")).toBe('')
   })
 
   it.each([

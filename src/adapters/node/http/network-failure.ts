@@ -50,6 +50,13 @@ function describe(
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `Host ${hostname} could not be found (${code})`
+    case 'ENETUNREACH':
+    case 'ENETDOWN':
+    case 'EHOSTUNREACH':
+    case 'EADDRNOTAVAIL':
+      return `There is no way to ${host} from here (${code}): the network is off, or does not lead there`
+    case 'ETIMEDOUT':
+      return `${host} did not answer ${while_} (${code})`
     case 'ERR_TRANSPORT_CLOSED':
       return `Connection to ${host} was given up because the transport was closed`
     default:

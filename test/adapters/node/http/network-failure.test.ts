@@ -1,4 +1,4 @@
-// What a person reads of a connection that TLS has ended: which certificate, what is wrong with it, what to do.
+// What a person reads of a connection that TLS has ended, or that no network would make: what is wrong, and what to do.
 
 import { expect, it } from 'vitest'
 
@@ -33,3 +33,16 @@ it.each(['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'UNABLE_TO_VERIFY_L
     expect(explainFailure(failureOf(code))).toEqual({ reason: 'its certificate was not accepted', isOffline: false })
   },
 )
+
+it.each(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EADDRNOTAVAIL'])(
+  'says of %s that no network leads there',
+  (code) => {
+    expect(failureOf(code).message).toBe(
+      `There is no way to storage.example:443 from here (${code}): the network is off, or does not lead there`,
+    )
+  },
+)
+
+it('says of a host that is silent that it did not answer', () => {
+  expect(failureOf('ETIMEDOUT').message).toBe('storage.example:443 did not answer while connecting (ETIMEDOUT)')
+})
