@@ -23,7 +23,7 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     invalid(`The base URL begins with ${url.protocol} and must begin with https://.`)
   if (url.username !== '' || url.password !== '')
-    invalid('The base URL holds a user or a password: give credentials as an API key or an access token.')
+    invalid('The base URL holds a user or a password: give an API key or an access token.')
   if (/[?#]/.test(text)) invalid('The base URL has a query or a fragment: give scheme, host and path only.')
   if (url.protocol === 'http:' && !isHttpAllowed && !isLoopback(url.hostname))
     throw new UploadError(
@@ -45,7 +45,7 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
 export function pathSegment(id: string | number): string {
   const text = String(id)
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
-    return invalid('An id is empty, or dots only, or not well-formed, and cannot stand in a path.')
+    return invalid('An id is empty, dots only or not well-formed.')
   return encodeURIComponent(text)
 }
 
@@ -54,9 +54,9 @@ function checkPath(path: string): void {
     invalid('The path must begin with one slash, such as /movement_types: give it relative to the base URL.')
   // A parser drops tabs and line breaks and takes a backslash for a slash, so these could hide another host.
   if (/[\\?#\s\p{Cc}\p{Surrogate}]/u.test(path))
-    invalid('The path has a query, a fragment, a backslash or a blank in it: give queries apart, and encode the rest.')
+    invalid('The path has a query, a fragment, a backslash or a blank: give queries apart, encode the rest.')
   if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
-    invalid('The path has a segment of dots, which would leave the base URL: give the path without it.')
+    invalid('The path has dots that leave the base URL: give it without.')
 }
 
 function withoutTrailingSlashes(path: string): string {

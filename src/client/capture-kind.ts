@@ -24,7 +24,7 @@ export function resolveCaptureKind(names: readonly string[], given?: CaptureKind
   if (videoName !== undefined && otherName !== undefined)
     invalid(
       `The files are of two kinds: ${show(videoName)} is a video by its name, ${show(otherName)} is not. ` +
-        'Upload each kind to a session of its own, or give the kind.',
+        'Upload each kind by itself, or give the kind.',
       { field: 'kind' },
     )
   if (videoName === undefined && otherName === undefined)

@@ -67,7 +67,7 @@ export function refuseEcho(reply: TransportReply, json: unknown, { operation, wo
   if (secret.length < SHORTEST_SECRET || !holds(json)) return
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REPLY',
-    `The service repeats the credential in its answer when asked to ${words}, so this answer is not used. Check the base URL, and tell the service.`,
+    `The service repeats the credential in its answer when asked to ${words}, so it is not used. Tell the service.`,
     { details: { operation } },
   )
 }

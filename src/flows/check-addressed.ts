@@ -8,7 +8,9 @@ import { wrong } from '../protocols/match-addresses.ts'
 /** Files by the place of their first part, which may not be given to another one in a later batch. */
 export type PlaceOwners = Map<string, number>
 
-/** What each signing makes anew, at AWS and CloudFront, Google and Azure. Whatever else is in a query may name the object. */
+/** The stores whose signatures are known: AWS and CloudFront, Google, Azure. A token of another one may be all that names the object. */
+const OF_STORE = /[?&](?:x-(?:amz|goog)-|\w+access\w*id=|key-pair-id=|sv=)/i
+/** What each signing makes anew there. Whatever else is in a query may name the object. */
 const OF_SIGNATURE = /[?&](?:x-(?:amz|goog)-[^=&]*|expires|signature|policy|sig|s[et]|sk[et])=[^&#]*/gi
 
 /** Where the bytes of a part go, the first one by default: the address but for its signature, and what its request says beside it. */
@@ -20,7 +22,8 @@ export function placeOf(
 ): string {
   const start = index * partSizeBytes
   const unit = { fileIndex, partNumber: index + 1, start, end: Math.min(start + partSizeBytes, sizeBytes) }
-  return address.replace(OF_SIGNATURE, '') + JSON.stringify(protocol.request(unit, address))
+  const place = OF_STORE.test(address) ? address.replace(OF_SIGNATURE, '') : address
+  return place + JSON.stringify(protocol.request(unit, address))
 }
 
 /**

@@ -74,7 +74,7 @@ async function endEach(
 }
 
 const nothing = (): undefined => undefined
-const orError = (reason: unknown): unknown => reason ?? new Error('The cancel failed without a reason.')
+const orError = (reason: unknown): unknown => reason ?? 'unknown'
 
 function isGone(error: unknown): boolean {
   return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)

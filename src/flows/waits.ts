@@ -63,7 +63,8 @@ export function createWaits(options: {
     if (event.type === 'reachable') waits.delete(event.call)
     if (event.type === 'tried') {
       const outage = waits.get(event.call)
-      if (outage) waits.set(event.call, { ...outage, untilMs: undefined })
+      // Many tries of one call are no more news than one.
+      if (outage?.untilMs !== undefined) waits.set(event.call, { ...outage, untilMs: undefined })
     }
     if (event.type === 'unreachable') {
       // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.

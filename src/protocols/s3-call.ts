@@ -1,7 +1,7 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
 // has its own deadline; what may pass is tried again. Whether a late answer changed something is the caller's question.
 
-import { HttpStatusError, TransportError, UploadError } from '../core/errors.ts'
+import { HttpStatusError, isUploadError, TransportError, UploadError, withDetails } from '../core/errors.ts'
 import { hostOf } from '../core/address/address.ts'
 import type { OnWaiting, TransportReply, TransportRequest } from '../core/ports.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
@@ -38,7 +38,10 @@ const MAX_REPLY_BYTES = 2 * 1024 * 1024
 const TRANSIENT_CODES =
   /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
 
-/** Calls until an answer ends it. Rejects with the signal's reason, and with ERR_UPLOAD_INSECURE_URL. */
+/**
+ * Calls until an answer ends it. Rejects with the signal's reason, and with ERR_UPLOAD_INSECURE_URL, with `details.isDoubtful: true`
+ * where an earlier try may have been heard.
+ */
 export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
   const { tries = DEFAULT_TRIES, giveUpAfterMs = 3_600_000, clock, random, onWaiting } = ports
   const [callBeganMs, sinceMs] = [clock.monotonicNow(), clock.wallNow()]
@@ -48,7 +51,10 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   for (let attempt = 1; ; attempt += 1) {
     const beganAtMs = clock.monotonicNow()
     onWaiting?.()
-    const outcome = await tryOnce(ports, call, signal, body)
+    const outcome = await tryOnce(ports, call, signal, body).catch((error: unknown) => {
+      // What an earlier try may have done it has done although this one was not sent.
+      throw isDoubtful && !signal.aborted && isUploadError(error) ? withDetails(error, { isDoubtful }) : error
+    })
     isDoubtful ||= outcome.isDoubtful
     if (outcome.kind === 'done') return { ...outcome, isDoubtful }
     const isAway = outcome.error instanceof TransportError && outcome.error.phase === 'connect'

@@ -21,25 +21,31 @@ export async function createUploads(
 ): Promise<CreatedSession> {
   const created: S3SessionUpload[] = []
   let isDoubtful = false as boolean
-  const told = joined((wait) =>
+  const told = joined(files.length, (wait) =>
     // What is made already may not be ended any more when it is given up now.
     onWaiting(wait && { ...wait, isDoubtful: wait.isDoubtful || created.length > 0 }),
   )
+  const createOne = async ({ fileIndex, key }: (typeof files)[number], own: OnWaiting): Promise<void> => {
+    const outcome = await callS3({ ...ports, onWaiting: own }, { operation: 'create', key }, signal).catch(
+      (error: unknown) => {
+        isDoubtful ||= isUploadError(error) && error.details['isDoubtful'] === true
+        throw error
+      },
+    )
+    isDoubtful ||= outcome.isDoubtful
+    if (outcome.kind !== 'done') throw outcome.error
+    const uploadId = xmlField(xmlRoot(outcome.text, 'InitiateMultipartUploadResult') ?? '', 'UploadId') ?? ''
+    if (!/^[\x21-\x7e]{1,1024}$/.test(uploadId)) {
+      isDoubtful = true
+      const message = `The storage created no upload of ${key}: its answer names none.`
+      throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message)
+    }
+    const createdAtMs = parseHttpDateMs(outcome.reply.headers['date'])
+    created.push({ fileIndex, key, uploadId, ...(createdAtMs === undefined ? {} : { createdAtMs }) })
+  }
   try {
     checkKeys(files.map(({ key }) => key))
-    await inTurns(files, CREATES_AT_ONCE, async ({ fileIndex, key }) => {
-      const outcome = await told((own) => callS3({ ...ports, onWaiting: own }, { operation: 'create', key }, signal))
-      isDoubtful ||= outcome.isDoubtful
-      if (outcome.kind !== 'done') throw outcome.error
-      const uploadId = xmlField(xmlRoot(outcome.text, 'InitiateMultipartUploadResult') ?? '', 'UploadId') ?? ''
-      if (!/^[\x21-\x7e]{1,1024}$/.test(uploadId)) {
-        isDoubtful = true
-        const message = `The storage created no upload of ${key}: its answer names none.`
-        throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message)
-      }
-      const createdAtMs = parseHttpDateMs(outcome.reply.headers['date'])
-      created.push({ fileIndex, key, uploadId, ...(createdAtMs === undefined ? {} : { createdAtMs }) })
-    })
+    await inTurns(files, CREATES_AT_ONCE, (file) => told((own) => createOne(file, own)))
   } catch (error) {
     const isForgotten = await forget(ports, created)
     if (signal.aborted || !isUploadError(error)) throw error
@@ -72,9 +78,10 @@ async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): 
   return isTold
 }
 
-/** Makes calls whose waits are told as one: while none of them is on its way, that of the one that is tried next. */
-function joined(onWaiting: OnWaiting): <T>(call: (own: OnWaiting) => Promise<T>) => Promise<T> {
+/** Makes so many calls whose waits are told as one: while none of them is on its way, that of the one that is tried next. */
+function joined(count: number, onWaiting: OnWaiting): (call: (own: OnWaiting) => Promise<void>) => Promise<void> {
   const running = new Map<object, HostWait | undefined>()
+  let left = count
   const tell = (): void => {
     const waits = [...running.values()].filter((wait) => wait !== undefined)
     const [next] = waits.toSorted((a, b) => a.untilMs - b.untilMs)
@@ -82,15 +89,19 @@ function joined(onWaiting: OnWaiting): <T>(call: (own: OnWaiting) => Promise<T>)
     else onWaiting({ ...next, isDoubtful: waits.some((wait) => wait.isDoubtful) })
   }
   return async (call) => {
+    left -= 1
     running.set(call, undefined)
+    let isFollowed = false
     try {
-      return await call((wait) => {
+      await call((wait) => {
         running.set(call, wait)
         tell()
       })
+      // At once by the next one: that those under way wait is no news between two of ten thousand.
+      isFollowed = left > 0
     } finally {
       running.delete(call)
-      if (running.size > 0) tell()
+      if (running.size > 0 && !isFollowed) tell()
     }
   }
 }

@@ -163,7 +163,7 @@ describe('the kind of a capture', () => {
     [
       ['a.action', 'b.mp4', 'c.action'],
       undefined,
-      'The files are of two kinds: "b.mp4" is a video by its name, "a.action" is not. Upload each kind to a session of its own, or give the kind.',
+      'The files are of two kinds: "b.mp4" is a video by its name, "a.action" is not. Upload each kind by itself, or give the kind.',
     ],
     [
       ['a.action', 'b.action'],

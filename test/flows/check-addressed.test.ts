@@ -20,6 +20,8 @@ const SIGNED_TWICE = [
     'k?X-Amz-Date=20261120T200001Z&X-Amz-Signature=2&x-id=PutObject',
   ],
   ['the older AWS', 'k?AWSAccessKeyId=a&Expires=1&Signature=1', 'k?AWSAccessKeyId=a&Expires=2&Signature=2'],
+  ['CloudFront', 'k?Policy=1&Signature=1&Key-Pair-Id=a', 'k?Policy=2&Signature=2&Key-Pair-Id=a'],
+  ['the older Google', 'k?GoogleAccessId=a&Expires=1&Signature=1', 'k?GoogleAccessId=a&Expires=2&Signature=2'],
   ['Google', 'k?X-Goog-Date=1&X-Goog-Signature=1', 'k?X-Goog-Date=2&X-Goog-Signature=2'],
   ['Azure', 'k?sv=2&st=1&se=1&sr=b&sp=w&sig=1', 'k?sv=2&st=2&se=2&sr=b&sp=w&sig=2'],
 ] as const
@@ -75,9 +77,15 @@ describe('what was asked for', () => {
       'k?uploadId=u&partNumber=1&X-Amz-Signature=1',
       'k?uploadId=u&partNumber=2&X-Amz-Signature=2',
     ],
-    ['blocks of one blob', 'k?comp=block&blockid=AA&sig=1', 'k?comp=block&blockid=AB&sig=2'],
+    ['blocks of one blob', 'k?sv=2&comp=block&blockid=AA&sig=1', 'k?sv=2&comp=block&blockid=AB&sig=2'],
     ['objects that a query names', 'o?name=a&X-Goog-Signature=1', 'o?name=b&X-Goog-Signature=2'],
     ['tokens that say themselves what they are for', 'put?token=1', 'put?token=2'],
+    [
+      'such tokens of a name that stores have for what they sign',
+      'put?signature=1&expires=1',
+      'put?signature=2&expires=1',
+    ],
+    ['such a token of a short name', 'put?sig=1', 'put?sig=2'],
   ])('fits where the query tells places apart: %s', (_what, one, other) => {
     const given = [fit[0]!, { fileIndex: 0, addresses: [at(one), at(other)] }]
     expect(() => checkAddressed(asked, given, plainPut, {})).not.toThrow()
