@@ -170,7 +170,8 @@ function receiptsOf(file: LedgerFile) {
 }
 
 /** All of them where a confirmation is refused in a second life: then the storage has not what it answered for. */
-function doubtfulParts({ parts, isRefused }: LedgerFile): number[] {
+function doubtfulParts({ parts, earlierCode }: LedgerFile): number[] {
+  const isRefused = earlierCode === 'ERR_UPLOAD_CONFIRM_REFUSED'
   return parts.filter((part) => isRefused || part.isDoubtful).map((part) => part.partNumber)
 }
 

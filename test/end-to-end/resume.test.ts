@@ -131,6 +131,36 @@ describe('a new life', () => {
     await second.close()
   })
 
+  it.each([
+    { isMended: true, end: 'confirmed' },
+    { isMended: false, end: 'ERR_UPLOAD_ADDRESS_REFUSED' },
+  ])('asks once for other addresses where those it has stay refused (mended: $isMended)', async (night) => {
+    const journal = memoryJournal()
+    const body = '<Error><Code>SignatureDoesNotMatch</Code></Error>'
+    const faults = Array.from({ length: night.isMended ? 2 : 5 }, (_, index): Fault => {
+      return { operation: 'put', nth: index + 1, action: { status: 403, body } }
+    })
+    const rig = await startRig({ faults }, { journal })
+    const files = [sample('a.mp4', 1_000, 1)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_ADDRESS_REFUSED' })
+    expect(rig.service.requestsOf('put')).toHaveLength(1)
+
+    for (const sessions of night.isMended ? [2] : [2, 3]) {
+      const second = secondLife(rig, journal, files)
+      const upload = await second.resume(first.key)
+      const end = await upload.done().then(
+        ({ status }) => status,
+        (error: unknown) => (error as UploadError).code,
+      )
+      expect(end).toBe(night.end)
+      expect(rig.service.requestsOf('create')).toHaveLength(sessions)
+      await second.close()
+    }
+    expect(rig.service.requestsOf('put')).toHaveLength(night.isMended ? 3 : 5)
+    if (night.isMended) expectStored(rig, files)
+  })
+
   it('tries files again that had failed, and leaves the confirmed ones alone', async () => {
     const journal = memoryJournal()
     const refused: Fault = { operation: 'put', nth: 1, fileName: 'b.mp4', action: { status: 411 } }

@@ -73,6 +73,7 @@ function takeAddresses(ledger: Ledger, addressed: AddressedFile, atMs: number): 
   invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
   file.addresses = addressed.addresses
   file.addressedAtMs = atMs
+  file.earlierCode = undefined
   file.serverFileId = addressed.serverFileId
   if (file.state === 'planned') file.state = 'ready'
   return file
@@ -107,7 +108,7 @@ function enter(ledger: Ledger, file: LedgerFile, state: FileState): void {
 }
 
 function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
-  file.isRefused = file.error?.code === 'ERR_UPLOAD_CONFIRM_REFUSED'
+  file.earlierCode = file.error?.code
   file.error = undefined
   if (file.addresses.length === 0) enter(ledger, file, 'planned')
   else enter(ledger, file, file.receivedCount === file.parts.length ? 'received' : 'ready')
@@ -130,7 +131,7 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
 
 /** Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
-  file.isRefused = false
+  file.earlierCode = undefined
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)
     if (isReceived(part)) file.receivedCount -= 1

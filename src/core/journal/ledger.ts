@@ -2,7 +2,7 @@
 // life. It changes only by journal records: see apply-record.
 
 import { partRange } from '../plan.ts'
-import { invariant, type ErrorSummary } from '../errors.ts'
+import { invariant, type ErrorSummary, type UploadErrorCode } from '../errors.ts'
 import type { PlannedFile, Receipt } from '../ports.ts'
 
 /**
@@ -36,8 +36,8 @@ export interface LedgerFile {
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
-  /** Its confirmation was refused in an earlier life, and nothing was sent again since. */
-  isRefused: boolean
+  /** What it failed with in an earlier life, until it gets new addresses or is sent again. */
+  earlierCode: UploadErrorCode | undefined
   /** SHA-256 of the whole file, where it was read again for that. */
   sha256: string | undefined
 }
@@ -99,7 +99,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     parts,
     receivedCount: 0,
     error: undefined,
-    isRefused: false,
+    earlierCode: undefined,
     sha256: undefined,
   }
 }

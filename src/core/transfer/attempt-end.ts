@@ -163,7 +163,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
       job.report({ type: 'attemptEnded', unit: turn.unit })
       if (!isOpen || result.kind === 'received') return undefined
-      if (result.kind === 'refused') return refused(start, result.verdict)
+      if (result.kind === 'refused') return refused(start, result.verdict, start.isLeftOver)
       return result.kind === 'expired' ? expired(start) : failed(start, result)
     },
   }

@@ -18,6 +18,8 @@ export interface AttemptStart {
   readonly file: LedgerFile
   readonly address: string
   readonly generation: number
+  /** An earlier life failed by the refusal of this address. */
+  readonly isLeftOver: boolean
 }
 
 export interface Attempts {

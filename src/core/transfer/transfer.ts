@@ -130,19 +130,23 @@ export function createTransfer(
   const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
     const { unit } = turn
     const file = fileAt(job.ledger, unit.fileIndex)
-    const { addressedAtMs, generation } = file
-    const start = { turn, file, address: addressOf(file, unit), generation }
+    const { addressedAtMs, earlierCode, generation } = file
+    const address = addressOf(file, unit)
+    // Whatever was mended since, its old addresses may never be taken: they are tried, and renewed without a doubt.
+    const isLeftOver = earlierCode === 'ERR_UPLOAD_ADDRESS_REFUSED'
+    const start = { turn, file, address, generation, isLeftOver }
     const beganAtMs = clock.monotonicNow()
     let result = await attempts.send(start, onFree)
     if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
+    let refusal = result.kind === 'refused' ? result.verdict : undefined
     // Ceph has no word for expiry: it just denies what died on its way.
     if (
-      result.kind === 'refused' &&
-      result.verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' &&
-      addresses.isDead(start.address, addressedAtMs)
-    )
-      result = { kind: 'refused', verdict: { kind: 'renew', error: result.verdict.error } }
-    const refusal = result.kind === 'refused' ? result.verdict : undefined
+      refusal?.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' &&
+      (isLeftOver || addresses.isDead(address, addressedAtMs))
+    ) {
+      refusal = { kind: 'renew', error: refusal.error }
+      result = { kind: 'refused', verdict: refusal }
+    }
     if (refusal?.kind === 'renew') addresses.noteLateRefusal(refusal.error)
     const ending = attemptEnd.ended(start, result)
     if (ending !== undefined) await ending

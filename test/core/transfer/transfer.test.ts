@@ -556,6 +556,28 @@ describe('addresses that are no longer taken', () => {
     expect([renewals, world.store.requests.length, slow!.openCount]).toEqual([1, 1, 0])
   })
 
+  it('are renewed once where an earlier life failed by their refusal, for all parts that had begun with them', async () => {
+    const run = async (goodGeneration: number) => {
+      let renewals = 0
+      const world = createWorld({
+        windowMs: 20,
+        engine: { concurrency: 2, memoryBytes: 4 * 64 * 1024, retries: 1 },
+        fault: ({ generation }) =>
+          generation < goodGeneration ? { kind: 'status', status: 403, code: 'AccessDenied' } : undefined,
+      })
+      // Two windows in the first part, one in the second: its refusal comes 20 ms earlier.
+      const sources = world.sources([131_073])
+      const job = world.job({ sources, partSizeBytes: 65_537, renew: () => ((renewals += 1), true) })
+      const file = job.ledger.files[0]!
+      file.earlierCode = 'ERR_UPLOAD_ADDRESS_REFUSED'
+      await world.until(world.engine.run(job, signal()))
+      return [file.state, file.error?.code, renewals]
+    }
+
+    expect(await run(2)).toEqual(['confirmed', undefined, 1])
+    expect(await run(9)).toEqual(['failed', 'ERR_UPLOAD_ADDRESS_REFUSED', 1])
+  })
+
   it('fail their file alone when they cannot be renewed, and the session when the credentials are refused', async () => {
     const run = async (code: 'ERR_UPLOAD_SERVICE_REFUSED' | 'ERR_UPLOAD_CREDENTIALS_REFUSED') => {
       const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
