@@ -1,7 +1,7 @@
 // What comes next in a call, after an answer or the lack of one: wait and repeat, get a new credential, or fail. It
 // waits for nothing and sends nothing itself.
 
-import type { TransportError, UploadError } from '../core/errors.ts'
+import type { HttpStatusError, TransportError, UploadError } from '../core/errors.ts'
 import type { Explain, Random, TransportReply } from '../core/ports.ts'
 import { MAX_RETRY_AFTER_MS, backoffMs } from '../core/retry.ts'
 import { parseRetryAfterMs } from '../core/retry-after.ts'
@@ -11,6 +11,7 @@ import {
   classOfStatus,
   doubtfulEnd,
   exhausted,
+  isAwayStatus,
   isDoubtfulMissing,
   isDoubtfulStatus,
   statusError,
@@ -50,9 +51,6 @@ export interface CallLife {
   missingTries: number
   outageSinceMs?: number | undefined
   outageTries: number
-  /** Answered by 429 with a time to come back: not among `attemptsAnswered`. */
-  throttledTries: number
-  throttledSinceMs?: number
 }
 
 export type Step =
@@ -72,7 +70,7 @@ export function afterAnswer(
   now: { readonly life: CallLife; readonly reply: TransportReply; readonly credential: CredentialHeader },
 ): Step {
   const { life, reply, credential } = now
-  const { clock, random, retries, giveUpAfterMs } = options
+  const { clock, random, retries } = options
   const answerClass = classOfStatus(reply.status)
   if (answerClass === 'credentials' && options.credentials.canRefresh && !life.isRefreshed) {
     life.isRefreshed = true
@@ -84,22 +82,17 @@ export function afterAnswer(
   if (answerClass !== 'again') return { kind: 'fail', error: statusError(call, reply, facts) }
 
   const retryAfterMs = parseRetryAfterMs(reply.headers['retry-after'], clock.wallNow())
-  const isTooLong = retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS
-  const error = statusError(call, reply, facts, { retryAfterMs, isTooLong })
+  const error = statusError(call, reply, facts, retryAfterMs)
   if (isDoubtful && call.kind === 'once') return { kind: 'fail', error }
-  // Nothing was done, and many are told the same time to come back, of whom few get through: that uses up time, no attempt.
-  const isThrottled = reply.status === 429 && retryAfterMs !== undefined && retries > 0
-  const at = clock.monotonicNow()
-  if (isThrottled) life.throttledTries += 1
-  else life.attemptsAnswered += 1
-  const isOver = isThrottled ? at - (life.throttledSinceMs ??= at) >= giveUpAfterMs : life.attemptsAnswered > retries
-  if (isOver) return { kind: 'fail', error: exhausted(call, facts, error) }
-  if (isTooLong) return { kind: 'fail', error }
-  const attempt = life.attemptsAnswered + life.throttledTries
-  const backoff = backoffMs({ attempt, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
   // Clients that were refused together should not come back together, so a little chance goes on top.
-  const waitMs = Math.max(backoff, (retryAfterMs ?? 0) * (1 + random() / 10))
-  return { kind: 'wait', waitMs }
+  const askedMs = Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
+  // Each doubtful create may leave an orphan; anything else that a host which is away did not take is done once it is back.
+  if (isAwayStatus(reply.status) && retries > 0 && !(isDoubtful && call.kind === 'create'))
+    return afterOutage(options, call, { life, error, facts, askedMs })
+  life.attemptsAnswered += 1
+  if (life.attemptsAnswered > retries) return { kind: 'fail', error: exhausted(call, facts, error) }
+  const backoff = backoffMs({ attempt: life.attemptsAnswered, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
+  return { kind: 'wait', waitMs: Math.max(backoff, askedMs) }
 }
 
 /** After a try without an answer. */
@@ -139,19 +132,21 @@ export function afterMissing(
   return { kind: 'wait', waitMs }
 }
 
-/** A host that is away: wait for it, up to the limit, with a last try at the limit. */
+/** A host that is away, or as good as away: wait for it, up to the limit, with a last try at the limit. */
 function afterOutage(
   options: CallerOptions,
   call: ServiceCall,
   now: {
     readonly life: CallLife
-    readonly error: TransportError
+    readonly error: TransportError | HttpStatusError
     readonly facts: CallFacts
-    readonly hasHostAnswered: boolean
+    /** Sooner it is not asked again. */
+    readonly askedMs?: number
+    readonly hasHostAnswered?: boolean
   },
 ): Step {
   const { clock, random, giveUpAfterMs } = options
-  const { life, facts } = now
+  const { life, facts, askedMs = 0 } = now
   const at = clock.monotonicNow()
   const since = (life.outageSinceMs ??= at)
   life.outageTries += 1
@@ -160,7 +155,7 @@ function afterOutage(
     return { kind: 'fail', error: unreachable(call, facts, { ...options, ...now, forMs: at - since }) }
   }
   const backoff = backoffMs({ attempt: life.outageTries, baseMs: BASE_WAIT_MS, capMs: MAX_OUTAGE_WAIT_MS, random })
-  const waitMs = Math.min(Math.max(backoff, MIN_OUTAGE_WAIT_MS), restMs)
+  const waitMs = Math.min(Math.max(backoff, askedMs, MIN_OUTAGE_WAIT_MS), restMs)
   return { kind: 'wait', waitMs, giveUpAtMs: since + giveUpAfterMs }
 }
 

@@ -24,6 +24,11 @@ export function isDoubtfulStatus(status: number): boolean {
   return classOfStatus(status) === 'again' && status !== 425 && status !== 429 && status !== 503
 }
 
+/** The host is there and takes nothing now, or its gateway finds nobody behind it: it is waited for as one that is away. */
+export function isAwayStatus(status: number): boolean {
+  return [429, 502, 503, 504].includes(status)
+}
+
 /** True when the whole request may have reached the service. */
 export function isDoubtfulMissing(error: TransportError): boolean {
   return error.phase !== 'connect' && error.ending === 'doubtful'
@@ -47,12 +52,12 @@ const CODE_OF_CLASS: Readonly<Record<FailureClass, UploadErrorCode>> = {
   lasting: 'ERR_UPLOAD_HTTP_STATUS',
 }
 
-/** The error of an answer that is no success. `wait` is the Retry-After, and whether it is too long to be kept. */
+/** The error of an answer that is no success. */
 export function statusError(
   call: ServiceCall,
   reply: TransportReply,
   facts: CallFacts,
-  wait: { readonly retryAfterMs?: number | undefined; readonly isTooLong?: boolean } = {},
+  retryAfterMs?: number,
 ): HttpStatusError {
   const { status } = reply
   const { words: asked } = call
@@ -66,13 +71,10 @@ export function statusError(
     lasting: failed,
   }[answerClass]
   const words = serviceWords(reply, facts.secret)
-  const seconds = Math.ceil((wait.retryAfterMs ?? 0) / 1000)
-  const note =
-    wait.isTooLong === true ? ` and asks to wait ${seconds} s, which is too long to wait here: try again then` : ''
-  return new HttpStatusError(CODE_OF_CLASS[answerClass], `${head}${note}.${words === '' ? '' : ` It says: ${words}`}`, {
+  return new HttpStatusError(CODE_OF_CLASS[answerClass], `${head}.${words === '' ? '' : ` It says: ${words}`}`, {
     status,
     serviceCode: serviceCodeOf(reply, facts.secret),
-    retryAfterMs: wait.retryAfterMs,
+    retryAfterMs,
     isRetryable: answerClass === 'again',
     details: detailsOf(call, facts),
   })
@@ -89,29 +91,27 @@ export function exhausted(call: ServiceCall, facts: CallFacts, cause: UploadErro
   })
 }
 
-/** The error of a host that cannot be reached; `forMs` is how long it was waited for, if it was. */
+/** The error of a host that cannot be reached, or takes nothing; `forMs` is how long it was waited for, if it was. */
 export function unreachable(
   call: ServiceCall,
   facts: CallFacts,
   options: {
     readonly host: string
     readonly forMs?: number
-    readonly error: TransportError
+    readonly error: TransportError | HttpStatusError
     readonly hasHostAnswered?: boolean
     readonly explain?: Explain | undefined
   },
 ): UploadError {
   const { host, forMs, error, hasHostAnswered, explain } = options
   const time = forMs === undefined ? '' : ` for ${Math.round(forMs / 1000)} s`
-  return new UploadError(
-    'ERR_UPLOAD_HOST_UNREACHABLE',
-    `Could not reach ${host}${time} (${reasonOf(error, explain)}). Gave up after ${facts.attempts} attempts to ${call.words}. Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`,
-    {
-      cause: error,
-      isRetryable: true,
-      details: { host, forMs, ...detailsOf(call, facts) },
-    },
-  )
+  const tries = `Gave up after ${facts.attempts} attempts to ${call.words}.`
+  const isAnswer = 'status' in error
+  const message = isAnswer
+    ? `${host} was asked in vain${time}. ${tries} The last: ${error.message}`
+    : `Could not reach ${host}${time} (${reasonOf(error, explain)}). ${tries} Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`
+  const details = { host, forMs, status: isAnswer ? error.status : undefined, ...detailsOf(call, facts) }
+  return new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause: error, isRetryable: true, details })
 }
 
 /** The error of a missing answer that must not be risked again. */

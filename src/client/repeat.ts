@@ -1,6 +1,6 @@
 // One call until it has an answer that ends it: what is repeated, after how long, and when it is given up. An answer
-// uses up an attempt; a host that is away, or says when to come back (429), does not. Nothing is repeated that could be
-// done twice at a cost.
+// uses up an attempt; a host that is away, or answers that it takes nothing now, does not. Nothing is repeated that could
+// be done twice at a cost.
 
 import { isUploadError, withDetails, type TransportError } from '../core/errors.ts'
 import type { HostWait, TransportReply } from '../core/ports.ts'
@@ -11,7 +11,7 @@ import type { ServiceCall } from './attempt.ts'
 import type { CredentialHeader } from './credentials.ts'
 import { afterAnswer, afterMissing } from './next-step.ts'
 import type { CallLife, CallerOptions, Step } from './next-step.ts'
-import { brokenOff, classOfStatus, reasonOf } from './outcome.ts'
+import { brokenOff, classOfStatus, isAwayStatus, reasonOf } from './outcome.ts'
 import type { CallOptions } from './operations.ts'
 
 export interface CallResult {
@@ -61,8 +61,8 @@ export function createCaller(options: CallerOptions): Caller {
       const outcome = whole(await attemptCall(options, call, { credential, isFreshConnection, signal }), options)
       const isAnswer = 'status' in outcome
       let step: Step
-      if (isAnswer || outcome.isUnreadable) {
-        hasHostAnswered = true
+      hasHostAnswered ||= isAnswer || outcome.isUnreadable
+      if (isAnswer ? !isAwayStatus(outcome.status) : outcome.isUnreadable) {
         life.outageSinceMs = undefined
         life.outageTries = 0
       }
@@ -106,7 +106,6 @@ export function createCaller(options: CallerOptions): Caller {
       isOffline: false,
       missingTries: 0,
       outageTries: 0,
-      throttledTries: 0,
     }
     return run(life, call, options).finally(() => waiting.delete(life))
   }

@@ -22,9 +22,9 @@ export interface ServiceClientOptions {
   readonly random: Random
   /** For one try of a call, and for a function that gets a credential. Default 30,000. */
   readonly callTimeoutMs?: number
-  /** Repetitions after the first try, of tries that the host answered otherwise than by 429 with Retry-After. Default 5. */
+  /** Repetitions after the first try, of tries that the host answered otherwise than by 429, 502, 503 or 504. Default 5. */
   readonly retries?: number
-  /** How long a host that has answered before may be away, or answer 429 with Retry-After. Default 3,600,000. */
+  /** How long a host that has answered before may be away, or one answer 429, 502, 503 or 504. Default 3,600,000. */
   readonly giveUpAfterMs?: number
   /** Waits so long also for a host that has never answered. Default false: three tries, since it is more likely misspelt. */
   readonly isFirstContactAwaited?: boolean

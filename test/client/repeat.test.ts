@@ -9,6 +9,7 @@ import {
   makeHostKnown,
   rejection,
 } from './client-under-test.ts'
+import type { ScriptedReply } from '../helpers/scripted-transport.ts'
 import type { ClientUnderTest } from './client-under-test.ts'
 
 /** With dice at 0.5 the waits are half of 500, 1,000, 2,000, 4,000 and 8,000 ms. */
@@ -49,20 +50,20 @@ describe('what is answered', () => {
     const subject = clientUnderTest()
     const failure = rejection(subject.client.requestedAnalyses.list())
     for (const waitMs of WAITS) {
-      await answerNext(subject, { status: 502 })
+      await answerNext(subject, { status: 500 })
       await subject.clock.advance(0)
       expect(subject.clock.nextDueInMs).toBe(waitMs)
       await subject.clock.advance(waitMs)
     }
-    await answerNext(subject, { status: 504 })
+    await answerNext(subject, { status: 599 })
 
     const error = await failure
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
       message:
-        'Gave up after 6 attempts to list the analyses. The last: The service failed to list the analyses (504).',
-      details: { operation: 'requestedAnalyses.list', attempts: 6, status: 504 },
-      cause: { code: 'ERR_UPLOAD_HTTP_STATUS', status: 504 },
+        'Gave up after 6 attempts to list the analyses. The last: The service failed to list the analyses (599).',
+      details: { operation: 'requestedAnalyses.list', attempts: 6, status: 599 },
+      cause: { code: 'ERR_UPLOAD_HTTP_STATUS', status: 599 },
     })
     expect(subject.transport.sent).toHaveLength(6)
   })
@@ -115,66 +116,68 @@ describe('Retry-After', () => {
     expect((await list).items).toStrictEqual([])
   })
 
-  it('ends the call when it is longer than five minutes, and says so', async () => {
+  it.each([500, 503])('of more than five minutes is kept for five (%i)', async (status) => {
     const subject = clientUnderTest()
-    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
-    await answerNext(subject, { status: 503, headers: { 'retry-after': '301' } })
+    const session = subject.client.mocapSessions.create(aMocapSession)
+    await answerNext(subject, { status, headers: { 'retry-after': '7200' } })
+    await subject.clock.advance(0)
+    expect(subject.clock.nextDueInMs).toBe(315_000)
 
-    expect(await failure).toMatchObject({
-      code: 'ERR_UPLOAD_HTTP_STATUS',
-      message:
-        'The service failed to create the capture session (503) and asks to wait 301 s, which is too long to wait here: try again then.',
-      retryAfterMs: 301_000,
-      isRetryable: true,
-    })
-    expect(subject.transport.sent).toHaveLength(1)
+    await subject.clock.advance(315_000)
+    await answerNext(subject, created)
+    expect(await session).toMatchObject({ sessionId: 's-1' })
   })
 })
 
-describe('429 with Retry-After', () => {
-  const refusal = { status: 429, headers: { 'retry-after': '1' } }
+/** Answers every try with this until the call is over; how long each was waited for, ms. */
+async function answerAll(subject: ClientUnderTest, failure: Promise<unknown>, reply: ScriptedReply): Promise<number[]> {
+  const state = { isOver: false }
+  void failure.then(() => (state.isOver = true))
+  for (const waits: number[] = []; ;) {
+    await answerNext(subject, reply)
+    await subject.clock.advance(0)
+    if (state.isOver) return waits
+    waits.push(subject.clock.nextDueInMs!)
+    await subject.clock.advance(waits.at(-1)!)
+  }
+}
 
-  it('uses up no attempt, and is waited for longer each time', async () => {
-    const subject = clientUnderTest()
-    const list = subject.client.requestedAnalyses.list()
-    const waits: number[] = []
-    for (let count = 0; count < 30; count += 1) {
-      await answerNext(subject, refusal)
-      await subject.clock.advance(0)
-      waits.push(subject.clock.nextDueInMs!)
-      await subject.clock.advance(waits.at(-1)!)
-    }
-    await answerNext(subject, { status: 200, body: [] })
+describe.each([429, 502, 503, 504])('a service that answers %i to everything', (status) => {
+  it.each([true, false])('is waited for as one that is away (it has answered before: %j)', async (isKnown) => {
+    const subject = clientUnderTest({ giveUpAfterMs: 3_600_000 })
+    if (isKnown) await makeHostKnown(subject)
+    const failure = rejection(confirm(subject))
+    const waits = await answerAll(subject, failure, { status, body: { message: 'down until six' } })
 
-    expect((await list).items).toStrictEqual([])
-    expect([waits[0], waits.at(-1)]).toEqual([1050, 15_000])
-    expect(waits).toEqual(waits.toSorted((a, b) => a - b))
+    expect(waits.slice(0, 8)).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000])
+    expect(Math.max(...waits)).toBe(30_000)
+    expect(subject.clock.monotonicNow()).toBe(3_600_000)
+    const attempts = waits.length + 1
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+      message: `service.example:443 was asked in vain for 3600 s. Gave up after ${attempts} attempts to confirm the file. The last: The service failed to confirm the file (${status}). It says: down until six`,
+      isRetryable: true,
+      details: { host: 'service.example:443', forMs: 3_600_000, attempts, status },
+      cause: { code: 'ERR_UPLOAD_HTTP_STATUS', status },
+    })
+    expect(subject.clock.pending).toBe(0)
   })
 
-  it('is given up after as long as a host may be away', async () => {
-    const subject = clientUnderTest({ giveUpAfterMs: 60_000 })
-    const failure = rejection(subject.client.requestedAnalyses.list())
-    let error: unknown
-    void failure.then((reason) => (error = reason))
-    while (error === undefined) {
-      await answerNext(subject, refusal)
-      await subject.clock.advance(0)
-      const waitMs = subject.clock.nextDueInMs
-      if (waitMs === undefined) break
-      await subject.clock.advance(waitMs)
-    }
+  it('is asked again no sooner than it says, and no later than it is given up', async () => {
+    const subject = clientUnderTest({ giveUpAfterMs: 150_000 })
+    const failure = rejection(confirm(subject))
+    const waits = await answerAll(subject, failure, { status, headers: { 'retry-after': '60' } })
 
-    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { status: 429 } })
-    expect(subject.clock.monotonicNow()).toBeGreaterThanOrEqual(60_000)
-    expect(subject.clock.monotonicNow()).toBeLessThan(90_000)
+    expect(waits).toEqual([63_000, 63_000, 24_000])
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_HOST_UNREACHABLE' })
   })
 
   it('is final for who wants no repetition', async () => {
     const subject = clientUnderTest({ retries: 0 })
-    const failure = rejection(subject.client.requestedAnalyses.list())
-    await answerNext(subject, refusal)
+    const failure = rejection(confirm(subject))
 
-    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { attempts: 1 } })
+    expect(await answerAll(subject, failure, { status })).toEqual([])
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { attempts: 1, status } })
   })
 })
 
@@ -233,6 +236,14 @@ describe('a create', () => {
       code: 'ERR_UPLOAD_SERVICE_REFUSED',
       details: { status: 409, isDoubtful: true, attempts: 2 },
     })
+  })
+
+  it.each([502, 504])('leaves no more orphans than it has retries, after %i too', async (status) => {
+    const subject = clientUnderTest({ retries: 3 })
+    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+
+    expect(await answerAll(subject, failure, { status })).toHaveLength(3)
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { isDoubtful: true, status } })
   })
 
   it('leaves no more orphans than it has retries', async () => {
@@ -425,6 +436,23 @@ describe('a host that is not there', () => {
     },
   )
 
+  it('has one limit, however it is away', async () => {
+    const subject = clientUnderTest({ giveUpAfterMs: 100_000 })
+    await makeHostKnown(subject)
+    const confirmed = rejection(confirm(subject))
+    const state = { isOver: false }
+    void confirmed.then(() => (state.isOver = true))
+    for (let tries = 0; !state.isOver; tries += 1) {
+      const request = await subject.transport.next()
+      if (tries % 2 === 0) request.fail({ phase: 'connect' })
+      else request.reply({ status: 502 + ((tries - 1) % 3) })
+      await subject.clock.advance(0)
+      await subject.clock.advance(subject.clock.nextDueInMs ?? 0)
+    }
+
+    expect(await confirmed).toMatchObject({ code: 'ERR_UPLOAD_HOST_UNREACHABLE', details: { forMs: 100_000 } })
+  })
+
   it('has a new limit after each answer', async () => {
     const subject = clientUnderTest({ giveUpAfterMs: 1000 })
     await makeHostKnown(subject)
@@ -432,7 +460,7 @@ describe('a host that is not there', () => {
     for (let round = 0; round < 4; round += 1) {
       ;(await subject.transport.next()).fail({ phase: 'connect' })
       await subject.clock.advance(250)
-      await answerNext(subject, { status: 503 })
+      await answerNext(subject, { status: 500 })
       await subject.clock.advance(30_000)
     }
     await answerNext(subject, { status: 200 })

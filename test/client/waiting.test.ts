@@ -127,22 +127,28 @@ describe('a call that waits', () => {
     expect(waits).toMatchObject([{ sinceMs: START_MS, untilMs: START_MS + 20_250, reason: 'no answer in time' }])
   })
 
-  it('tells of the pause that an answer asks for, with no time of giving up where answers are counted', async () => {
-    const subject = clientUnderTest()
-    const waits: HostWait[] = []
-    const list = subject.client.requestedAnalyses.list({}, { onWaiting: (wait) => wait && waits.push(wait) })
-    await answerNext(subject, { status: 503, headers: { 'retry-after': '60' } })
-    await subject.clock.advance(63_000)
-    await answerNext(subject, { status: 200, body: [] })
-    await list
+  it.each([
+    [503, START_MS + 3_600_000],
+    [500, undefined],
+  ])(
+    'tells of the pause that %i asks for, with no time of giving up where answers are counted',
+    async (status, giveUpAtMs) => {
+      const subject = clientUnderTest()
+      const waits: HostWait[] = []
+      const list = subject.client.requestedAnalyses.list({}, { onWaiting: (wait) => wait && waits.push(wait) })
+      await answerNext(subject, { status, headers: { 'retry-after': '60' } })
+      await subject.clock.advance(63_000)
+      await answerNext(subject, { status: 200, body: [] })
+      await list
 
-    expect(waits).toEqual([
-      {
-        ...{ host: 'service.example:443', operation: 'requestedAnalyses.list', reason: 'it answers 503' },
-        ...{ isDoubtful: false, sinceMs: START_MS, untilMs: START_MS + 63_000, giveUpAtMs: undefined },
-      },
-    ])
-  })
+      expect(waits).toEqual([
+        {
+          ...{ host: 'service.example:443', operation: 'requestedAnalyses.list', reason: `it answers ${status}` },
+          ...{ isDoubtful: false, sinceMs: START_MS, untilMs: START_MS + 63_000, giveUpAtMs },
+        },
+      ])
+    },
+  )
 
   it('goes on when its listener throws, and leaves no listener and no timer', async () => {
     const subject = clientUnderTest()

@@ -124,6 +124,22 @@ describe('a line that is down for ten minutes', () => {
   })
 })
 
+it.each([429, 502, 503, 504])(
+  'a service that answers %i to a confirmation for ten minutes is waited for',
+  async (status) => {
+    const line = { isBack: false }
+    const { service } = serviceOf((operation) => (operation === 'confirm' && !line.isBack ? { status } : undefined))
+    const rig = createFarEnd({ service, storage: goodStorage })
+    rig.clock.setTimeout(() => (line.isBack = true), 10 * MINUTE_MS)
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+    const { waits } = watch(upload)
+
+    expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: false })
+    expect(rig.clock.monotonicNow()).toBeGreaterThanOrEqual(10 * MINUTE_MS)
+    expect(waits.at(-1)).toMatchObject({ reason: `it answers ${String(status)}` })
+  },
+)
+
 it('is told at the tries of one call, however many calls wait', async () => {
   let isBack = false
   const all = [0, 1, 2, 3, 4, 5]
@@ -161,7 +177,7 @@ it('a service that asks for a pause is given it, and the upload says so', async 
   const beganMs = Date.UTC(2026, 10, 20, 20)
   const wait = {
     ...{ host: 'service.example:443', operation: 'videoUploads.create', reason: 'it answers 503' },
-    ...{ giveUpAtMs: undefined, isDoubtful: false, sinceMs: beganMs },
+    ...{ giveUpAtMs: beganMs + 60 * MINUTE_MS, isDoubtful: false, sinceMs: beganMs },
   }
   expect(waits).toEqual([
     { ...wait, untilMs: beganMs + 126_000 },

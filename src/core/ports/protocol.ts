@@ -109,7 +109,7 @@ export interface HostWait {
   readonly sinceMs: number
   /** When it is tried again. */
   readonly untilMs: number
-  /** Of an outage; undefined where the far end answers that it cannot: such tries are counted. */
+  /** Of an outage; undefined where answers are counted, such as 500. */
   readonly giveUpAtMs: number | undefined
   /** The far end may have acted on one of the tries. */
   readonly isDoubtful: boolean
