@@ -31,8 +31,14 @@ interface Scene {
   until<T>(promise: Promise<T>, each?: () => Promise<void>): Promise<T>
 }
 
-async function begin(options: { readonly giveUpAfterMs: number; readonly goesAwayAfter: number }): Promise<Scene> {
-  const clock = createSimulatedClock()
+async function begin(options: {
+  readonly giveUpAfterMs: number
+  readonly goesAwayAfter: number
+  /** Of the gateway before the service, while nobody is behind it. */
+  readonly answerOf?: (method: string) => string | undefined
+  readonly clock?: Scene['clock']
+}): Promise<Scene> {
+  const { clock = createSimulatedClock() } = options
   const sockets = new Set<Socket>()
   const bytesOfPart = new Map<number, number>()
   const [waits, retries]: [Scene['waits'], Scene['retries']] = [[], []]
@@ -93,7 +99,9 @@ async function begin(options: { readonly giveUpAfterMs: number; readonly goesAwa
     url: `http://127.0.0.1:${String(port)}/k?partNumber=${String(index + 1)}&sig=1`,
   }))
   const opened = { upload_session_id: 's', pre_signed_urls: [{ session_file_id: 'f', info }] }
-  const service = await scriptedServer(answering(() => httpAnswer(200, { body: JSON.stringify(opened) })))
+  const service = await scriptedServer(
+    answering(({ method }) => options.answerOf?.(method) ?? httpAnswer(200, { body: JSON.stringify(opened) })),
+  )
   const uplink = createUplink({
     ...{ baseUrl: service.origin, credentials: { apiKey: 'k' }, clock, transport, verify: 'off', concurrency: 2 },
     ...{ retries: 2, giveUpAfterMs: options.giveUpAfterMs },
@@ -151,6 +159,37 @@ it('gives a storage up that stays away, at its time and not before', async () =>
   })
   expect(clock.wallNow() - waits[0]!.sinceMs).toBeGreaterThanOrEqual(10 * MINUTE_MS)
   expect(clock.wallNow() - waits[0]!.sinceMs).toBeLessThan(12 * MINUTE_MS)
+})
+
+it('waits through minutes in which a gateway finds no service behind it, at the create and at the confirmation', async () => {
+  const clock = createSimulatedClock()
+  const asked: string[] = []
+  const firstMs: Record<string, number> = {}
+  const scene = await begin({
+    ...{ clock, giveUpAfterMs: 60 * MINUTE_MS, goesAwayAfter: 99 },
+    answerOf(method) {
+      asked.push(method)
+      const nowMs = clock.wallNow()
+      const forMs = nowMs - (firstMs[method] ??= nowMs)
+      // What a create may have done it would do twice.
+      const status = method === 'POST' ? 503 : [502, 503, 504][asked.length % 3]!
+      const body = '<html><h1>Bad Gateway</h1></html>'
+      return forMs < 5 * MINUTE_MS ? httpAnswer(status, { headers: ['content-type: text/html'], body }) : undefined
+    },
+  })
+
+  const report = await scene.until(scene.upload.done())
+
+  expect(report).toMatchObject({ status: 'confirmed', hasPossibleOrphan: false })
+  const beganMs = (method: string): number => firstMs[method]!
+  expect(beganMs('PATCH') - beganMs('POST')).toBeGreaterThanOrEqual(5 * MINUTE_MS)
+  expect(clock.wallNow() - beganMs('PATCH')).toBeGreaterThanOrEqual(5 * MINUTE_MS)
+  for (const method of ['POST', 'PATCH']) expect(asked.filter((one) => one === method).length).toBeGreaterThan(10)
+  expect(new Set(scene.waits.map(({ operation }) => operation))).toEqual(
+    new Set(['videoUploads.create', 'videoUploads.confirm']),
+  )
+  for (const { sinceMs, giveUpAtMs } of scene.waits)
+    expect(giveUpAtMs! - sinceMs).toBeGreaterThanOrEqual(60 * MINUTE_MS)
 })
 
 it('takes a machine that slept for that, not for a stall, and sends on new connections', async () => {
