@@ -1,7 +1,7 @@
 // Asks politely for an analysis until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
-import { isUploadError } from '../core/errors.ts'
+import { isUploadError, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
@@ -18,6 +18,7 @@ export interface PollingOptions {
 }
 
 const LONGEST_PAUSE_MS = 300_000
+const LAST_QUESTION_MS = 60_000
 
 /** Numbers written out: a product counts as an effect, and pages without an analysis would load the table all the same. */
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
@@ -76,7 +77,7 @@ export async function pollAnalysis(
   let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
     try {
-      const { status } = await get(signal)
+      const { status } = await ask(clock, get, endsAtMs - clock.wallNow(), signal)
       hasAnswered = true
       if (status !== undefined && status !== serviceStatus) onStatus(status)
       serviceStatus = status ?? serviceStatus
@@ -91,6 +92,30 @@ export async function pollAnalysis(
     const leftMs = endsAtMs - clock.wallNow()
     if (!(leftMs > 0)) return { ...given({ serviceStatus }), verdict: 'deadline' }
     await sleep(clock, Math.min(delayMs, leftMs), signal)
+  }
+}
+
+/**
+ * One question, until the time is up: a service that is away would be asked for as long as it is waited for. One that begins
+ * at the end has a minute. Its failure then is one that passes, and the loop ends.
+ */
+async function ask(
+  clock: Clock,
+  get: (signal: AbortSignal) => Promise<RequestedAnalysis>,
+  leftMs: number,
+  signal: AbortSignal,
+): Promise<RequestedAnalysis> {
+  const question = new AbortController()
+  const stop = (): void => question.abort(signal.reason)
+  const late = new UploadError('ERR_UPLOAD_TIMEOUT', 'The time is up.', { isRetryable: true })
+  const timer = clock.setTimeout(() => question.abort(late), leftMs > LAST_QUESTION_MS ? leftMs : LAST_QUESTION_MS)
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop)
+  try {
+    return await get(question.signal)
+  } finally {
+    clock.clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
   }
 }
 

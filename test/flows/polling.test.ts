@@ -51,6 +51,45 @@ it.each([
   expect([(await polling).verdict, askedAtMs]).toEqual([verdict, times])
 })
 
+it.each([
+  ['two hours', 7_200_000, 7_200_000],
+  ['none', 0, 60_000],
+])('asks a service that is away no longer than there is time: %s', async (_what, deadlineMs, endsMs) => {
+  const clock = createSimulatedClock()
+  const get = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+  let outcome: unknown
+
+  void pollAnalysis(clock, get, { deadlineMs }, new AbortController().signal, () => undefined).then(
+    (ended) => (outcome = ended),
+  )
+  await clock.advance(endsMs - 1)
+  expect(outcome).toBeUndefined()
+  await clock.advance(1)
+
+  expect(outcome).toEqual({ verdict: 'deadline' })
+})
+
+it('ends its question when it is stopped', async () => {
+  const stopping = new AbortController()
+  let heard: unknown
+  const get = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        heard = signal.reason
+        reject(signal.reason as Error)
+      })
+    })
+
+  const polling = pollAnalysis(createSimulatedClock(), get, {}, stopping.signal, () => undefined)
+  stopping.abort(new Error('stopped'))
+
+  await expect(polling).rejects.toThrow('stopped')
+  expect(heard).toBe(stopping.signal.reason)
+})
+
 describe('an answer that is not the service’s: the page of a sign-in, a redirect to one', () => {
   const foreign = (code: UploadErrorCode) => new UploadError(code, 'The service answered with a web page.')
 
