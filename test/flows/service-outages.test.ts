@@ -652,6 +652,8 @@ describe('a requested analysis', () => {
     const polled: UploadEvents['waiting'][] = []
     analysis.on('waiting', (wait) => waits.push(wait))
     watched.on('waiting', (wait) => polled.push(wait))
+    // Both questions are asked before the first timer fires, which else is that of the deadline.
+    await rig.clock.advance(0)
     while (waits.length < 5 || polled.length < 5) await rig.clock.step()
     isBack = true
 
