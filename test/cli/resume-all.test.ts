@@ -58,14 +58,19 @@ async function keptCapture(): Promise<string> {
   return String(lastLine((await cli.run(['capture', 'take.action', ...CAPTURE, '--json'], env)).stdout)['key'])
 }
 
+/** Resumes all, and stops with Ctrl-C as soon as that session has ended. */
+async function resumeUntilEnded(key: string) {
+  const resume = cli.start(['resume', '--json'], environment())
+  await resume.seen(new RegExp(`"event":"ended".*"key":"${key}"`))
+  resume.process.kill('SIGINT')
+  return resume.ended
+}
+
 it('goes on with the sessions behind one whose storage is out of reach, and says so', async () => {
   await keptWithDeadStorage('video-dead')
   const capture = await keptCapture()
 
-  const resume = cli.start(['resume', '--json'], environment())
-  await resume.seen(new RegExp(`"event":"ended".*"key":"${capture}"`))
-  resume.process.kill('SIGINT')
-  const { code, stdout } = await resume.ended
+  const { code, stdout } = await resumeUntilEnded(capture)
 
   expect(code).toBe(130)
   const lines = jsonLines(stdout)
@@ -128,10 +133,7 @@ it('goes on behind as many sessions of a dead storage as a season leaves', async
   for (let count = 0; count < 17; count += 1) await keptWithDeadStorage(`video-dead-${count}`)
   const capture = await keptCapture()
 
-  const resume = cli.start(['resume', '--json'], environment())
-  await resume.seen(new RegExp(`"event":"ended".*"key":"${capture}"`))
-  resume.process.kill('SIGINT')
-  const { code, stdout } = await resume.ended
+  const { code, stdout } = await resumeUntilEnded(capture)
 
   expect(code).toBe(130)
   expect(lastLine(stdout)['sessions']).toHaveLength(18)

@@ -7,6 +7,7 @@ import {
   memoryJournal,
   type SessionReplaced,
   type Uplink,
+  type Upload,
   type UploadError,
 } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
@@ -120,10 +121,7 @@ describe('a new life', () => {
 
     const second = secondLife(rig, journal, files)
     const upload = await second.resume(first.key)
-    const end = await upload.done().then(
-      ({ status }) => status,
-      (error: unknown) => (error as UploadError).code,
-    )
+    const end = await statusOrCode(upload)
 
     expect(end).toBe(night.end)
     expect(rig.service.requestsOf('put')).toHaveLength(6)
@@ -149,10 +147,7 @@ describe('a new life', () => {
     for (const sessions of night.isMended ? [2] : [2, 3]) {
       const second = secondLife(rig, journal, files)
       const upload = await second.resume(first.key)
-      const end = await upload.done().then(
-        ({ status }) => status,
-        (error: unknown) => (error as UploadError).code,
-      )
+      const end = await statusOrCode(upload)
       expect(end).toBe(night.end)
       expect(rig.service.requestsOf('create')).toHaveLength(sessions)
       await second.close()
@@ -341,3 +336,11 @@ describe('addresses that died', () => {
     })
   })
 })
+
+/** How it ended: its status, or the code of its error. */
+function statusOrCode(upload: Upload): Promise<string> {
+  return upload.done().then(
+    ({ status }) => status,
+    (error: unknown) => (error as UploadError).code,
+  )
+}
