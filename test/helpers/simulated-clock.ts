@@ -82,7 +82,10 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
     monotonicNow: () => queue.now,
     setTimeout(callback: () => void, delayMs: number) {
       const timer: Timer = { dueAt: queue.now + (delayMs > 0 ? delayMs : 0), order: order++, callback }
-      timers.splice(placeOf(timers, timer), 0, timer)
+      const place = placeOf(timers, timer)
+      timers.push(timer)
+      for (let at = timers.length - 1; at > place; at -= 1) timers[at] = timers[at - 1]!
+      timers[place] = timer
       return timer
     },
     clearTimeout(timer: unknown) {

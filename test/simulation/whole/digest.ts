@@ -8,12 +8,15 @@ export function createDigest(): { update(bytes: Uint8Array): void; read(): strin
   let [a, b, c, d] = [0x67452301, 0xefcdab89 | 0, 0x98badcfe | 0, 0x10325476]
   return {
     update(bytes) {
+      // In variables of this call: those outside live in memory, and would be written there for every byte.
+      let [e, f, g, h] = [a, b, c, d]
       for (const byte of bytes) {
-        a = Math.imul(a ^ byte, 0x01000193)
-        b = Math.imul(b + byte + 1, 0x85ebca6b) ^ (a >>> 15)
-        c = Math.imul(c ^ b, 0xc2b2ae35) + byte
-        d = Math.imul(d + c, 0x27d4eb2f) ^ (c >>> 13)
+        e = Math.imul(e ^ byte, 0x01000193)
+        f = Math.imul(f + byte + 1, 0x85ebca6b) ^ (e >>> 15)
+        g = Math.imul(g ^ f, 0xc2b2ae35) + byte
+        h = Math.imul(h + g, 0x27d4eb2f) ^ (g >>> 13)
       }
+      ;[a, b, c, d] = [e, f, g, h]
     },
     read: () => hexOf(a) + hexOf(b) + hexOf(c) + hexOf(d),
   }

@@ -54,8 +54,6 @@ export interface FarEnd {
   call(method: string, path: string, body: ServiceCallBody, isUnheard: boolean): Answer
   /** Bytes that have wholly arrived. `isDoubted`: nobody heard, or will hear, what became of them. */
   put(target: Target, bytes: Uint8Array, isDoubted: boolean): Answer
-  /** Whether the service has accepted the file, in any session. */
-  isConfirmed(fileName: string): boolean
   /** The newest bytes of the part in this session. */
   part(sessionId: string, fileName: string, partNumber: number): StoredPart | undefined
   /** The stored bytes of a confirmed file, or, where nothing is confirmed, of a file with all its parts. */
@@ -71,7 +69,8 @@ export interface FarEnd {
 
 export function createFarEnd(night: Night, serverNow: () => number, violate: (what: string) => void): FarEnd {
   const sessions = new Map<string, FarSession>()
-  const targets = new Map<string, Target>()
+  /** By the mark that every address ends with: as keys of a map, thousands of long texts would be hashed. */
+  const targets: (Target & { readonly url: string })[] = []
   let putCount = 0
   let fileCount = 100
   let isCalm = false
@@ -81,9 +80,9 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     const signedAtMs = Math.floor(serverNow() / 1_000) * 1_000
     const lifeMs = isCalm ? 604_800_000 : Math.ceil(night.addressLifeMs / 1_000) * 1_000
     if (signedAtMs !== date.ofMs) date = { ofMs: signedAtMs, text: basicTime(signedAtMs) }
-    const mark = String(targets.size)
+    const mark = String(targets.length)
     const url = `https://store.test/${sessionId}/${fileName}/${mark}?partNumber=${String(partNumber)}&X-Amz-Date=${date.text}&X-Amz-Expires=${String(lifeMs / 1_000)}&X-Amz-Signature=${SIGNATURE}${mark}`
-    targets.set(url, { sessionId, fileName, partNumber, deadlineMs: signedAtMs + lifeMs })
+    targets.push({ url, sessionId, fileName, partNumber, deadlineMs: signedAtMs + lifeMs })
     return url
   }
   const begin = (): FarSession => {
@@ -151,7 +150,10 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     )
 
   return {
-    targetOf: (url) => targets.get(url),
+    targetOf(url) {
+      const target = targets[Number(url.slice(url.lastIndexOf(SIGNATURE) + SIGNATURE.length))]
+      return target?.url === url ? target : undefined
+    },
     call(method, path, body, isUnheard) {
       if (method === 'POST' && path === '/upload_videos') return createVideos(body)
       if (method === 'PATCH' && path === '/upload_videos') return confirm(body, isUnheard)
@@ -175,7 +177,6 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
       file.parts.set(partNumber, { bytes, etag, isDoubted })
       return { status: 200, headers: { etag } }
     },
-    isConfirmed: (name) => [...sessions.values()].some((session) => session.files.get(name)?.isConfirmed === true),
     part: (sessionId, fileName, partNumber) => sessions.get(sessionId)?.files.get(fileName)?.parts.get(partNumber),
     stored(name) {
       const files = [...sessions.values()].flatMap((session) => session.files.get(name) ?? [])
@@ -187,7 +188,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     hasConfirmed: (id) => [...(sessions.get(id)?.files.values() ?? [])].some((file) => file.isConfirmed),
     sessionCount: () => sessions.size,
     expire() {
-      for (const target of targets.values()) target.deadlineMs = Math.min(target.deadlineMs, serverNow() - 1)
+      for (const target of targets) target.deadlineMs = Math.min(target.deadlineMs, serverNow() - 1)
     },
     calm() {
       isCalm = true

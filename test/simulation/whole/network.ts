@@ -32,6 +32,8 @@ interface Attempt extends Sent {
   body: Uint8Array | undefined
   /** What was taken from the client so far. */
   taken: Uint8Array | undefined
+  /** What a call of the service says. */
+  readonly fields: Record<string, unknown>
   hasArrived: boolean
   /** Damage that nobody hears of would be nobody's to find. */
   isDamaged: boolean
@@ -40,6 +42,7 @@ interface Attempt extends Sent {
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const NO_BODY = new Uint8Array()
+const NO_FIELDS: Record<string, unknown> = {}
 
 export function createNetwork(options: NetworkOptions): Transport {
   const { night, life, farEnd, watch, trouble, log } = options
@@ -50,7 +53,7 @@ export function createNetwork(options: NetworkOptions): Transport {
     attempt.hasArrived = true
     log(() => `arrives ${attempt.method} ${nameOf(attempt)}${isDoubted ? ' (unheard)' : ''}`)
     if (attempt.target !== undefined) return farEnd.put(attempt.target, body, isDoubted)
-    return farEnd.call(attempt.method, attempt.path, fieldsOf(body), isDoubted)
+    return farEnd.call(attempt.method, attempt.path, attempt.fields, isDoubted)
   }
   /** We gave it up, or died, after it was wholly handed over. */
   const abandon = (attempt: Attempt): void => {
@@ -71,18 +74,21 @@ export function createNetwork(options: NetworkOptions): Transport {
     const { body, onSent } = attempt.request
     if (body === undefined || body.kind === 'blob' || attempt.target === undefined) return bytesOf(attempt.request)
     const lengthBytes = body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
-    const all = new Uint8Array(lengthBytes)
+    let all = NO_BODY
     let at = 0
     if (body.kind === 'bytes') onSent?.(0)
     for await (const window of body.kind === 'bytes' ? [body.bytes] : body.windows()) {
       const arrived = window.slice()
-      all.set(arrived, at)
+      if (arrived.byteLength === lengthBytes) all = arrived
+      else if (at === 0) all = new Uint8Array(lengthBytes)
+      if (all !== arrived) all.set(arrived, at)
       at += arrived.byteLength
       attempt.taken = all
       await life.pass(night.lineMs, attempt.end)
       if (fault === 'reset') throw broken(attempt, 'send')
       if (fault === 'silentSend') await silence(attempt)
-      if (Buffer.compare(arrived, window) !== 0) watch.violate('a window changed while it was on the line')
+      if (arrived.some((byte, index) => byte !== window[index]))
+        watch.violate('a window changed while it was on the line')
       if (at < lengthBytes) onSent?.(at)
     }
     if (at !== lengthBytes) watch.violate(`a body of ${String(lengthBytes)} bytes had ${String(at)}`)
@@ -92,7 +98,7 @@ export function createNetwork(options: NetworkOptions): Transport {
     const { onSent } = attempt.request
     const { end } = attempt
     if (attempt.method === 'PATCH') {
-      const { upload_session_id: sessionId, affected_file_id: fileId } = fieldsOf(bytesOf(attempt.request))
+      const { upload_session_id: sessionId, affected_file_id: fileId } = attempt.fields
       watch.confirmAsked(sessionId, fileId)
     }
     const fault = attempt.target === undefined ? trouble.ofCall() : trouble.ofPut(attempt.target)
@@ -134,6 +140,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       end: { reason: undefined, leave: undefined },
       body: undefined,
       taken: undefined,
+      fields: target === undefined ? fieldsOf(bytesOf(request)) : NO_FIELDS,
       hasArrived: false,
       isDamaged: false,
     }
@@ -157,7 +164,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       try {
         const answer = await exchange(attempt)
         log(() => `answered ${String(answer.status)} to ${attempt.method} ${nameOf(attempt)}`)
-        return replyOf(answer, night.tellsTime ? options.serverNow() : undefined)
+        return replyOf(answer, night.tellsTime ? dateText(options.serverNow()) : undefined)
       } catch (error) {
         log(() => `ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
         abandon(attempt)
@@ -217,10 +224,19 @@ function damaged(bytes: Uint8Array): Uint8Array {
   return copy
 }
 
-function replyOf({ status, headers = {}, body = '' }: Answer, dateMs: number | undefined): TransportReply {
-  const date = dateMs === undefined ? {} : { date: new Date(dateMs).toUTCString() }
-  const all = Object.assign(Object.create(null) as Record<string, string>, headers, date)
+function replyOf({ status, headers, body = '' }: Answer, date: string | undefined): TransportReply {
+  const all = Object.assign(Object.create(null) as Record<string, string>, headers)
+  if (date !== undefined) all['date'] = date
   return { status, headers: all, body: body === '' ? NO_BODY : encoder.encode(body), isBodyCut: false }
+}
+
+const dates = { ofSecond: NaN, text: '' }
+
+/** Many answers come in one second. */
+function dateText(ms: number): string {
+  const second = Math.floor(ms / 1_000)
+  if (second !== dates.ofSecond) Object.assign(dates, { ofSecond: second, text: new Date(ms).toUTCString() })
+  return dates.text
 }
 
 function untilEnded(end: End): Promise<never> {
