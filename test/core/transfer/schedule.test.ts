@@ -98,11 +98,24 @@ describe('a schedule in any order', () => {
     schedule.putBack(waiting, 5)
 
     schedule.drop(0)
+    // Before anything else could take it out: what waited is gone at once.
+    expect(schedule.readyCount(9)).toBe(1)
     schedule.putBack(out, 5)
     schedule.add([unit(0, 3)])
     schedule.restart(0, units(0, 3))
 
     expect([schedule.readyCount(9), schedule.nextDueMs(0), ...takeAll(schedule, 9)]).toEqual([1, undefined, '1/1'])
+  })
+
+  it('takes nothing back that was given out before the file began anew', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 2))
+    const old = schedule.take(0)!
+
+    schedule.restart(0, units(0, 2))
+    schedule.putBack(old, 0)
+
+    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([2, '0/1', '0/2'])
   })
 
   it('takes up parts again of a file that had nothing left', () => {
