@@ -1,12 +1,14 @@
-// How a file is confirmed that needs no call: by its record, in the same step where that is durable at once, and not before it is.
+// How files are registered and confirmed, and what must be on record before: by a record alone where no call is needed, in the same
+// step where that is durable at once.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { UploadError } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import { ONE_PUT_LIMITS } from '../../src/core/plan.ts'
-import type { Journal, Protocol } from '../../src/core/ports.ts'
+import type { Journal, PlannedFile, Protocol } from '../../src/core/ports.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
@@ -19,26 +21,30 @@ const protocol: Protocol = {
   judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),
 }
 
-/** A session whose only file has its receipt. */
-async function receivedFile(journal: Journal) {
+const files = (count: number): PlannedFile[] =>
+  Array.from({ length: count }, (_, fileIndex) => ({
+    fileIndex,
+    name: `${String(fileIndex)}.c3d`,
+    ...{ sizeBytes: 3, partSizeBytes: 3, partCount: 1 },
+  }))
+
+/** A session of so many files, the first of which is registered. */
+async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count = 1) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(journal, clock, 'k')
-  const plan = { fileIndex: 0, name: 'a.c3d', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
   const begun = {
     version: JOURNAL_VERSION,
     key: 'k',
     flow: 'capture',
     params: {},
-    files: [plan],
+    files: files(count),
     locations: [],
   } as const
   await record.write({ type: 'session.begun', ...begun })
   await record.write({ type: 'session.created', sessionId: 's' })
-  await record.write({ type: 'files.registered', files: [{ fileIndex: 0, addresses: ['https://s.test/a'] }] })
-  const receipt = { acceptedEnd: 3, isVerified: false }
-  await record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, generation: 0, receipt })
+  await record.write({ type: 'files.registered', files: [{ fileIndex: 0, addresses: ['https://s.test/0'] }] })
   const job = createSessionJob({
-    ...{ record, protocol, clock, registeredBefore: new Set<number>() },
+    ...{ record, protocol: { ...protocol, ...own }, clock, registeredBefore: new Set<number>() },
     source: () => {
       throw new Error('Nothing is read.')
     },
@@ -46,30 +52,124 @@ async function receivedFile(journal: Journal) {
     bytesPerSecond: () => 0,
     onReplaced: () => undefined,
   })
-  return { file: fileAt(record.ledger(), 0), job }
+  return { file: fileAt(record.ledger(), 0), job, record, clock, signal: new AbortController().signal }
 }
+
+const RECEIVED = {
+  ...{ type: 'part.received', fileIndex: 0, partNumber: 1, generation: 0 },
+  receipt: { acceptedEnd: 3, isVerified: false },
+} as const
+
+/** The same, and that file has its receipt. */
+async function receivedFile(journal: Journal, own?: Partial<Protocol>) {
+  const session = await begunSession(journal, own)
+  await session.record.write(RECEIVED)
+  return session
+}
+
+/** Whose records of a type are durable only when that is said. */
+function slowJournal(type: string) {
+  let isSynced: () => void = () => undefined
+  const append = (records: readonly { readonly type: string }[]): Promise<void> =>
+    records[0]?.type === type ? new Promise((resolve) => (isSynced = resolve)) : Promise.resolve()
+  const session = { key: 'k', records: [], append, close: () => Promise.resolve() }
+  return { journal: { ...memoryJournal(), open: () => Promise.resolve(session) }, sync: () => isSynced() }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a file that needs no call', () => {
   it('is confirmed when its finish returns, where the journal has the record by then', async () => {
-    const { file, job } = await receivedFile(memoryJournal())
+    const { file, job, signal } = await receivedFile(memoryJournal())
 
-    expect(job.finish(file, new AbortController().signal)).toBeUndefined()
+    expect(job.finish(file, signal)).toBeUndefined()
     expect(file.state).toBe('confirmed')
   })
 
   it('is not confirmed before its record is durable', async () => {
-    let isSynced: () => void = () => undefined
-    const append = (records: readonly { readonly type: string }[]): Promise<void> =>
-      records[0]?.type === 'file.confirmed' ? new Promise((resolve) => (isSynced = resolve)) : Promise.resolve()
-    const session = { key: 'k', records: [], append, close: () => Promise.resolve() }
-    const { file, job } = await receivedFile({ ...memoryJournal(), open: () => Promise.resolve(session) })
+    const { journal, sync } = slowJournal('file.confirmed')
+    const { file, job, signal } = await receivedFile(journal)
 
-    const finishing = job.finish(file, new AbortController().signal)
-    await new Promise((resolve) => setImmediate(resolve))
+    const finishing = job.finish(file, signal)
+    await turn()
     expect(file.state).toBe('received')
-    isSynced()
+    sync()
     await finishing
 
     expect(file.state).toBe('confirmed')
+  })
+})
+
+describe('a file that is confirmed by a call', () => {
+  it('is not asked for before the journal has all its receipts for good: no part of it may go again after that', async () => {
+    const { journal, sync } = slowJournal('file.confirming')
+    const confirm = vi.fn(() => Promise.resolve())
+    const { file, job, signal } = await receivedFile(journal, { confirm })
+
+    const finishing = job.finish(file, signal)
+    await turn()
+    expect(confirm).not.toHaveBeenCalled()
+    sync()
+    await finishing
+
+    expect([confirm.mock.calls.length, file.state]).toEqual([1, 'confirmed'])
+  })
+
+  it('is given time, after a second refusal, for what is still on its way to arrive before its parts go again', async () => {
+    const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'The etag is not the stored one.')
+    const confirm = (): Promise<void> => Promise.reject(refusal)
+    const { file, job, record, clock, signal } = await receivedFile(memoryJournal(), { confirm })
+    const again = vi.fn()
+    const finish = async (): Promise<void> => {
+      await record.write({ type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 0 })
+      await record.write(RECEIVED)
+      void job.finish(file, signal)?.then(again)
+      await clock.advance(0)
+    }
+    await finish()
+    expect(again.mock.calls).toEqual([[[1]]])
+
+    await finish()
+    await clock.advance(999)
+    expect([again.mock.calls.length, file.state]).toEqual([1, 'confirming'])
+    await clock.advance(1)
+
+    expect([again.mock.calls.length, file.state]).toEqual([2, 'ready'])
+  })
+})
+
+describe('names', () => {
+  it('are registered one call after another, those of a renewal too: their order is that of the captures', async () => {
+    const answers: (() => void)[] = []
+    const asked: string[][] = []
+    const register: NonNullable<Protocol['register']> = (_session, plans) => {
+      asked.push(plans.map(({ name }) => name))
+      const addressed = plans.map(({ fileIndex }) => ({
+        fileIndex,
+        addresses: [`https://s.test/${String(fileIndex)}`],
+      }))
+      return new Promise((resolve) => answers.push(() => resolve(addressed)))
+    }
+    const { file, job, signal } = await begunSession(memoryJournal(), { register }, 2)
+
+    const both = [job.replenish(signal), job.renew(file, { isDead: true, isExpired: true, signal })]
+    await turn()
+    expect(asked).toEqual([['1.c3d']])
+    answers[0]?.()
+    await turn()
+    expect(asked).toEqual([['1.c3d'], ['0.c3d']])
+    answers[1]?.()
+
+    expect(await Promise.all(both)).toEqual([undefined, true])
+  })
+
+  it('are refused the place of a file that an earlier life registered', async () => {
+    const register = () => Promise.resolve([{ fileIndex: 1, addresses: ['https://s.test/0'] }])
+    const { job, signal } = await begunSession(memoryJournal(), { register }, 2)
+
+    await job.replenish(signal)
+
+    const { state, error } = fileAt(job.ledger, 1)
+    expect([state, error?.code]).toEqual(['failed', 'ERR_UPLOAD_SERVICE_REPLY'])
   })
 })

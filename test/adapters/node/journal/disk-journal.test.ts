@@ -1,6 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdtemp, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -261,6 +273,46 @@ describe('durability', () => {
     // 20 rounds of 16, and a few where they do not meet.
     expect(datasync.mock.calls.length).toBeLessThan(60)
     expect(datasync.mock.calls.length).toBeGreaterThan(10)
+    await session.close()
+  })
+
+  it.each([
+    ['the lock', 'open', 1],
+    ['the first records', 'append', 1],
+    ['the name of the first records', 'append', 2],
+    ['the name of their folder', 'append', 3],
+  ] as const)('of %s is waited for: no promise is given on a disk that fails', async (_, step, place) => {
+    const folder = await temporary()
+    await mkdir(folder)
+    const handles = await fileHandles()
+    const failNext = (): void => {
+      const sync = vi.spyOn(handles, 'sync')
+      for (let good = 1; good < place; good += 1) sync.mockResolvedValueOnce()
+      sync.mockRejectedValueOnce(failure('EIO'))
+    }
+    const journal = diskJournal({ folder })
+    if (step === 'open') failNext()
+    const opening = journal.open('k')
+    if (step === 'open') {
+      await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      return
+    }
+    const session = await opening
+    failNext()
+
+    await expect(session.append([begun(1)])).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await session.close()
+  })
+
+  it('of the cut of a torn tail is waited for, or its lines could show up again behind new ones', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]])
+    await appendFile(pathOf(folder), 'a torn tail')
+    const session = await journal.open('k')
+    vi.spyOn(await fileHandles(), 'datasync').mockRejectedValueOnce(failure('EIO'))
+
+    await expect(session.append([received(1)])).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
     await session.close()
   })
 
