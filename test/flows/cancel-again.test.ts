@@ -168,3 +168,18 @@ it('does not count the sleep of the machine as time in which the service could b
 
   expect((await cancelled).isServiceTold).toBe(true)
 })
+
+it('is on record before the service is told of it: a death in between forgets no cancel', async () => {
+  const known: string[] = []
+  const { uplink, told, journal } = await uplinkAt(CREATED, async () => {
+    for (const { type } of await journal.read('k')) known.push(type)
+    return 200
+  })
+  const never = (): Promise<never> => new Promise(() => undefined)
+  const upload = await uplink.resume('k', { source: ({ name }) => ({ name, describe: never, open: never }) })
+
+  const { isServiceTold } = await upload.cancel()
+
+  expect([told, isServiceTold]).toEqual([['DELETE s1'], true])
+  expect(known).toContain('session.cancelling')
+})
