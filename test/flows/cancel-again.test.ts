@@ -1,6 +1,6 @@
 // Giving a session up once more, after a life that may have told the service and never heard its answer.
 
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
@@ -176,10 +176,13 @@ it('is on record before the service is told of it: a death in between forgets no
     return 200
   })
   const never = (): Promise<never> => new Promise(() => undefined)
-  const upload = await uplink.resume('k', { source: ({ name }) => ({ name, describe: never, open: never }) })
+  const dispose = vi.fn(() => Promise.resolve())
+  const upload = await uplink.resume('k', { source: ({ name }) => ({ name, describe: never, open: never, dispose }) })
 
   const { isServiceTold } = await upload.cancel()
 
   expect([told, isServiceTold]).toEqual([['DELETE s1'], true])
+  // And nothing is left of its sources, such as what was spooled.
+  expect(dispose).toHaveBeenCalledOnce()
   expect(known).toContain('session.cancelling')
 })

@@ -149,11 +149,12 @@ describe('an object whose ETag proves nothing', () => {
   })
 
   it.each([
-    ['is older than the upload', 3_000, -60_000],
-    ['has another size', 2_999, 60_000],
-  ])('is not ours when it %s', async (_name, sizeBytes, ageMs) => {
+    ['is older than the upload', 3_000, -60_000, '"opaque"'],
+    ['has another size', 2_999, 60_000, '"opaque"'],
+    ['was made of another number of parts', 3_000, 60_000, `"${'0'.repeat(32)}-77"`],
+  ])('is not ours when it %s', async (_name, sizeBytes, ageMs, etag) => {
     const { s3, uploadId, confirm } = await ready({ hasOpaqueEtags: true })
-    s3.objects.set('a.mp4', { bytes: Buffer.alloc(sizeBytes), etag: '"opaque"', modifiedAtMs: Date.now() + ageMs })
+    s3.objects.set('a.mp4', { bytes: Buffer.alloc(sizeBytes), etag, modifiedAtMs: Date.now() + ageMs })
     ;(s3.uploads as Map<string, unknown>).delete(uploadId)
 
     await expect(confirm()).rejects.toMatchObject({ code: 'ERR_UPLOAD_CONFIRM_REFUSED' })
