@@ -56,7 +56,10 @@ async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count
 }
 
 const RECEIVED = {
-  ...{ type: 'part.received', fileIndex: 0, partNumber: 1, generation: 0 },
+  type: 'part.received',
+  fileIndex: 0,
+  partNumber: 1,
+  generation: 0,
   receipt: { acceptedEnd: 3, isVerified: false },
 } as const
 
