@@ -3,10 +3,20 @@
 import { invariant, UploadError } from './errors.ts'
 import type { Random } from './ports.ts'
 
-/** A longer Retry-After is not waited for by one part: the whole host gets its pause. */
+/** A host that asks for a longer pause is out of service: it gets it from all parts. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000
 /** No pause is longer, whatever a host asks for: to ask again once an hour harms nobody, and every wait must end. */
-export const MAX_HOLD_MS = 60 * 60_000
+const MAX_PAUSE_MS = 60 * 60_000
+
+/** The host is there and takes nothing now, or its gateway finds nobody behind it: it is waited for as one that is away. */
+export function isAwayStatus(status: number | undefined): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504
+}
+
+/** How long a host is let alone that asks for a pause: a tenth more, so that all who were told the same second do not come back in it. */
+export function pauseFor(retryAfterMs: number, random: Random): number {
+  return Math.round(Math.min(retryAfterMs, MAX_PAUSE_MS) * (1 + 0.1 * random()))
+}
 
 /** Exponential backoff with full jitter: anything from 0 to min(cap, base × 2^(attempt − 1)), in ms. Attempts from 1. */
 export function backoffMs(options: {
@@ -25,9 +35,9 @@ export function backoffMs(options: {
 export interface RetryQuestion {
   /** Number of the attempt that failed, from 1; sets the backoff. */
   readonly attempt: number
-  /** Attempts that reached the host, this one included if it did. Only these are counted against `retries`. */
-  readonly reachedCount: number
-  /** Attempts that may reach the host, the first included. Default 8. */
+  /** How many of them are used up, this attempt included as far as it counts: only those that reached the host do. */
+  readonly usedTries: number
+  /** Tries that there are, the first included. Default 8. */
   readonly retries?: number
   readonly error: UploadError
   /** What the host asked for. */
@@ -35,36 +45,28 @@ export interface RetryQuestion {
   readonly random: Random
 }
 
-/** `hold`: the host asked for a pause longer than a part waits by itself; all of its parts wait. */
 export type RetryDecision =
-  | { readonly kind: 'wait'; readonly delayMs: number }
-  | { readonly kind: 'hold'; readonly delayMs: number }
-  | { readonly kind: 'giveUp'; readonly error: UploadError }
+  { readonly kind: 'wait'; readonly delayMs: number } | { readonly kind: 'giveUp'; readonly error: UploadError }
 
 /**
  * Whether a failed attempt is followed by another one, and when. An error that is not retryable is given back as it
- * is; used-up attempts become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause. A wait is never shorter than
- * the host asked for, unless it asked for more than MAX_HOLD_MS.
+ * is; used-up tries become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause. A wait is never shorter than
+ * the host asked for, unless it asked for more than an hour.
  */
 export function decideRetry(question: RetryQuestion): RetryDecision {
-  const { attempt, reachedCount, retries = 8, error, retryAfterMs, random } = question
+  const { attempt, usedTries, retries = 8, error, retryAfterMs = 0, random } = question
   // A platform that follows redirects by itself reports the refusal as a missing answer; it is no less final for that.
   const isFinal = !error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
   if (isFinal) return { kind: 'giveUp', error }
   // Also for a number of retries that is none.
-  if (!(reachedCount < retries)) return { kind: 'giveUp', error: exhausted(reachedCount, error) }
-  const ownMs = backoffMs({ attempt, random })
-  if (retryAfterMs === undefined) return { kind: 'wait', delayMs: ownMs }
-  // A tenth on top, so that all who were told the same second do not come back in it.
-  const askedMs = Math.round(Math.min(retryAfterMs, MAX_HOLD_MS) * (1 + 0.1 * random()))
-  const delayMs = Math.max(askedMs, ownMs)
-  return { kind: retryAfterMs > MAX_RETRY_AFTER_MS ? 'hold' : 'wait', delayMs }
+  if (!(Math.ceil(usedTries) < retries)) return { kind: 'giveUp', error: exhausted(attempt, error) }
+  return { kind: 'wait', delayMs: Math.max(pauseFor(retryAfterMs, random), backoffMs({ attempt, random })) }
 }
 
-function exhausted(reachedCount: number, error: UploadError): UploadError {
-  const count = reachedCount === 1 ? '1 attempt' : `${reachedCount} attempts`
+function exhausted(attempts: number, error: UploadError): UploadError {
+  const count = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', `Gave up after ${count}. The last one: ${error.message}`, {
     cause: error,
-    details: { ...error.details, attempts: reachedCount, lastCode: error.code },
+    details: { ...error.details, attempts, lastCode: error.code },
   })
 }

@@ -5,12 +5,12 @@ import type { Clock, HostWait, OnWaiting } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 
 /**
- * Somebody is out of reach since then. Wall times, ms since 1970. With `host` it is the service, which is so also where it answers only
- * that it cannot, and the rest says which call waits and why; without it is the storage.
+ * Somebody is out of reach since then, or answers only that it cannot. Wall times, ms since 1970. With `host` it is the service, and
+ * the rest says which call waits and why; without it is the storage, with a `reason` where it answers.
  */
 export type Outage = Partial<Omit<HostWait, 'sinceMs' | 'untilMs'>> & {
   readonly sinceMs: number
-  /** When it is tried again. Undefined while the service is: that may take as long as `callTimeoutMs`. */
+  /** When it is tried again. Undefined while it is: that may take as long as `callTimeoutMs`, or as a part. */
   readonly untilMs: number | undefined
 }
 

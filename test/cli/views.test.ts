@@ -82,6 +82,8 @@ describe('the live view', () => {
       'no connection for 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · 1 retry · 12 MiB of 30 MiB sent',
     ])
     expect(progressLines(picture({ ...waiting, outage: now }))[0]).toMatch(/^no connection for 1:14, trying now · 30 %/)
+    const busy = picture({ ...waiting, outage: { ...now, reason: 'it answers 503' } })
+    expect(progressLines(busy)[0]).toMatch(/^waiting for the storage \(it answers 503\) for 1:14, trying now/)
     const service = { ...outage, host: 'service.example:443', reason: 'it answers 503' }
     expect(progressLines(picture({ ...waiting, outage: service }))[0]).toMatch(
       /^waiting for service\.example:443 \(it answers 503\) for 1:14, next try in 0:12/,

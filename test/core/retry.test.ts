@@ -30,22 +30,18 @@ describe('decideRetry', () => {
     ending: 'neverWhole',
     phase: 'send',
   })
-  const ask = { attempt: 1, reachedCount: 1, error: network, random: half }
+  const ask = { attempt: 1, usedTries: 1, error: network, random: half }
 
   it('waits with backoff', () => {
     expect(decideRetry(ask)).toEqual({ kind: 'wait', delayMs: 250 })
-    expect(decideRetry({ ...ask, attempt: 4, reachedCount: 4 })).toEqual({ kind: 'wait', delayMs: 2_000 })
+    expect(decideRetry({ ...ask, attempt: 4, usedTries: 4 })).toEqual({ kind: 'wait', delayMs: 2_000 })
   })
 
   it('waits as long as the host asked for, and up to a tenth more', () => {
     expect(decideRetry({ ...ask, retryAfterMs: 7_000 })).toEqual({ kind: 'wait', delayMs: 7_350 })
     expect(decideRetry({ ...ask, retryAfterMs: 300_000 })).toEqual({ kind: 'wait', delayMs: 315_000 })
     expect(decideRetry({ ...ask, retryAfterMs: 0 })).toEqual({ kind: 'wait', delayMs: 250 })
-  })
-
-  it('lets a longer Retry-After stop the whole host, for an hour and its tenth at most', () => {
-    expect(decideRetry({ ...ask, retryAfterMs: 300_001 })).toEqual({ kind: 'hold', delayMs: 315_001 })
-    expect(decideRetry({ ...ask, retryAfterMs: 1e12 })).toEqual({ kind: 'hold', delayMs: 3_780_000 })
+    expect(decideRetry({ ...ask, retryAfterMs: 1e12 })).toEqual({ kind: 'wait', delayMs: 3_780_000 })
   })
 
   it('gives an error back that another attempt cannot help', () => {
@@ -61,8 +57,8 @@ describe('decideRetry', () => {
   })
 
   it('gives up when the attempts that reached the host are used up, and says why', () => {
-    expect(decideRetry({ ...ask, reachedCount: 7 }).kind).toBe('wait')
-    const decision = decideRetry({ ...ask, reachedCount: 8, retryAfterMs: 1_000 })
+    expect(decideRetry({ ...ask, usedTries: 7 }).kind).toBe('wait')
+    const decision = decideRetry({ ...ask, attempt: 8, usedTries: 8, retryAfterMs: 1_000 })
 
     expect(decision).toMatchObject({
       kind: 'giveUp',
@@ -78,8 +74,18 @@ describe('decideRetry', () => {
     })
   })
 
+  it('lets what uses up a part of a try add up to tries, and tells how many attempts that were', () => {
+    const eighths = { ...ask, retries: 2, attempt: 9 }
+
+    expect(decideRetry({ ...eighths, usedTries: 1 }).kind).toBe('wait')
+    expect(decideRetry({ ...eighths, usedTries: 9 / 8 })).toMatchObject({
+      error: { message: 'Gave up after 9 attempts. The last one: The connection was reset.' },
+    })
+    expect(decideRetry({ ...ask, retries: 1, usedTries: 1 / 8 }).kind).toBe('giveUp')
+  })
+
   it('never gives up on attempts that did not reach the host', () => {
-    expect(decideRetry({ ...ask, attempt: 1_000, reachedCount: 0 })).toEqual({ kind: 'wait', delayMs: 15_000 })
+    expect(decideRetry({ ...ask, attempt: 1_000, usedTries: 0 })).toEqual({ kind: 'wait', delayMs: 15_000 })
   })
 
   it('never waits less than the host asked for, nor more than an hour and its tenth', () => {
@@ -93,7 +99,6 @@ describe('decideRetry', () => {
           if (decision.kind === 'giveUp') throw new Error('It gave up.')
           expect(decision.delayMs).toBeGreaterThanOrEqual(retryAfterMs ?? 0)
           expect(decision.delayMs).toBeLessThanOrEqual(Math.max(30_000, (retryAfterMs ?? 0) * 1.1 + 1))
-          expect(decision.kind === 'hold').toBe((retryAfterMs ?? 0) > 300_000)
         },
       ),
     )

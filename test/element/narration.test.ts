@@ -54,6 +54,13 @@ it('says that it is the service that does not answer, and when it is asked again
   ])
 })
 
+it('does not say of a storage that answers, and takes nothing, that there is no connection', () => {
+  const { sinceMs, untilMs } = OF_SERVICE
+  expect(narrated(['waiting'], { sinceMs, untilMs, reason: 'it answers 503' })).toEqual([
+    expect.stringMatching(/^The service does not answer\. It is asked again at /),
+  ])
+})
+
 it('says that the service is asked now while it is, and no time', () => {
   expect(narrated(['waiting'], { ...OF_SERVICE, untilMs: undefined })).toEqual([
     'The service does not answer. It is asked again now.',

@@ -79,6 +79,7 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
 
 function waitingWords({ forMs, nextTryInMs, host, reason }: NonNullable<ProgressPicture['outage']>): string {
   const next = nextTryInMs > 0 ? `, next try in ${formatTime(nextTryInMs)}` : ', trying now'
-  const who = host === undefined ? 'no connection' : `waiting for ${host} (${reason ?? 'no connection'})`
+  const why = reason ?? 'no connection'
+  const who = host === undefined && reason === undefined ? why : `waiting for ${host ?? 'the storage'} (${why})`
   return `${who} for ${formatTime(forMs)}${next}`
 }

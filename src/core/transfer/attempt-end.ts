@@ -3,12 +3,12 @@
 
 import { addressOf, type AttemptStart } from './attempts.ts'
 import type { AttemptResult } from '../attempt/attempt.ts'
-import { UploadError } from '../errors.ts'
+import { UploadError, type HttpStatusError } from '../errors.ts'
 import { isFatal } from './file-failure.ts'
 import type { HostWatch } from './host-watch.ts'
 import { isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Clock, Random, Receipt, Verdict } from '../ports.ts'
-import { decideRetry } from '../retry.ts'
+import { decideRetry, isAwayStatus, MAX_RETRY_AFTER_MS } from '../retry.ts'
 import type { RetryAccount } from './retry-budget.ts'
 import type { Schedule, Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
@@ -20,7 +20,7 @@ export interface AttemptEndOptions {
   readonly clock: Clock
   readonly random: Random
   readonly account: RetryAccount
-  /** Attempts of a part that reached the host, the first included. */
+  /** Tries of a part, the first included. */
   readonly retries: number
   readonly signal: AbortSignal
   readonly failFile: (file: LedgerFile, error: unknown, turn?: Turn) => Promise<void>
@@ -35,6 +35,12 @@ export interface AttemptEnd {
   ended(start: AttemptStart, result: AttemptResult): Promise<void> | undefined
 }
 
+/**
+ * How much of a try an answer uses up that says: not now. Sixty of them last a quarter of an hour at least: a storage that throttles
+ * some requests for ten minutes costs no file, and a part that alone is never taken comes to its end.
+ */
+const AWAY_TRY = 1 / 8
+
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, clock, random, account, retries, signal, failFile } = options
   /** Many parts of a file find its addresses refused at once: they share one renewal, and those after it need none. */
@@ -46,20 +52,33 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     file: LedgerFile,
     turn: Turn,
     error: UploadError,
-    isCounted = true,
+    tries = 1,
     retryAfterMs?: number,
   ): Promise<void> | undefined => {
     const { attempt, unit } = turn
-    const reachedCount = turn.reachedCount + Number(isCounted)
-    const decision = decideRetry({ attempt, reachedCount, retries, error, retryAfterMs, random })
+    const usedTries = turn.usedTries + tries
+    const decision = decideRetry({ attempt, usedTries, retries, error, retryAfterMs, random })
     if (decision.kind === 'giveUp') return failFile(file, decision.error, turn)
-    // The host's pause may be shorter than it asked for: the part must be there when it ends.
-    const waitMs = decision.kind === 'hold' ? host.holdFor(decision.delayMs) - clock.monotonicNow() : decision.delayMs
+    const nowMs = clock.monotonicNow()
+    const probeAtMs = host.dueMs(nowMs)
     // An outage has the circuit's own waits; the account is for a host that answers and refuses.
-    const delayMs = waitMs + (isCounted ? account.spend() : 0)
+    const delayMs = probeAtMs === undefined ? decision.delayMs + (tries > 0 ? account.spend() : 0) : probeAtMs - nowMs
     job.report({ type: 'retry', unit, attempt, delayMs, error })
-    goAgain({ ...turn, attempt: attempt + 1, reachedCount }, delayMs)
+    goAgain({ ...turn, attempt: attempt + 1, usedTries }, delayMs)
     return undefined
+  }
+  /** Tells the host's watch of an attempt's end. Returns how much of a try of its part it uses up: nothing during an outage. */
+  const tellHost = (result: AttemptResult): number => {
+    if (result.kind === 'missing' && !result.error.isUnreadable) {
+      host.failed(result.error)
+      return Number(result.error.phase !== 'connect' && host.isInReach())
+    }
+    if (result.kind === 'refused' && result.verdict.kind === 'retry' && isAway(result.verdict)) {
+      host.refused(result.verdict.error, result.verdict.retryAfterMs)
+      return host.isInReach() ? AWAY_TRY : 0
+    }
+    if (result.kind === 'missing' || result.kind === 'refused' || result.kind === 'received') host.answered()
+    return 1
   }
   /** It answered well: without a wait and a count this would go on for ever. */
   const retryLost = (file: LedgerFile, turn: Turn, what: string): Promise<void> | undefined => {
@@ -84,7 +103,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     if (acceptedEnd < unit.start) return retryLost(file, rest, 'lost what it had accepted of')
     if (acceptedEnd === unit.start) return retryLost(file, rest, 'accepted nothing of')
     // Only more than there ever was is progress: what was lost is taken again and again by some.
-    goAgain(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, reachedCount: 0 } : rest)
+    goAgain(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, usedTries: 0 } : rest)
     return undefined
   }
   const received = (start: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
@@ -105,15 +124,15 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     renewing.set(file, renewal)
     return renewal
   }
-  const refused = async (start: AttemptStart, verdict: Refusal, isDead = false): Promise<void> => {
+  const refused = async (start: AttemptStart, verdict: Refusal, tries: number, isDead = false): Promise<void> => {
     const { turn, file, address, generation } = start
     const { error } = verdict
     if (verdict.kind === 'retry')
-      return retry(file, { ...turn, isFreshConnection: false }, error, true, verdict.retryAfterMs)
+      return retry(file, { ...turn, isFreshConnection: false }, error, tries, verdict.retryAfterMs)
     // Every new address counts as an attempt, so that a storage that takes none of them is believed in the end; the first one
     // may have died before it was tried.
-    const reachedCount = turn.reachedCount + 1
-    let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.reachedCount : reachedCount) < retries
+    const usedTries = turn.usedTries + tries
+    let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.usedTries : usedTries) < retries
     try {
       if (mayGoOn && addressOf(file, turn.unit) === address)
         mayGoOn = await renew(file, isDead, error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED')
@@ -123,14 +142,14 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     }
     if (!mayGoOn) return failFile(file, error, turn)
     if (file.generation !== generation) return options.onMoved()
-    goAgain({ ...turn, attempt: turn.attempt + 1, reachedCount })
+    goAgain({ ...turn, attempt: turn.attempt + 1, usedTries })
   }
   /** No request was made; it goes on as if the storage had refused it. */
   const expired = (start: AttemptStart): Promise<void> => {
     const message = `The address of part ${start.turn.unit.partNumber} has expired.`
-    return refused(start, { kind: 'renew', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }, true)
+    return refused(start, { kind: 'renew', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }, 1, true)
   }
-  const failed = async ({ turn, file, generation }: AttemptStart, result: Failure): Promise<void> => {
+  const failed = async ({ turn, file, generation }: AttemptStart, result: Failure, tries: number): Promise<void> => {
     const { fileIndex, partNumber } = turn.unit
     if (result.ending === 'doubtful') {
       await job.record({ type: 'part.doubtful', fileIndex, partNumber, generation })
@@ -149,24 +168,28 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       case 'ours':
         return retry(file, turn, result.error)
       case 'missing':
-        if (result.error.isUnreadable) host.answered()
-        return retry(file, onFresh, result.error, result.error.isUnreadable || host.failed(result.error))
+        return retry(file, onFresh, result.error, tries)
     }
   }
 
   return {
     ended(start, result) {
       const { turn, file, generation } = start
-      const isAnswered = result.kind === 'received' || result.kind === 'refused'
-      if (isAnswered) host.answered()
+      const tries = tellHost(result)
       const isOpen = !isSettled(file) && file.generation === generation
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
       job.report({ type: 'attemptEnded', unit: turn.unit })
       if (!isOpen || result.kind === 'received') return undefined
-      if (result.kind === 'refused') return refused(start, result.verdict, start.isLeftOver)
-      return result.kind === 'expired' ? expired(start) : failed(start, result)
+      if (result.kind === 'refused') return refused(start, result.verdict, tries, start.isLeftOver)
+      return result.kind === 'expired' ? expired(start) : failed(start, result, tries)
     },
   }
+}
+
+/** The storage takes nothing now, whatever it is sent: it throttles, restarts, or asks for a pause that no part waits by itself. */
+function isAway({ error, isThrottle, retryAfterMs = 0 }: Extract<Refusal, { kind: 'retry' }>): boolean {
+  const { status } = error as Partial<HttpStatusError>
+  return isThrottle || isAwayStatus(status) || retryAfterMs > MAX_RETRY_AFTER_MS
 }
 
 type Refusal = Exclude<Verdict, { kind: 'received' }>

@@ -1,8 +1,9 @@
-// One host that may be out of reach: when to stop sending to it, when to probe, and when to give it up. Pure: times are
-// given, on any clock that does not jump back. Closed, everything may go. Open, nothing may. Probing, exactly one small
+// One host that may be out of reach, or out of service: when to stop sending to it, when to probe, and when to give it up. Pure:
+// times are given, on any clock that does not jump back. Closed, everything may go. Open, nothing may. Probing, exactly one
 // part may, and its end decides. The host is given up only by a probe that failed, never by the mere passing of time.
 
 import type { Random } from '../ports.ts'
+import { MAX_RETRY_AFTER_MS, pauseFor } from '../retry.ts'
 
 export interface CircuitOptions {
   /** How long the host may be out of reach, ms. Time in which nobody probed is not counted. */
@@ -28,17 +29,23 @@ export type CircuitState =
 export interface Circuit {
   /** A request got no answer. */
   onFailure(nowMs: number): void
-  /** Any answer at all: the host is there. It does not end a pause that the host asked for. */
+  /**
+   * A request was answered with no more than: not now. A host that took something a moment ago only throttles, and is let alone by the
+   * waits of each part. `retryAfterMs`: the pause that it asked for; one that is longer than a part waits by itself opens at once. It
+   * is cut at the time of giving up, so that it ends.
+   */
+  onRefusal(nowMs: number, retryAfterMs?: number): void
+  /** Any other answer: the host is there. It does not end a pause that the host asked for. */
   onSuccess(nowMs: number): void
   /** The network may be back: the next probe may start now, unless the host itself asked for the pause. */
   probeNow(nowMs: number): void
-  /** The host asked for a pause until then. Cut at the time of giving up, so that it ends. Returns its end. */
-  holdUntil(untilMs: number): number
   state(nowMs: number): CircuitState
 }
 
-/** Failures in a row, without an answer between them, that open the circuit. */
+/** Failures in a row, without another answer between them, that open the circuit. */
 const FAILURES_TO_OPEN = 3
+/** A host that refuses, and took something within this, is in service. */
+const IN_SERVICE_MS = 5_000
 const FIRST_PROBE_MS = 1_000
 /** The longest time between probes. */
 const LONGEST_PROBE_MS = 60_000
@@ -58,17 +65,24 @@ interface Outage {
 }
 
 export function createCircuit(options: CircuitOptions): Circuit {
-  const { giveUpAfterMs, random } = options
+  const { giveUpAfterMs, random = () => 0 } = options
   let failuresInRow = 0
-  let seenMs: number | undefined
+  let answeredAtMs = -Infinity
   let outage: Outage | undefined
 
   /** The next probe: a fifth earlier at most, so that many clients do not knock at once, and never after the end. */
   const planProbe = (current: Outage, nowMs: number): void => {
-    const delayMs = current.probeMs * (1 - 0.2 * (random?.() ?? 0))
+    const delayMs = current.probeMs * (1 - 0.2 * random())
     current.untilMs = Math.max(nowMs, Math.min(nowMs + delayMs, current.giveUpAtMs))
     current.probeMs = Math.min(current.probeMs * 2, LONGEST_PROBE_MS)
     current.isProbing = false
+    current.isHeld = false
+  }
+  const hold = (current: Outage, nowMs: number, retryAfterMs: number): void => {
+    const endMs = Math.min(nowMs + pauseFor(retryAfterMs, random), current.giveUpAtMs)
+    current.untilMs = Math.max(current.untilMs, endMs)
+    current.isProbing = false
+    current.isHeld = true
   }
   const begin = (sinceMs: number): Outage => ({
     sinceMs,
@@ -81,33 +95,39 @@ export function createCircuit(options: CircuitOptions): Circuit {
   })
   /** Turns a pause that is over into a probe. */
   const look = (nowMs: number): Outage | undefined => {
-    seenMs = nowMs
     if (outage === undefined || outage.isProbing || outage.isGivenUp || nowMs < outage.untilMs) return outage
     const lateMs = nowMs - outage.untilMs
     if (lateMs > LATE_MS) outage.giveUpAtMs += lateMs
     outage.isProbing = true
     return outage
   }
+  /** `opens`: unless it is open, this failure opens it. */
+  const fail = (nowMs: number, opens: boolean, retryAfterMs = 0): void => {
+    const known = look(nowMs)
+    if (known === undefined && !opens) return
+    const current = (outage ??= begin(nowMs))
+    if (current.isProbing && nowMs >= current.giveUpAtMs) current.isGivenUp = true
+    if (current.isGivenUp) return
+    // What fails while the circuit is open was under way before: it says nothing new, but that a pause is asked for.
+    if (current.isProbing || (known === undefined && retryAfterMs === 0)) planProbe(current, nowMs)
+    if (retryAfterMs > 0) hold(current, nowMs, retryAfterMs)
+  }
 
   return {
     onFailure(nowMs) {
-      const current = look(nowMs)
       failuresInRow += 1
-      if (current === undefined) {
-        if (failuresInRow < FAILURES_TO_OPEN) return
-        outage = begin(nowMs)
-        planProbe(outage, nowMs)
-        return
-      }
-      // What fails while the circuit is open was under way before: it says nothing new.
-      if (!current.isProbing || current.isGivenUp) return
-      current.isHeld = false
-      if (nowMs >= current.giveUpAtMs) current.isGivenUp = true
-      else planProbe(current, nowMs)
+      fail(nowMs, failuresInRow >= FAILURES_TO_OPEN)
+    },
+    onRefusal(nowMs, retryAfterMs = 0) {
+      failuresInRow += 1
+      const isInService = nowMs - answeredAtMs < IN_SERVICE_MS
+      const isOut = failuresInRow >= FAILURES_TO_OPEN && !isInService
+      fail(nowMs, isOut || retryAfterMs > MAX_RETRY_AFTER_MS, retryAfterMs)
     },
     onSuccess(nowMs) {
       const current = look(nowMs)
       failuresInRow = 0
+      answeredAtMs = nowMs
       if (current?.isHeld === true && !current.isProbing) return
       outage = undefined
     },
@@ -115,13 +135,6 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const current = look(nowMs)
       if (current === undefined || current.isHeld || current.isProbing) return
       current.untilMs = Math.min(current.untilMs, nowMs)
-    },
-    holdUntil(untilMs) {
-      outage ??= begin(seenMs ?? untilMs)
-      outage.untilMs = Math.max(outage.untilMs, Math.min(untilMs, outage.giveUpAtMs))
-      outage.isHeld = true
-      outage.isProbing = false
-      return outage.untilMs
     },
     state(nowMs) {
       const current = look(nowMs)

@@ -1,27 +1,32 @@
-// Watches one storage host through a circuit: says how many attempts may start now, and tells when the host went out
-// of reach, until when it is let alone, and when it is back. An unreachable host uses up no attempts.
+// Watches one storage host through a circuit: says how many attempts may start now, and tells when the host went out of reach or
+// out of service, until when it is let alone, and when it is back.
 
 import { createCircuit } from './circuit.ts'
-import { UploadError, type TransportError } from '../errors.ts'
+import { UploadError, type HttpStatusError, type TransportError } from '../errors.ts'
 import type { Clock, Random } from '../ports.ts'
 
 export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** Wall times, ms since 1970. Called again when a probe failed, with the time of the next one. */
-  onUnreachable(sinceMs: number, untilMs: number): void
+  /** Wall times, ms since 1970. Called again when a probe failed, with the time of the next one. `reason`: of a host that answers. */
+  onUnreachable(sinceMs: number, untilMs: number, reason?: string): void
+  /** The host is asked again: the time that was told is past. */
+  onTried(): void
   onReachable(): void
   onGiveUp(error: UploadError): void
 }
 
 export interface HostWatch {
-  /** An answer came, whatever it was. */
+  /** An answer came that says more than: not now. */
   answered(): void
-  /** No answer came. Returns whether the attempt counts: attempts do not while the host is out of reach. */
-  failed(error: TransportError): boolean
-  /** The host asked for a pause longer than a part waits by itself. Returns when it is asked again, monotonic ms. */
-  holdFor(delayMs: number): number
+  /** No answer came. */
+  failed(error: TransportError): void
+  /** An answer came that says no more than: not now, and maybe when. */
+  refused(error: UploadError, retryAfterMs?: number): void
+  isInReach(): boolean
+  /** An attempt begins. */
+  tried(): void
   /** The network may be back: probes at once, where the host is out of reach. */
   probeNow(): void
   /** How many more attempts may start, given how many run. */
@@ -35,24 +40,25 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   const circuit = createCircuit({ giveUpAfterMs: options.giveUpAfterMs, random: options.random })
   /** Until when it was told to be out of reach; undefined while it is in reach. */
   let toldUntilMs: number | undefined
+  let isTriedTold = false
   const now = (): number => clock.monotonicNow()
 
-  const announce = (cause?: TransportError): void => {
+  const announce = (cause: Partial<TransportError & HttpStatusError>): void => {
     const state = circuit.state(now())
     if (state.kind === 'givenUp') {
-      const waited = String(Math.round((now() - state.sinceMs) / 1_000))
-      options.onGiveUp(
-        new UploadError(
-          'ERR_UPLOAD_HOST_UNREACHABLE',
-          `The storage ${cause?.phase === 'connect' ? 'could not be reached' : 'gave no answer'} for ${waited} s. Check the network, then resume the upload.` +
-            ` The last failure: ${cause?.message}`,
-          { cause },
-        ),
-      )
+      const waited = `for ${Math.round((now() - state.sinceMs) / 1_000)} s`
+      const what =
+        cause.phase === undefined
+          ? `took nothing ${waited}. Resume the upload when it is back in service.`
+          : `${cause.phase === 'connect' ? 'could not be reached' : 'gave no answer'} ${waited}. Check the network, then resume the upload.`
+      const message = `The storage ${what} The last failure: ${cause.message}`
+      options.onGiveUp(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause }))
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
       toldUntilMs = state.untilMs
+      isTriedTold = false
       const wallOffset = clock.wallNow() - now()
-      options.onUnreachable(state.sinceMs + wallOffset, state.untilMs + wallOffset)
+      const reason = cause.status === undefined ? undefined : `it answers ${cause.status}`
+      options.onUnreachable(state.sinceMs + wallOffset, state.untilMs + wallOffset, reason)
     }
   }
 
@@ -67,12 +73,16 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     failed(error) {
       circuit.onFailure(now())
       announce(error)
-      return error.phase !== 'connect' && circuit.state(now()).kind === 'closed'
     },
-    holdFor(delayMs) {
-      const untilMs = circuit.holdUntil(now() + delayMs)
-      announce()
-      return untilMs
+    refused(error, retryAfterMs) {
+      circuit.onRefusal(now(), retryAfterMs)
+      announce(error)
+    },
+    isInReach: () => circuit.state(now()).kind === 'closed',
+    tried() {
+      if (toldUntilMs === undefined || isTriedTold) return
+      isTriedTold = true
+      options.onTried()
     },
     probeNow() {
       circuit.probeNow(now())

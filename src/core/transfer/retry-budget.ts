@@ -10,8 +10,6 @@ export interface RetryAccount {
    * 15 s.
    */
   spend(): number
-  /** Retries that may still be made at once. */
-  left(): number
 }
 
 const FIRST_RETRIES = 10
@@ -32,6 +30,5 @@ export function createRetryAccount(random: Random): RetryAccount {
       retriesLeft -= 1
       return 0
     },
-    left: () => retriesLeft,
   }
 }

@@ -16,8 +16,8 @@ export interface Turn {
   readonly unit: Unit
   /** Counts from 1. */
   readonly attempt: number
-  /** Attempts among them that reached the host. */
-  readonly reachedCount: number
+  /** How many of its tries it has used up: not every attempt uses one up, nor a whole one. */
+  readonly usedTries: number
   /** The attempt before failed on the network: its connection is not trusted again. */
   readonly isFreshConnection: boolean
   /** How far the storage had ever accepted the part; absent: to where the unit starts. */
@@ -156,7 +156,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       queued.isBusy = true
     })
     giveOut(queued, unit.partNumber, chosen?.isFirstComer ?? false)
-    return { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: queued.epoch }
+    return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: queued.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.first()

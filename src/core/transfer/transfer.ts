@@ -10,6 +10,7 @@ import { named } from './file-failure.ts'
 import { createFeeder } from './feeder.ts'
 import { createFinisher } from './finisher.ts'
 import { createHostWatch } from './host-watch.ts'
+import { given } from '../given.ts'
 import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
 import { createLifetime } from './lifetime.ts'
 import { missingUnits } from './missing-units.ts'
@@ -95,7 +96,9 @@ export function createTransfer(
     clock,
     random,
     giveUpAfterMs: settings.giveUpAfterMs,
-    onUnreachable: (sinceMs, untilMs) => job.report({ type: 'unreachable', sinceMs, untilMs }),
+    onUnreachable: (sinceMs, untilMs, reason) =>
+      job.report({ type: 'unreachable', sinceMs, untilMs, ...given({ reason }) }),
+    onTried: () => job.report({ type: 'tried' }),
     onReachable: () => job.report({ type: 'reachable' }),
     onGiveUp: (error) => life.stop(error),
   })
@@ -152,7 +155,8 @@ export function createTransfer(
     if (ending !== undefined) await ending
     return {
       isDone: result.kind === 'received',
-      isThrottle: refusal?.kind === 'retry' && refusal.isThrottle,
+      // What is asked during an outage is one part at a time: its answer says nothing of how many the storage puts up with.
+      isThrottle: refusal?.kind === 'retry' && refusal.isThrottle && host.isInReach(),
       isFailure: result.kind === 'missing',
     }
   }
@@ -175,6 +179,7 @@ export function createTransfer(
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs)
       if (turn === undefined) return undefined
+      host.tried()
       return life.track(() => attempt(turn, onFree))
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),

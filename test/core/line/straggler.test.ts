@@ -105,7 +105,7 @@ describe('the end of a session', { timeout: 60_000 }, () => {
       },
       fault: ({ partNumber, atMs }) =>
         laterBy(partNumber) > 0 && atMs === 0
-          ? { kind: 'status', status: 503, headers: { 'retry-after': String(laterBy(partNumber)) } }
+          ? { kind: 'status', status: 500, headers: { 'retry-after': String(laterBy(partNumber)) } }
           : undefined,
     })
     const job = world.job({ sources: world.sources([8_000_000]), partSizeBytes: 1_000_000 })

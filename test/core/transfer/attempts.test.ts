@@ -86,7 +86,7 @@ describe('an attempt whose hash cannot be freed', () => {
     })
     const [file] = job.ledger.files
     const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
-    const turn = { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 }
+    const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
     const sent = attempts.send({ turn, file: file!, address: file!.addresses[0]!, generation: 0, isLeftOver: false })
 
     await expect(world.until(sent)).rejects.toThrow('freed twice')
@@ -168,7 +168,7 @@ describe('an attempt that was reset because it crawled', () => {
     const [file] = job.ledger.files
     const results = [1, 2].map((partNumber) => {
       const unit = { fileIndex: 0, partNumber, start: (partNumber - 1) * 1_000, end: partNumber * 1_000 }
-      const turn = { unit, attempt: 1, reachedCount: 0, isFreshConnection: false, epoch: 0 }
+      const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
       return attempts.send({
         turn,
         file: file!,

@@ -116,6 +116,62 @@ describe('giving up', () => {
   })
 })
 
+describe('a host that answers no more than: not now', () => {
+  it('is out of service after three such answers in a row, where it took nothing of late', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onSuccess(0)
+    for (let refusal = 0; refusal < 50; refusal += 1) circuit.onRefusal(4_000 + refusal)
+    expect(circuit.state(4_999)).toEqual({ kind: 'closed' })
+
+    circuit.onRefusal(5_000)
+
+    expect(circuit.state(5_000)).toMatchObject({ kind: 'open', sinceMs: 5_000, untilMs: 6_000 })
+  })
+
+  it('gets the pause that it asks for, whoever of those under way is told it, and is then asked by one', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    for (let refusal = 0; refusal < 3; refusal += 1) circuit.onRefusal(0, 20_000)
+    circuit.onRefusal(100, 30_000)
+    circuit.onSuccess(200)
+
+    expect(circuit.state(200)).toMatchObject({ kind: 'open', untilMs: 30_100 })
+    expect(circuit.state(30_100).kind).toBe('probing')
+  })
+
+  it('always comes to its end, in whatever order it answers, refuses and is silent, and what it asks for is kept', () => {
+    const step = fc.record({
+      afterMs: fc.integer({ min: 0, max: 90_000 }),
+      what: fc.constantFrom('failure', 'refusal', 'pause', 'longPause'),
+    })
+    const pauses = { failure: undefined, refusal: 0, pause: 120_000, longPause: 1_200_000 }
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+        const giveUpAfterMs = 30 * MINUTE_MS
+        const circuit = createCircuit({ giveUpAfterMs, random: () => 0.3 })
+        let now = 0
+        let askedUntilMs = 0
+        for (let turn = 0; circuit.state(now).kind !== 'givenUp'; turn += 1) {
+          expect(turn).toBeLessThan(10_000)
+          const { what, afterMs } = steps[turn % steps.length]!
+          const retryAfterMs = pauses[what]
+          const state = circuit.state(now)
+          if (state.kind === 'probing') expect(now).toBeGreaterThanOrEqual(Math.min(askedUntilMs, state.giveUpAtMs))
+          if (retryAfterMs === undefined) circuit.onFailure(now)
+          else circuit.onRefusal(now, retryAfterMs)
+          const after = circuit.state(now)
+          if (after.kind === 'open' && retryAfterMs !== undefined)
+            askedUntilMs = Math.max(askedUntilMs, now + retryAfterMs)
+          // A probe begins when it is due; some of what was under way ends meanwhile.
+          const isLate = turn % 3 > 0
+          const untilMs = after.kind === 'open' ? after.untilMs : now + 1
+          now = isLate ? Math.min(untilMs, now + 1 + afterMs) : untilMs
+        }
+        expect(now).toBeLessThanOrEqual(giveUpAfterMs + 10_000)
+      }),
+    )
+  })
+})
+
 describe('a hint that the network may be back', () => {
   it('probes at once, and decides nothing else', () => {
     const circuit = opened(60 * MINUTE_MS)
@@ -130,11 +186,11 @@ describe('a hint that the network may be back', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
     circuit.probeNow(0)
     expect(circuit.state(0)).toEqual({ kind: 'closed' })
-    circuit.holdUntil(MINUTE_MS)
+    circuit.onRefusal(0, 10 * MINUTE_MS)
 
     circuit.probeNow(10)
 
-    expect(circuit.state(10)).toMatchObject({ kind: 'open', untilMs: MINUTE_MS })
+    expect(circuit.state(10)).toMatchObject({ kind: 'open', untilMs: 10 * MINUTE_MS })
   })
 })
 
@@ -142,7 +198,7 @@ describe('a pause that the host asked for', () => {
   it('holds everything until then, whatever answers come meanwhile, and then probes', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
     circuit.onSuccess(500)
-    circuit.holdUntil(600_500)
+    circuit.onRefusal(500, 600_000)
 
     expect(circuit.state(600)).toEqual({ kind: 'open', sinceMs: 500, untilMs: 600_500, giveUpAtMs: 3_600_500 })
     circuit.onSuccess(700)
@@ -156,8 +212,8 @@ describe('a pause that the host asked for', () => {
   it('takes the later of two', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
     circuit.onSuccess(0)
-    circuit.holdUntil(400_000)
-    circuit.holdUntil(300_000)
+    circuit.onRefusal(0, 400_000)
+    circuit.onRefusal(10, 300_000)
 
     expect(circuit.state(350_000)).toMatchObject({ kind: 'open', untilMs: 400_000 })
   })
@@ -165,7 +221,7 @@ describe('a pause that the host asked for', () => {
   it('ends at the time of giving up, with a probe', () => {
     const circuit = createCircuit({ giveUpAfterMs: MINUTE_MS })
     circuit.onSuccess(0)
-    circuit.holdUntil(60 * MINUTE_MS)
+    circuit.onRefusal(0, 60 * MINUTE_MS)
 
     expect(circuit.state(0)).toMatchObject({ kind: 'open', untilMs: MINUTE_MS })
     expect(circuit.state(MINUTE_MS).kind).toBe('probing')
@@ -174,7 +230,7 @@ describe('a pause that the host asked for', () => {
   it('becomes an outage when its probe gets no answer', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
     circuit.onSuccess(0)
-    circuit.holdUntil(400_000)
+    circuit.onRefusal(0, 400_000)
     expect(circuit.state(400_000).kind).toBe('probing')
     circuit.onFailure(400_100)
 

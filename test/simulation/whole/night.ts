@@ -43,6 +43,12 @@ export interface Span {
   readonly toMs: number
 }
 
+/** A host that is out of reach, or answers that it takes nothing. */
+export interface Outage extends Span {
+  readonly host: 'service' | 'storage'
+  readonly fault: 'connect' | 'throttle'
+}
+
 export interface NightFile {
   readonly name: string
   readonly bytes: Uint8Array
@@ -93,7 +99,7 @@ export interface Night {
   readonly storageFaultShare: number
   readonly serviceFaults: readonly ServiceFault[]
   readonly serviceFaultShare: number
-  readonly outages: readonly (Span & { readonly host: 'service' | 'storage' })[]
+  readonly outages: readonly Outage[]
   readonly suspends: readonly { readonly atMs: number; readonly forMs: number }[]
   readonly wallJump: { readonly atMs: number; readonly byMs: number } | undefined
   readonly change: { readonly atMs: number; readonly fileIndex: number } | undefined
@@ -158,9 +164,10 @@ function drawFiles({ between, chance }: Dice, flow: Night['flow'], partSizeBytes
   })
 }
 
-function drawOutage({ between, pick }: Dice): Span & { readonly host: 'service' | 'storage' } {
+function drawOutage({ between, pick }: Dice): Outage {
   const fromMs = between(0, 3_000)
-  return { host: pick(['service', 'storage']), fromMs, toMs: fromMs + between(500, 300_000) }
+  const toMs = fromMs + between(500, 300_000)
+  return { host: pick(['service', 'storage']), fault: pick(['connect', 'throttle']), fromMs, toMs }
 }
 
 function drawLives(dice: Dice): LifePlan[] {

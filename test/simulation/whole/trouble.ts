@@ -3,7 +3,7 @@
 
 import type { Dice } from './dice.ts'
 import type { Target } from './far-end.ts'
-import type { Night, ServiceFault, StorageFault } from './night.ts'
+import type { Night, Outage, ServiceFault, StorageFault } from './night.ts'
 
 export interface Trouble {
   ofPut(target: Target): StorageFault | undefined
@@ -24,11 +24,15 @@ export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Tr
   let isCalm = false
   let count = 0
 
-  const isOut = (host: 'service' | 'storage'): boolean =>
-    !isCalm && night.outages.some((one) => one.host === host && nowMs() >= one.fromMs && nowMs() < one.toMs)
+  /** Of an outage, what each request meets. */
+  const outageOf = (host: 'service' | 'storage'): Outage['fault'] | undefined =>
+    isCalm
+      ? undefined
+      : night.outages.find((one) => one.host === host && nowMs() >= one.fromMs && nowMs() < one.toMs)?.fault
   return {
     ofPut({ fileName, partNumber }) {
-      if (isOut('storage')) return 'connect'
+      const outage = outageOf('storage')
+      if (outage !== undefined) return outage
       if (isCalm || night.storageFaultShare === 0 || !dice.chance(night.storageFaultShare)) return undefined
       const part = `${fileName}/${String(partNumber)}`
       const had = luck.get(part) ?? 0
@@ -38,7 +42,8 @@ export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Tr
       return dice.pick(night.storageFaults)
     },
     ofCall() {
-      if (isOut('service')) return 'connect'
+      const outage = outageOf('service')
+      if (outage !== undefined) return outage
       if (isCalm || night.serviceFaultShare === 0 || !dice.chance(night.serviceFaultShare)) return undefined
       count += 1
       return dice.pick(night.serviceFaults)

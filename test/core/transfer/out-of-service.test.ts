@@ -1,0 +1,159 @@
+// A storage that answers and takes nothing: 429, 502, 503, 504, or its own word that it is busy. Throttling slows an upload down and
+// costs no file; a storage out of service is waited for; and a part that alone is never taken comes to its end.
+
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../helpers/seeded-random.ts'
+import type { Fault } from '../../simulation/object-store.ts'
+import { createWorld } from '../../simulation/world.ts'
+
+const MINUTE_MS = 60_000
+const signal = (): AbortSignal => new AbortController().signal
+const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
+  kind: 'status',
+  status: code,
+  headers,
+})
+const files = (count: number): number[] => Array.from({ length: count }, () => 100)
+
+describe('a storage that is out of service', () => {
+  it.each([429, 502, 503, 504])('costs no file when it answers %i for ten minutes', async (code) => {
+    const world = createWorld({
+      engine: { retries: 3 },
+      fault: ({ atMs }) => (atMs < 10 * MINUTE_MS ? status(code) : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(6)) })
+    const startMs = world.clock.wallNow()
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 6, failedCount: 0 })
+
+    const told = job.events.filter(({ type }) => type === 'unreachable')
+    expect(told[0]).toEqual({
+      type: 'unreachable',
+      sinceMs: startMs,
+      untilMs: startMs + 900,
+      reason: `it answers ${String(code)}`,
+    })
+    // Four at once find it so; then one part knocks, a minute apart at most.
+    expect(world.store.requests.filter(({ atMs }) => atMs < 10 * MINUTE_MS).length).toBeLessThan(25)
+    expect(job.events.at(-1)?.type).not.toBe('unreachable')
+  })
+
+  it('is let alone for as long as it asks, by all parts, also where that is not long', async () => {
+    const world = createWorld({
+      fault: ({ atMs }) => (atMs < 100_000 ? status(503, { 'retry-after': '40' }) : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(8)) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toMatchObject({ confirmedCount: 8 })
+
+    const times = [...new Set(world.store.requests.map(({ atMs }) => atMs))]
+    // Forty seconds and, with chance at one half, five per cent.
+    expect(times).toEqual([0, 42_000, 84_000, 126_000])
+  })
+
+  it('is given up at its time, in words that do not blame the network', async () => {
+    const world = createWorld({ engine: { giveUpAfterMs: 20 * MINUTE_MS }, fault: () => status(503) })
+    const job = world.job({ sources: world.sources(files(1)) })
+
+    await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+      message: expect.stringMatching(
+        /^The storage took nothing for 12\d\d s\. Resume the upload when it is back in service\. The last failure: .*503/,
+      ) as string,
+    })
+    expect(world.clock.pending).toBe(0)
+  })
+
+  it('does not shrink the number of connections by its answers to probes: they say nothing of that', async () => {
+    const world = createWorld({
+      windowMs: 200,
+      engine: { concurrency: 'auto' },
+      fault: ({ atMs }) => (atMs > 5_000 && atMs < 10 * MINUTE_MS ? status(503) : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(600)) })
+    const limits: number[] = []
+    const look = (): void => void limits.push(world.engine.stats().cap)
+    world.clock.setTimeout(look, 4_900)
+    world.clock.setTimeout(look, 10 * MINUTE_MS)
+
+    expect(await world.until(world.engine.run(job, signal()))).toMatchObject({ confirmedCount: 600 })
+
+    const [before = 0, after = 0] = limits
+    expect(before).toBeGreaterThanOrEqual(4)
+    // Halved by the answers of the first seconds alone, when it may have been throttling: twice.
+    expect(after).toBeGreaterThanOrEqual(Math.floor(before / 4))
+  })
+})
+
+describe('a storage that throttles', () => {
+  it.each([0.3, 0.6, 0.9])(
+    'slows the upload down for ten minutes, at a share of %f, and costs no file',
+    async (share) => {
+      const seed = Number(process.env['FC_SEED'])
+      const random = seededRandom(seed)
+      const world = createWorld({
+        answerMs: 300,
+        engine: { random, concurrency: 16 },
+        fault: ({ atMs }) => {
+          if (atMs > 10 * MINUTE_MS || random() > share) return undefined
+          return random() < 0.5 ? status(503) : status(429, { 'retry-after': '1' })
+        },
+      })
+      const job = world.job({ sources: world.sources(files(2_000)) })
+
+      const ended = await world.until(world.engine.run(job, signal()))
+
+      expect([seed, ended]).toEqual([seed, { confirmedCount: 2_000, failedCount: 0 }])
+    },
+  )
+})
+
+describe('a part that alone is never taken', () => {
+  it('comes to its end while others get through, after many times the tries of other failures', async () => {
+    const world = createWorld({
+      answerMs: 500,
+      engine: { concurrency: 2 },
+      fault: ({ fileIndex }) => (fileIndex === 0 ? status(503) : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(6_000)) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 5_999, failedCount: 1 })
+
+    const tries = world.store.requests.filter(({ fileIndex }) => fileIndex === 0)
+    const [last = { atMs: 0 }] = tries.slice(-1)
+    expect(tries).toHaveLength(57)
+    expect(last.atMs).toBeGreaterThan(10 * MINUTE_MS)
+    expect(last.atMs).toBeLessThan(40 * MINUTE_MS)
+    expect(job.ledger.files[0]?.error).toMatchObject({
+      code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+      message: expect.stringMatching(/^file-0\.bin: Gave up after 57 attempts\. .*503/) as string,
+      attempt: 57,
+    })
+  })
+
+  it('has one try where no more are allowed', async () => {
+    const world = createWorld({
+      engine: { retries: 1 },
+      fault: ({ fileIndex }) => (fileIndex === 0 ? status(503) : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(2)) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+    expect(world.store.requests).toHaveLength(2)
+  })
+})
+
+describe('while the storage is asked again', () => {
+  it('no time of a next try is told: it is past', async () => {
+    const world = createWorld({
+      answerMs: 5_000,
+      fault: ({ atMs }) => (atMs < 4_000 ? { kind: 'connect' } : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(4)) })
+
+    await world.until(world.engine.run(job, signal()))
+
+    const told = job.events.flatMap(({ type }) => (['unreachable', 'tried', 'reachable'].includes(type) ? [type] : []))
+    expect(told).toEqual(['unreachable', 'tried', 'unreachable', 'tried', 'unreachable', 'tried', 'reachable'])
+  })
+})
