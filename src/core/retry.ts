@@ -10,7 +10,7 @@ const MAX_PAUSE_MS = 60 * 60_000
 
 /** The host is there and takes nothing now, or its gateway finds nobody behind it: it is waited for as one that is away. */
 export function isAwayStatus(status: number | undefined): boolean {
-  return status === 429 || status === 502 || status === 503 || status === 504
+  return [429, 502, 503, 504].includes(status ?? 0)
 }
 
 /** How long a host is let alone that asks for a pause: a tenth more, so that all who were told the same second do not come back in it. */
@@ -64,9 +64,12 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 }
 
 function exhausted(attempts: number, error: UploadError): UploadError {
-  const count = attempts === 1 ? '1 attempt' : `${attempts} attempts`
-  return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', `Gave up after ${count}. The last one: ${error.message}`, {
-    cause: error,
-    details: { ...error.details, attempts, lastCode: error.code },
-  })
+  return new UploadError(
+    'ERR_UPLOAD_RETRIES_EXHAUSTED',
+    `Gave up after ${attempts} attempt${attempts === 1 ? '' : 's'}. The last one: ${error.message}`,
+    {
+      cause: error,
+      details: { ...error.details, attempts, lastCode: error.code },
+    },
+  )
 }

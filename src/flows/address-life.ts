@@ -1,7 +1,7 @@
 // Whether a file can be sent within the life of its addresses: after one renewal, one that cannot is told so instead of being
 // sent for ever.
 
-import { addressTimes } from '../core/address/address.ts'
+import { readAddress } from '../core/address/address.ts'
 import { UploadError } from '../core/errors.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
@@ -33,7 +33,7 @@ export function checkLife(
 ): void {
   if (moves === 0) return
   const [address = ''] = file.addresses
-  const { deadlineMs, signedAtMs = file.addressedAtMs } = addressTimes(address)
+  const { deadlineMs, signedAtMs = file.addressedAtMs } = readAddress(address)
   const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
   // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
   // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.

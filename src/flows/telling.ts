@@ -2,7 +2,7 @@
 // events, few enough to draw.
 
 import { given } from '../core/given.ts'
-import { addressTimes } from '../core/address/address.ts'
+import { readAddress } from '../core/address/address.ts'
 import type { Clock, Unit } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
@@ -172,7 +172,7 @@ export function createTelling(options: {
 function earliestDeadline(files: readonly LedgerFile[]): number {
   return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
     if (state !== 'ready' || serverFileId === undefined) return earliestMs
-    const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = addressTimes(first)
+    const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = readAddress(first)
     return Math.min(earliestMs, deadlineMs - (signedAtMs - addressedAtMs))
   }, Infinity)
 }

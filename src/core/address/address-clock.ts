@@ -1,16 +1,16 @@
 // Whether a signed address is still taken: deadlines are the signer's time, and a machine that captures motion is often
 // minutes off. The signer's clock is known from the address itself, then from the storage's own answers.
 
-import { addressTimes } from './address.ts'
+import type { SignedAddress } from './address.ts'
 import type { UploadError } from '../errors.ts'
 import type { Clock, TransportReply } from '../ports.ts'
 import { parseHttpDateMs } from '../retry-after.ts'
 
 export interface AddressClock {
   /** Whether an attempt must not start with this address any more. `addressedAtMs`: wall time at which we got it. */
-  isDead(address: string, addressedAtMs: number): boolean
+  isDead(address: SignedAddress, addressedAtMs: number): boolean
   /** When it dies, on the monotonic clock; undefined when it does not say. */
-  deadlineMs(address: string, addressedAtMs: number): number | undefined
+  deadlineMs(address: SignedAddress, addressedAtMs: number): number | undefined
   /** An answer of the storage: its Date says what time it is there. */
   noteReply(headers: TransportReply['headers']): void
   /** An attempt was answered well after so long. */
@@ -28,8 +28,7 @@ export function createAddressClock(clock: Clock): AddressClock {
   let isTestedAtEnd = false
 
   /** How long it lives from now on, ms. */
-  const lifeMs = (address: string, addressedAtMs: number): number | undefined => {
-    const { deadlineMs, signedAtMs } = addressTimes(address)
+  const lifeMs = ({ deadlineMs, signedAtMs }: SignedAddress, addressedAtMs: number): number | undefined => {
     if (deadlineMs === undefined) return undefined
     const skew = skewMs ?? (signedAtMs === undefined ? 0 : signedAtMs - addressedAtMs)
     return deadlineMs - clock.wallNow() - skew

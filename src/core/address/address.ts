@@ -4,27 +4,33 @@
 
 import { invalid, UploadError } from '../errors.ts'
 
-/**
- * When the address dies and when it was signed, in ms since 1970 by the signer's clock, read from its query: AWS and Google V4
- * (date plus life), the older `Expires`, or Azure's `se`. Names in any case. Undefined where it does not say.
- */
-export function addressTimes(url: string): {
+/** An address, and what its query says. */
+export interface SignedAddress {
+  readonly url: string
+  /** Names as they came, values decoded. Secrets. */
+  readonly query: readonly (readonly [name: string, value: string])[]
+  /** When it dies, in ms since 1970 by the signer's clock; undefined where it does not say. */
   readonly deadlineMs: number | undefined
+  /** When it was signed, by the same clock; undefined where it does not say. */
   readonly signedAtMs: number | undefined
-} {
-  if (!url.includes('?')) return TIMELESS
-  const query = queryOf(url)
-  const amazonMs = parseBasicTime(query.get('x-amz-date'))
-  const googleMs = parseBasicTime(query.get('x-goog-date'))
-  const deadlineMs =
-    sum(amazonMs, parseSeconds(query.get('x-amz-expires'))) ??
-    sum(googleMs, parseSeconds(query.get('x-goog-expires'))) ??
-    parseSeconds(query.get('expires')) ??
-    parseIsoTime(query.get('se'))
-  return { deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
 
-const TIMELESS = { deadlineMs: undefined, signedAtMs: undefined } as const
+/**
+ * Reads the query of an address. Deadlines are those of AWS and Google V4 (date plus life), the older `Expires`, or Azure's `se`;
+ * names in any case, the first of a name counts.
+ */
+export function readAddress(url: string): SignedAddress {
+  const query = [...new URLSearchParams(/^[^?#]*\?([^#]*)/.exec(url)?.[1])]
+  const valueOf = (name: string): string | undefined => query.find(([key]) => key.toLowerCase() === name)?.[1]
+  const amazonMs = parseTime(valueOf('x-amz-date'))
+  const googleMs = parseTime(valueOf('x-goog-date'))
+  const deadlineMs =
+    sum(amazonMs, parseSeconds(valueOf('x-amz-expires'))) ??
+    sum(googleMs, parseSeconds(valueOf('x-goog-expires'))) ??
+    parseSeconds(valueOf('expires')) ??
+    parseTime(valueOf('se'))
+  return { url, query, deadlineMs, signedAtMs: amazonMs ?? googleMs }
+}
 
 /** Milliseconds since 1970 of a UTC date and time; undefined for a day or an hour that does not exist. Month from 1. */
 export function utcMs(
@@ -48,16 +54,6 @@ export function utcMs(
   return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 }
 
-function queryOf(url: string): ReadonlyMap<string, string> {
-  const text = /^[^?#]*\?([^#]*)/.exec(url)?.[1] ?? ''
-  const query = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(text)) {
-    const key = name.toLowerCase()
-    if (!query.has(key)) query.set(key, value)
-  }
-  return query
-}
-
 function sum(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : a + b
 }
@@ -66,19 +62,10 @@ function parseSeconds(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : undefined
 }
 
-/** 20261120T183000Z */
-function parseBasicTime(text: string | undefined): number | undefined {
-  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '')
-  return match === null ? undefined : timeOf(match)
-}
-
-/** 2026-11-20, 2026-11-20T18:30Z, 2026-11-20T18:30:00Z and with a fraction of a second. */
-function parseIsoTime(text: string | undefined): number | undefined {
-  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(text ?? '')
-  return match === null ? undefined : timeOf(match)
-}
-
-function timeOf(match: RegExpExecArray): number | undefined {
+/** 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z, 2026-11-20T18:30:00Z and with a fraction of a second. */
+function parseTime(text: string | undefined): number | undefined {
+  const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(text ?? '')
+  if (match === null) return undefined
   // Groups that did not take part are undefined: a date alone means midnight.
   const at = (group: number) => Number(match[group] ?? 0)
   return utcMs(at(1), at(2), at(3), at(4), at(5), at(6))

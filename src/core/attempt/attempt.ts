@@ -1,14 +1,14 @@
 // One attempt at a part while it is under way: all that is known of it, in one place. Whoever sends it writes here how far it
 // is; whoever watches over the attempts of a session reads it, and may abort it.
 
+import type { SignedAddress } from '../address/address.ts'
 import type { AttemptEnding, TransportError, UploadError } from '../errors.ts'
 import type { Receipt, Unit, Verdict } from '../ports.ts'
 
 export interface Attempt {
   readonly unit: Unit
   readonly lengthBytes: number
-  /** A secret. */
-  readonly address: string
+  readonly address: SignedAddress
   readonly isFreshConnection: boolean
   /** All of its part, and not what is left of one: else its digest is not the part's, and no ETag can be compared with it. */
   readonly isWhole: boolean

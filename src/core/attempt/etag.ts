@@ -1,6 +1,7 @@
 // What a store's ETag says: parsing, writing, and the one case in which it is an MD5 of ours. By its contract an ETag
 // is opaque; everything here that looks into it says when it may, and leaves it alone otherwise.
 
+import type { SignedAddress } from '../address/address.ts'
 import { invariant } from '../errors.ts'
 
 /** An ETag as it came and as it is compared. */
@@ -64,10 +65,9 @@ export function md5FromEtag(
  * Whether an ETag repeats a piece of the signed address that it answers: a value of the query, or most of one. Such a tag is
  * no proof of anything and would carry a signature into receipts. Digests, upload ids and plain numbers are no secrets.
  */
-export function echoesAddress(etag: string, address: string): boolean {
+export function echoesAddress(etag: string, { query }: Pick<SignedAddress, 'query'>): boolean {
   const tag = (parseEtag(etag)?.value ?? etag).toLowerCase()
-  const query = /^[^?#]*\?([^#]*)/.exec(address)?.[1] ?? ''
-  return [...new URLSearchParams(query)].some(([name, value]) => {
+  return query.some(([name, value]) => {
     if (NO_SECRET.test(name) || value.length < SHORTEST_ECHO || /^\d+$/.test(value)) return false
     return [value, encodeURIComponent(value)].some((text) => {
       const secret = text.toLowerCase()

@@ -1,5 +1,6 @@
 // What an answer to a part means: whether the storage has it, and whether what it has is what was sent.
 
+import type { SignedAddress } from '../address/address.ts'
 import type { Attempt } from './attempt.ts'
 import { UploadError, type HttpStatusError } from '../errors.ts'
 import { echoesAddress, md5FromEtag } from './etag.ts'
@@ -63,11 +64,11 @@ export function receiptOf(
 }
 
 /** An ETag that repeats the address would take a secret into journal and receipt, so the protocol never sees it. */
-function withoutEcho(reply: TransportReply, address: string): TransportReply {
+function withoutEcho(reply: TransportReply, address: SignedAddress): TransportReply {
   const { etag } = reply.headers
   if (etag === undefined || !echoesAddress(etag, address)) return reply
-  const others = Object.entries(reply.headers).filter(([name]) => name !== 'etag')
-  const headers = Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(others))
+  const headers = Object.assign(Object.create(null) as Record<string, string>, reply.headers)
+  delete headers['etag']
   return { ...reply, headers }
 }
 

@@ -67,7 +67,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (ports.isExpired(attempt)) return { kind: 'expired' }
     const watch = (watchdog = watchOver(ports, attempt))
     body = contentOf(ports, attempt, { reader, hasher, windows: lease?.windows, watchdog })
-    const { method, headers } = protocol.request(unit, address)
+    const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
     const made = making instanceof Promise ? await making : making
     // It may have fired in each of the waits before; that no attempt begins then is not left to the transport.
@@ -75,7 +75,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     request = {
       method,
       headers,
-      url: address,
+      url: address.url,
       body: made,
       signal,
       isFreshConnection: attempt.isFreshConnection,

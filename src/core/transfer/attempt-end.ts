@@ -1,7 +1,7 @@
 // What the end of an attempt means for its part, its file and its host. What the next life must know is recorded before
 // the part may go again.
 
-import { addressOf, type AttemptStart } from './attempts.ts'
+import type { AttemptStart } from './attempts.ts'
 import type { AttemptResult } from '../attempt/attempt.ts'
 import { UploadError, type HttpStatusError } from '../errors.ts'
 import { isFatal } from './file-failure.ts'
@@ -62,23 +62,25 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const nowMs = clock.monotonicNow()
     const probeAtMs = host.dueMs(nowMs)
     // An outage has the circuit's own waits; the account is for a host that answers and refuses.
-    const delayMs = probeAtMs === undefined ? decision.delayMs + (tries > 0 ? account.spend() : 0) : probeAtMs - nowMs
+    const delayMs = probeAtMs === undefined ? decision.delayMs + (tries && account.spend()) : probeAtMs - nowMs
     job.report({ type: 'retry', unit, attempt, delayMs, error })
     goAgain({ ...turn, attempt: attempt + 1, usedTries }, delayMs)
     return undefined
   }
   /** Tells the host's watch of an attempt's end. Returns how much of a try of its part it uses up: nothing during an outage. */
   const tellHost = (result: AttemptResult): number => {
+    let tries = 1
     if (result.kind === 'missing' && !result.error.isUnreadable) {
       host.failed(result.error)
-      return Number(result.error.phase !== 'connect' && host.isInReach())
-    }
-    if (result.kind === 'refused' && result.verdict.kind === 'retry' && isAway(result.verdict)) {
+      if (result.error.phase === 'connect') tries = 0
+    } else if (result.kind === 'refused' && result.verdict.kind === 'retry' && isAway(result.verdict)) {
       host.refused(result.verdict.error, result.verdict.retryAfterMs)
-      return host.isInReach() ? AWAY_TRY : 0
+      tries = AWAY_TRY
+    } else {
+      if ('receipt' in result || 'verdict' in result || result.kind === 'missing') host.answered()
+      return 1
     }
-    if (result.kind === 'missing' || result.kind === 'refused' || result.kind === 'received') host.answered()
-    return 1
+    return host.isInReach() ? tries : 0
   }
   /** It answered well: without a wait and a count this would go on for ever. */
   const retryLost = (file: LedgerFile, turn: Turn, what: string): Promise<void> | undefined => {
@@ -134,7 +136,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const usedTries = turn.usedTries + tries
     let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.usedTries : usedTries) < retries
     try {
-      if (mayGoOn && addressOf(file, turn.unit) === address)
+      if (mayGoOn && file.addresses[turn.unit.partNumber - 1] === address.url)
         mayGoOn = await renew(file, isDead, error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED')
     } catch (failure) {
       if (signal.aborted || isFatal(failure)) throw failure

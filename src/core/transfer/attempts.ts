@@ -1,6 +1,7 @@
 // The attempts of one session that are under way: each with an abort of its own, so that a file that failed takes down its
 // attempts and no others, and a session that stops takes down all of them.
 
+import { readAddress, type SignedAddress } from '../address/address.ts'
 import type { AddressClock } from '../address/address-clock.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
@@ -16,7 +17,7 @@ import type { TransferJob } from './transfer-job.ts'
 export interface AttemptStart {
   readonly turn: Turn
   readonly file: LedgerFile
-  readonly address: string
+  readonly address: SignedAddress
   readonly generation: number
   /** An earlier life failed by the refusal of this address. */
   readonly isLeftOver: boolean
@@ -67,7 +68,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
     isExpired({ unit: { fileIndex, partNumber }, address }) {
       const { addresses, addressedAtMs } = fileAt(job.ledger, fileIndex)
-      return addresses[partNumber - 1] !== address || isDead(address, addressedAtMs)
+      return addresses[partNumber - 1] !== address.url || isDead(address, addressedAtMs)
     },
     onSent({ unit, sentBytes }, grownBytes) {
       onBytes(grownBytes)
@@ -126,9 +127,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 }
 
-/** The address of a unit, a secret. */
-export function addressOf(file: LedgerFile, unit: Unit): string {
-  const address = file.addresses[unit.partNumber - 1]
-  invariant(address !== undefined, 'a part is scheduled with an address')
-  return address
+/** The present address of a unit. */
+export function addressOf(file: LedgerFile, unit: Unit): SignedAddress {
+  const url = file.addresses[unit.partNumber - 1]
+  invariant(url !== undefined, 'a part is scheduled with an address')
+  return readAddress(url)
 }

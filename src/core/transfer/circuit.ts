@@ -61,7 +61,6 @@ interface Outage {
   isProbing: boolean
   /** True when the host itself asked for the pause; answers to other requests do not end it. */
   isHeld: boolean
-  isGivenUp: boolean
 }
 
 export function createCircuit(options: CircuitOptions): Circuit {
@@ -69,33 +68,11 @@ export function createCircuit(options: CircuitOptions): Circuit {
   let failuresInRow = 0
   let answeredAtMs = -Infinity
   let outage: Outage | undefined
+  let isGivenUp = false
 
-  /** The next probe: a fifth earlier at most, so that many clients do not knock at once, and never after the end. */
-  const planProbe = (current: Outage, nowMs: number): void => {
-    const delayMs = current.probeMs * (1 - 0.2 * random())
-    current.untilMs = Math.max(nowMs, Math.min(nowMs + delayMs, current.giveUpAtMs))
-    current.probeMs = Math.min(current.probeMs * 2, LONGEST_PROBE_MS)
-    current.isProbing = false
-    current.isHeld = false
-  }
-  const hold = (current: Outage, nowMs: number, retryAfterMs: number): void => {
-    const endMs = Math.min(nowMs + pauseFor(retryAfterMs, random), current.giveUpAtMs)
-    current.untilMs = Math.max(current.untilMs, endMs)
-    current.isProbing = false
-    current.isHeld = true
-  }
-  const begin = (sinceMs: number): Outage => ({
-    sinceMs,
-    giveUpAtMs: sinceMs + giveUpAfterMs,
-    untilMs: sinceMs,
-    probeMs: FIRST_PROBE_MS,
-    isProbing: false,
-    isHeld: false,
-    isGivenUp: false,
-  })
   /** Turns a pause that is over into a probe. */
   const look = (nowMs: number): Outage | undefined => {
-    if (outage === undefined || outage.isProbing || outage.isGivenUp || nowMs < outage.untilMs) return outage
+    if (outage === undefined || outage.isProbing || isGivenUp || nowMs < outage.untilMs) return outage
     const lateMs = nowMs - outage.untilMs
     if (lateMs > LATE_MS) outage.giveUpAtMs += lateMs
     outage.isProbing = true
@@ -103,14 +80,33 @@ export function createCircuit(options: CircuitOptions): Circuit {
   }
   /** `opens`: unless it is open, this failure opens it. */
   const fail = (nowMs: number, opens: boolean, retryAfterMs = 0): void => {
-    const known = look(nowMs)
-    if (known === undefined && !opens) return
-    const current = (outage ??= begin(nowMs))
-    if (current.isProbing && nowMs >= current.giveUpAtMs) current.isGivenUp = true
-    if (current.isGivenUp) return
+    let current = look(nowMs)
+    if (current === undefined) {
+      if (!opens) return
+      const giveUpAtMs = nowMs + giveUpAfterMs
+      // A pause that was asked for comes before the first probe, else that is due as after a probe that failed.
+      const isProbing = retryAfterMs === 0
+      current = { sinceMs: nowMs, giveUpAtMs, untilMs: nowMs, probeMs: FIRST_PROBE_MS, isProbing, isHeld: false }
+      outage = current
+    } else if (current.isProbing && nowMs >= current.giveUpAtMs) isGivenUp = true
+    if (isGivenUp) return
     // What fails while the circuit is open was under way before: it says nothing new, but that a pause is asked for.
-    if (current.isProbing || (known === undefined && retryAfterMs === 0)) planProbe(current, nowMs)
-    if (retryAfterMs > 0) hold(current, nowMs, retryAfterMs)
+    if (current.isProbing) {
+      current.untilMs = nowMs
+      // A fifth earlier at most, so that many clients do not knock at once.
+      wait(current, nowMs, current.probeMs * (1 - 0.2 * random()))
+      current.probeMs = Math.min(current.probeMs * 2, LONGEST_PROBE_MS)
+      current.isHeld = false
+    }
+    if (retryAfterMs > 0) {
+      wait(current, nowMs, pauseFor(retryAfterMs, random))
+      current.isHeld = true
+    }
+  }
+  /** The next probe is no earlier than that, but for the last one, which is in time. */
+  const wait = (current: Outage, nowMs: number, delayMs: number): void => {
+    current.untilMs = Math.max(current.untilMs, Math.min(nowMs + delayMs, current.giveUpAtMs))
+    current.isProbing = false
   }
 
   return {
@@ -130,6 +126,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       answeredAtMs = nowMs
       if (current?.isHeld === true && !current.isProbing) return
       outage = undefined
+      isGivenUp = false
     },
     probeNow(nowMs) {
       const current = look(nowMs)
@@ -140,7 +137,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const current = look(nowMs)
       if (current === undefined) return { kind: 'closed' }
       const { sinceMs, untilMs, giveUpAtMs } = current
-      if (current.isGivenUp) return { kind: 'givenUp', sinceMs }
+      if (isGivenUp) return { kind: 'givenUp', sinceMs }
       return current.isProbing
         ? { kind: 'probing', sinceMs, giveUpAtMs }
         : { kind: 'open', sinceMs, untilMs, giveUpAtMs }

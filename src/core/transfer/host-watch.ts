@@ -3,17 +3,16 @@
 
 import { createCircuit } from './circuit.ts'
 import { UploadError, type HttpStatusError, type TransportError } from '../errors.ts'
+import { given } from '../given.ts'
 import type { Clock, Random } from '../ports.ts'
+import type { TransferEvent } from './transfer-job.ts'
 
 export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** Wall times, ms since 1970. Called again when a probe failed, with the time of the next one. `reason`: of a host that answers. */
-  onUnreachable(sinceMs: number, untilMs: number, reason?: string): void
-  /** The host is asked again: the time that was told is past. */
-  onTried(): void
-  onReachable(): void
+  /** Hears when the host goes out of reach, of each try, and when it is back. */
+  report(event: TransferEvent): void
   onGiveUp(error: UploadError): void
 }
 
@@ -38,27 +37,29 @@ export interface HostWatch {
 export function createHostWatch(options: HostWatchOptions): HostWatch {
   const { clock } = options
   const circuit = createCircuit({ giveUpAfterMs: options.giveUpAfterMs, random: options.random })
-  /** Until when it was told to be out of reach; undefined while it is in reach. */
+  /** Until when it was told to be out of reach; undefined while it is in reach, NaN once it was told that it is asked again. */
   let toldUntilMs: number | undefined
-  let isTriedTold = false
   const now = (): number => clock.monotonicNow()
 
   const announce = (cause: Partial<TransportError & HttpStatusError>): void => {
     const state = circuit.state(now())
     if (state.kind === 'givenUp') {
-      const waited = `for ${Math.round((now() - state.sinceMs) / 1_000)} s`
+      const { phase, message: last } = cause
       const what =
-        cause.phase === undefined
-          ? `took nothing ${waited}. Resume the upload when it is back in service.`
-          : `${cause.phase === 'connect' ? 'could not be reached' : 'gave no answer'} ${waited}. Check the network, then resume the upload.`
-      const message = `The storage ${what} The last failure: ${cause.message}`
+        phase === undefined ? 'took nothing' : phase === 'connect' ? 'could not be reached' : 'gave no answer'
+      const advice = phase === undefined ? '' : ' Check the network, then resume the upload.'
+      const message = `The storage ${what} for ${Math.round((now() - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
       options.onGiveUp(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause }))
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
       toldUntilMs = state.untilMs
-      isTriedTold = false
       const wallOffset = clock.wallNow() - now()
       const reason = cause.status === undefined ? undefined : `it answers ${cause.status}`
-      options.onUnreachable(state.sinceMs + wallOffset, state.untilMs + wallOffset, reason)
+      options.report({
+        type: 'unreachable',
+        sinceMs: state.sinceMs + wallOffset,
+        untilMs: state.untilMs + wallOffset,
+        ...given({ reason }),
+      })
     }
   }
 
@@ -68,7 +69,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       // A pause that the host asked for is not ended by answers to what was under way before it.
       if (toldUntilMs === undefined || circuit.state(now()).kind !== 'closed') return
       toldUntilMs = undefined
-      options.onReachable()
+      options.report({ type: 'reachable' })
     },
     failed(error) {
       circuit.onFailure(now())
@@ -80,9 +81,9 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     },
     isInReach: () => circuit.state(now()).kind === 'closed',
     tried() {
-      if (toldUntilMs === undefined || isTriedTold) return
-      isTriedTold = true
-      options.onTried()
+      if (toldUntilMs === undefined || Number.isNaN(toldUntilMs)) return
+      toldUntilMs = NaN
+      options.report({ type: 'tried' })
     },
     probeNow() {
       circuit.probeNow(now())

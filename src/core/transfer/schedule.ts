@@ -125,8 +125,25 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       firstComerCount -= Number(isFirstComer)
     }
   }
-  const takeBackAll = (queued: Queued): void => {
+  /** These are what is left of the file from now on. */
+  const fill = (queued: Queued, units: readonly Unit[], deadlineMs: number): void => {
+    change(queued, () => {
+      queued.units = units
+      queued.cursor = 0
+      queued.leftBytes = bytesOf(units)
+      queued.deadlineMs = deadlineMs
+    })
+  }
+  const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
+    waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
+    const queued = files.get(fileIndex)
+    if (queued === undefined || dropped.has(fileIndex)) return
     for (const { partNumber } of [...queued.out]) takeBack(queued, partNumber)
+    queued.epoch += 1
+    change(queued, () => {
+      queued.isBusy = false
+    })
+    fill(queued, units, deadlineMs)
   }
   /** Addresses that are dead already are not saved by haste. */
   const firstDying = (nowMs: number): Queued | undefined => {
@@ -174,12 +191,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       const known = files.get(first.fileIndex)
       const queued = known ?? newFile(files.size)
       files.set(first.fileIndex, queued)
-      change(queued, () => {
-        queued.units = [...queued.units.slice(queued.cursor), ...units]
-        queued.cursor = 0
-        queued.leftBytes += bytesOf(units)
-        queued.deadlineMs = deadlineMs
-      })
+      fill(queued, [...queued.units.slice(queued.cursor), ...units], deadlineMs)
     },
     take: (nowMs) => takeWaiting(nowMs) ?? takeFresh(nowMs),
     putBack(turn, notBeforeMs) {
@@ -189,20 +201,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       takeBack(queued, partNumber)
       waiting.add({ turn, notBeforeMs })
     },
-    restart(fileIndex, units, deadlineMs = Infinity) {
-      waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
-      const queued = files.get(fileIndex)
-      if (queued === undefined || dropped.has(fileIndex)) return
-      change(queued, () => {
-        queued.units = units
-        queued.cursor = 0
-        queued.leftBytes = bytesOf(units)
-        queued.deadlineMs = deadlineMs
-        queued.isBusy = false
-        queued.epoch += 1
-      })
-      takeBackAll(queued)
-    },
+    restart,
     settle({ fileIndex, partNumber }) {
       const queued = files.get(fileIndex)
       if (queued === undefined) return
@@ -213,14 +212,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       })
     },
     drop(fileIndex) {
+      restart(fileIndex, [])
       dropped.add(fileIndex)
-      waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
-      const queued = files.get(fileIndex)
-      if (queued === undefined) return
-      change(queued, () => {
-        queued.cursor = queued.units.length
-      })
-      takeBackAll(queued)
     },
     readyCount: (nowMs) => freshCount + waiting.countUpTo(nowMs),
     nextDueMs: (nowMs) => waiting.at(waiting.countUpTo(nowMs))?.notBeforeMs,

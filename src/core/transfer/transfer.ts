@@ -2,6 +2,7 @@
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
 import { createAttemptEnd } from './attempt-end.ts'
+import { readAddress } from '../address/address.ts'
 import { createAddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
 import type { AttemptPorts } from '../attempt/send-part.ts'
@@ -10,7 +11,6 @@ import { named } from './file-failure.ts'
 import { createFeeder } from './feeder.ts'
 import { createFinisher } from './finisher.ts'
 import { createHostWatch } from './host-watch.ts'
-import { given } from '../given.ts'
 import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
 import { createLifetime } from './lifetime.ts'
 import { missingUnits } from './missing-units.ts'
@@ -90,16 +90,13 @@ export function createTransfer(
       },
     },
   })
-  const life = createLifetime(signal, createOutcome(job), ports.wake)
+  const life = createLifetime(signal, () => outcomeOf(job), ports.wake)
   life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
   const host = createHostWatch({
     clock,
     random,
     giveUpAfterMs: settings.giveUpAfterMs,
-    onUnreachable: (sinceMs, untilMs, reason) =>
-      job.report({ type: 'unreachable', sinceMs, untilMs, ...given({ reason }) }),
-    onTried: () => job.report({ type: 'tried' }),
-    onReachable: () => job.report({ type: 'reachable' }),
+    report: (event) => job.report(event),
     onGiveUp: (error) => life.stop(error),
   })
   const failing = new Set<LedgerFile>()
@@ -115,7 +112,7 @@ export function createTransfer(
   }
   /** All addresses of a file come together, so one of them speaks for all. */
   const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
-    first === undefined ? undefined : addresses.deadlineMs(first, addressedAtMs)
+    first === undefined ? undefined : addresses.deadlineMs(readAddress(first), addressedAtMs)
   const finisher = createFinisher({ job, schedule, track: life.track, failFile, deadlineOf, signal: life.signal })
   const attemptEnd = createAttemptEnd({
     job,
@@ -196,9 +193,7 @@ export function createTransfer(
 }
 
 /** Says how the session ended, once every file has. */
-function createOutcome({ ledger }: TransferJob): () => TransferResult | undefined {
-  return () => {
-    const settled = countSettled(ledger)
-    return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
-  }
+function outcomeOf({ ledger }: TransferJob): TransferResult | undefined {
+  const settled = countSettled(ledger)
+  return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
 }

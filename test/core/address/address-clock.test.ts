@@ -1,6 +1,7 @@
 // Whether an attempt may still start with an address: by the signer's time, and by what the storage was seen to do.
 
 import { describe, expect, it } from 'vitest'
+import { readAddress } from '../../../src/core/address/address.ts'
 import { createAddressClock } from '../../../src/core/address/address-clock.ts'
 import { UploadError } from '../../../src/core/errors.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
@@ -22,7 +23,7 @@ describe.each(Object.entries(FORMS))('an address of %s', (_, address) => {
   const begin = () => {
     const clock = createSimulatedClock({ wallStartMs: START_MS })
     const addresses = createAddressClock(clock)
-    return { clock, addresses, isDead: () => addresses.isDead(address, START_MS) }
+    return { clock, addresses, isDead: () => addresses.isDead(readAddress(address), START_MS) }
   }
 
   it('is taken until two seconds before it dies, however long attempts take', async () => {
@@ -59,7 +60,7 @@ describe.each(Object.entries(FORMS))('an address of %s', (_, address) => {
 })
 
 it('goes by the time of the storage as soon as an answer tells it', () => {
-  const address = FORMS['AWS V4']!
+  const address = readAddress(FORMS['AWS V4']!)
   const clock = createSimulatedClock({ wallStartMs: START_MS + 20 * MINUTE_MS })
   const addresses = createAddressClock(clock)
   expect(addresses.isDead(address, START_MS + 20 * MINUTE_MS)).toBe(false)

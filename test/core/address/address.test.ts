@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressTimes, checkSecure, hostOf, redactAddress, utcMs } from '../../../src/core/address/address.ts'
+import { readAddress, checkSecure, hostOf, redactAddress, utcMs } from '../../../src/core/address/address.ts'
 import { redactText } from '../../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
@@ -20,7 +20,7 @@ describe('the deadline of an address', () => {
     ['Azure, a fraction', 'https://h/k?se=2026-11-20T18:30:00.0000000Z&sig=a', SIGNED_AT_MS],
     ['Azure, a day', 'https://h/k?se=2026-11-20&sig=a', SIGNED_AT_MS - 18.5 * 3_600_000],
   ])('reads %s', (_, url, deadlineMs) => {
-    expect(addressTimes(url).deadlineMs).toBe(deadlineMs)
+    expect(readAddress(url).deadlineMs).toBe(deadlineMs)
   })
 
   it.each([
@@ -39,15 +39,15 @@ describe('the deadline of an address', () => {
     'https://h/k?se=%E0%A4%A',
     'https://h/k#?Expires=1',
   ])('does not know for %j', (url) => {
-    expect(addressTimes(url).deadlineMs).toBeUndefined()
+    expect(readAddress(url).deadlineMs).toBeUndefined()
   })
 
   it('never throws, whatever the text is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.webQueryParameters(), (text, query) => {
         for (const url of [text, `https://h/?${text}`, `https://h/?se=${text}`, `https://h/?${query}`]) {
-          expect(['number', 'undefined']).toContain(typeof addressTimes(url).deadlineMs)
-          expect(['number', 'undefined']).toContain(typeof addressTimes(url).signedAtMs)
+          expect(['number', 'undefined']).toContain(typeof readAddress(url).deadlineMs)
+          expect(['number', 'undefined']).toContain(typeof readAddress(url).signedAtMs)
           expect(typeof redactAddress(url)).toBe('string')
         }
       }),
@@ -55,12 +55,12 @@ describe('the deadline of an address', () => {
   })
 })
 
-describe('addressTimes', () => {
+describe('readAddress', () => {
   it('reads the date of V4 signatures, and no other', () => {
-    expect(addressTimes(SIGV4).signedAtMs).toBe(SIGNED_AT_MS)
-    expect(addressTimes('https://h/k?X-Goog-Date=20261120T183000Z').signedAtMs).toBe(SIGNED_AT_MS)
-    expect(addressTimes('https://h/k?Expires=1795199400').signedAtMs).toBeUndefined()
-    expect(addressTimes('nonsense').signedAtMs).toBeUndefined()
+    expect(readAddress(SIGV4).signedAtMs).toBe(SIGNED_AT_MS)
+    expect(readAddress('https://h/k?X-Goog-Date=20261120T183000Z').signedAtMs).toBe(SIGNED_AT_MS)
+    expect(readAddress('https://h/k?Expires=1795199400').signedAtMs).toBeUndefined()
+    expect(readAddress('nonsense').signedAtMs).toBeUndefined()
   })
 })
 

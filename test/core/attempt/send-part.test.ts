@@ -1,5 +1,6 @@
 // One part, once: what came of it, and that nothing of it is left.
 
+import { readAddress } from '../../../src/core/address/address.ts'
 import { createPace } from '../../../src/core/line/pace.ts'
 import { createHash } from 'node:crypto'
 import { getEventListeners } from 'node:events'
@@ -592,7 +593,7 @@ async function setUp(options: SetUpOptions = {}) {
     const attempt: Attempt = {
       unit: { fileIndex: 0, partNumber: 1, start: 0, end },
       lengthBytes: end,
-      address: 'https://store.test/0/1?g=1&X-Amz-Signature=5ec4e7',
+      address: readAddress('https://store.test/0/1?g=1&X-Amz-Signature=5ec4e7'),
       isFreshConnection: false,
       isWhole: true,
       controller,

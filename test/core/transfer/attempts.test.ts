@@ -6,7 +6,7 @@ import { DEFAULT_TIMEOUTS } from '../../../src/core/attempt/watchdog.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
 import type { Moving } from '../../../src/core/line/straggler.ts'
-import { createAttempts } from '../../../src/core/transfer/attempts.ts'
+import { addressOf, createAttempts } from '../../../src/core/transfer/attempts.ts'
 import { fixedTuning } from '../../../src/core/tuning.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
@@ -87,7 +87,7 @@ describe('an attempt whose hash cannot be freed', () => {
     const [file] = job.ledger.files
     const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
     const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
-    const sent = attempts.send({ turn, file: file!, address: file!.addresses[0]!, generation: 0, isLeftOver: false })
+    const sent = attempts.send({ turn, file: file!, address: addressOf(file!, unit), generation: 0, isLeftOver: false })
 
     await expect(world.until(sent)).rejects.toThrow('freed twice')
 
@@ -172,7 +172,7 @@ describe('an attempt that was reset because it crawled', () => {
       return attempts.send({
         turn,
         file: file!,
-        address: file!.addresses[partNumber - 1]!,
+        address: addressOf(file!, unit),
         generation: 0,
         isLeftOver: false,
       })
