@@ -13,7 +13,6 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkLife } from './address-life.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 import { checkAddressed } from './check-addressed.ts'
-import { endLeftSessions } from './end-sessions.ts'
 import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
 
@@ -161,6 +160,4 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
     { oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided },
     hasPossibleOrphan,
   )
-  // Whether the service is told now or later changes nothing for the files: what is ended is empty.
-  await endLeftSessions(options)
 }

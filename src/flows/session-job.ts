@@ -10,6 +10,7 @@ import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
+import { endLeftSessions } from './end-sessions.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import { toldWaits } from './waits.ts'
@@ -155,6 +156,10 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
         }
       },
     }),
+    // Whether the service is told now or later changes nothing for the files: what is ended is empty.
+    async moved() {
+      await endLeftSessions(options)
+    },
   }
 }
 

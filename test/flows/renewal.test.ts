@@ -6,7 +6,8 @@ import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
-import { createRenewal, type RenewAddresses } from '../../src/flows/renewal.ts'
+import type { RenewAddresses } from '../../src/flows/renewal.ts'
+import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
@@ -38,9 +39,12 @@ async function refused(
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
   await record.write({ type: 'session.begun', ...begun })
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
-  const renew = createRenewal({
-    ...{ record, protocol, clock, register: () => Promise.resolve(false) },
-    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined, renewAddresses },
+  const job = createSessionJob({
+    ...{ record, protocol, clock, registeredBefore: new Set<number>(), renewAddresses },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined },
+    source: () => {
+      throw new Error('Nothing is read.')
+    },
   })
 
   /** Refuses the file's addresses so often; whether they were taken for renewed each time. */
@@ -48,16 +52,19 @@ async function refused(
     const answers: boolean[] = []
     for (let time = 0; time < times; time += 1) {
       const signal = new AbortController().signal
-      const answer = renew(fileAt(record.ledger(), 0), { isDead: false, isExpired, signal })
+      const file = fileAt(record.ledger(), 0)
+      const { generation } = file
+      const answer = job.renew(file, { isDead: false, isExpired, signal })
       answer.catch(() => undefined)
       await clock.advance(10_000)
       answers.push(await answer)
+      if (file.generation > generation) await job.moved?.()
     }
     return answers
   }
   /** Finds the file's addresses dead by the storage's time, a moment after they came. */
   const findDead = (signal = new AbortController().signal): Promise<boolean> =>
-    renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, signal })
+    job.renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, signal })
   const left = () => record.folded()?.leftSessionIds
   return { clock, record, refuse, findDead, left, sessions: () => sessions }
 }

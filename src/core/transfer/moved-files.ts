@@ -14,11 +14,18 @@ export interface MovedFilesOptions {
   readonly deadlineOf: (file: LedgerFile) => number | undefined
 }
 
-/** Takes up what moved since it was asked last. The attempts of a file end before the first part of the new session goes. */
+/**
+ * Takes up what moved since it was asked last. The attempts of a file end before the first part of the new session goes, and all
+ * of them before the job hears that nothing goes to the old one any more.
+ */
 export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedFilesOptions): () => Promise<void> {
   const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
+  /** Moves that are being taken up: one may come while the attempts of the one before still end. */
+  let taking = 0
   return async () => {
     const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
+    if (moved.length === 0) return
+    taking += 1
     for (const file of moved) generations.set(file, file.generation)
     for (const { plan } of moved) {
       schedule.restart(plan.fileIndex, [])
@@ -28,5 +35,7 @@ export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedF
       await attempts.idle(file.plan.fileIndex)
       if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
     }
+    taking -= 1
+    if (taking === 0) await job.moved?.()
   }
 }

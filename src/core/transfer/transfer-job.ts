@@ -69,5 +69,7 @@ export interface TransferJob {
    * other files to a new session: their generation tells.
    */
   renew(file: LedgerFile, reason: RenewalReason): Promise<boolean>
+  /** After `renew` has moved files: no attempt of theirs in the old session runs any more. A rejection ends the session. */
+  moved?(): Promise<void>
   report(event: TransferEvent): void
 }

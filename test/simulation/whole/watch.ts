@@ -94,6 +94,8 @@ export function createWatch(
       violate('a session is created again, and no address had died')
     if (method === 'DELETE' && !host.isCancelAsked && farEnd().hasConfirmed(path.slice(15)))
       violate('a session with a confirmed file is cancelled unasked')
+    if (method === 'DELETE' && [...inFlight.values()].some(({ target }) => target?.sessionId === path.slice(15)))
+      violate('a session is ended while a part is on its way to it')
   }
   const checkRecord = (key: string, record: JournalRecord): void => {
     if (record.type === 'part.received') {
