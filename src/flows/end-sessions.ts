@@ -4,9 +4,8 @@
 import { HttpStatusError } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
-import { createTimeLimit } from '../core/time/time-limit.ts'
-import { unlessAborted } from '../core/unless-aborted.ts'
 import type { SessionRecord } from './session-record.ts'
+import { withinTime } from './within-time.ts'
 
 export interface EndSessionsOptions {
   readonly record: SessionRecord
@@ -53,24 +52,17 @@ export async function endLeftSessions(options: EndSessionsOptions): Promise<read
   return untold
 }
 
-/** A protocol of the host need not listen to the signal, and may throw at once. */
-async function endEach(
+function endEach(
   { protocol, clock }: EndSessionsOptions,
   sessionIds: readonly (string | number)[],
   withinMs: number,
 ): Promise<{ readonly sessionId: string | number; readonly failure: unknown }[]> {
-  const limit = createTimeLimit(clock, withinMs, TOO_LATE)
-  const end = async (sessionId: string | number): Promise<void> => protocol.cancel?.(sessionId, limit.signal)
-  try {
-    return await Promise.all(
-      sessionIds.map(async (sessionId) => {
-        const ended = unlessAborted(end(sessionId), limit.signal)
-        return { sessionId, failure: await ended.then(nothing, orError) }
-      }),
-    )
-  } finally {
-    limit.end()
-  }
+  return Promise.all(
+    sessionIds.map(async (sessionId) => {
+      const ended = withinTime(clock, withinMs, TOO_LATE, async (signal) => protocol.cancel?.(sessionId, signal))
+      return { sessionId, failure: await ended.then(nothing, orError) }
+    }),
+  )
 }
 
 const nothing = (): undefined => undefined

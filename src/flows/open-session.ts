@@ -4,27 +4,28 @@
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
-import type { CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
+import type { Clock, CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { checkAddressed } from './check-addressed.ts'
+import { callProtocol } from './protocol-call.ts'
 import type { SessionRecord } from './session-record.ts'
-import { toldWaits } from './waits.ts'
 
 /** That it is asked for must be in the journal. Rejects as `create` does, and as `checkAddressed` for addresses that may not be used. */
 export async function openSession(
   options: AddressRules & {
     readonly record: SessionRecord
     readonly protocol: Protocol
+    readonly clock: Clock
     readonly report: (event: TransferEvent) => void
   },
   plans: readonly PlannedFile[],
   signal: AbortSignal,
 ): Promise<CreatedSession> {
-  const { record, protocol, report } = options
+  const { record, protocol } = options
   /** Nothing is on its way, and no try was doubtful. */
   let isAtRest = false as boolean
   try {
-    const created = await toldWaits(report, (onWaiting) =>
+    const created = await callProtocol(options, signal, async (onWaiting) =>
       protocol.create(plans, signal, (wait) => {
         isAtRest = wait?.isDoubtful === false
         onWaiting(wait)

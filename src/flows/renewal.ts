@@ -7,7 +7,6 @@ import { fileAt, isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
-import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { RenewalReason, TransferEvent } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkLife } from './address-life.ts'
@@ -15,6 +14,7 @@ import { wrong } from '../protocols/match-addresses.ts'
 import { checkAddressed } from './check-addressed.ts'
 import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
+import { withinTime } from './within-time.ts'
 
 /**
  * A host's own way to sign again. Returns one address per part number asked for, in that order. Its failure, and an answer
@@ -113,18 +113,19 @@ async function askHost(
   const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
   const sessionId = file.sessionId ?? record.sessionId()
   const { serverFileId } = file
-  const limit = createTimeLimit(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.')
   let given: readonly string[]
   try {
-    const asked = renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
-    given = await unlessAborted(unlessAborted(asked, limit.signal), signal)
+    given = await withinTime(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.', async () =>
+      unlessAborted(
+        renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing }),
+        signal,
+      ),
+    )
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error
     // The host's own failure is that of this file, and no mistake that ends the session.
     const message = `renewAddresses failed: ${foreignWords(error)}`
     throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { cause: error })
-  } finally {
-    limit.end()
   }
   // A host in plain JavaScript may give nothing.
   const count = (given as typeof given | null)?.length

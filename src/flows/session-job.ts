@@ -11,9 +11,9 @@ import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
 import { endLeftSessions } from './end-sessions.ts'
+import { callProtocol } from './protocol-call.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
-import { toldWaits } from './waits.ts'
 
 export interface SessionJobOptions extends AddressRules {
   readonly record: SessionRecord
@@ -61,7 +61,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     await record.write({ type: 'files.registering', fileIndexes })
     const plans = files.map((file) => file.plan)
     const addressed: readonly AddressedFile[] =
-      (await toldWaits(report, async (onWaiting) =>
+      (await callProtocol(options, signal, async (onWaiting) =>
         protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
       )) ?? []
     checkAddressed(plans, addressed, protocol, options, ownerOf)
@@ -96,7 +96,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
       try {
-        await toldWaits(report, async (onWaiting) =>
+        await callProtocol(options, signal, async (onWaiting) =>
           protocol.confirm?.(
             file.sessionId ?? record.sessionId(),
             file.serverFileId ?? fileIndex,

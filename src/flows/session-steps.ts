@@ -14,6 +14,10 @@ import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
+import { withinTime } from './within-time.ts'
+
+/** How long a source of the host may hold up the end, ms. */
+const DISPOSE_WITHIN_MS = 15_000
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
@@ -41,7 +45,8 @@ export function createSessionSteps(
   let isProven = record.folded() === undefined
   let failure: unknown
   let running: Promise<unknown> = Promise.resolve()
-  const looking = new AbortController()
+  let looking = new AbortController()
+  const stopLooking = (): void => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.'))
 
   const kept = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
@@ -89,8 +94,12 @@ export function createSessionSteps(
 
   return {
     failure: () => failure,
-    create: (signal) => step(() => createSession(options, telling, { signal, looking: looking.signal })),
-    stopLooking: () => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.')),
+    create(signal) {
+      looking = new AbortController()
+      signal.addEventListener('abort', stopLooking)
+      return step(() => createSession(options, telling, { signal, looking: looking.signal }))
+    },
+    stopLooking,
     transfer: (signal) => step(() => transfer(signal)),
     async drain(reason) {
       await running
@@ -115,7 +124,8 @@ export function createSessionSteps(
           await record.write({ type: 'session.settled', status, ...(error === null ? {} : { error }) })
         await record.close()
       } finally {
-        await Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
+        const dispose = () => Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
+        await withinTime(clock, DISPOSE_WITHIN_MS, '', dispose).catch(() => undefined)
       }
     },
   }

@@ -18,6 +18,9 @@ import type { Outage, UploadState } from './upload.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
 
+/** How long a create on its way holds up a pause or a cancel, so that the session it makes is known, ms. */
+const CREATE_WITHIN_MS = 60_000
+
 /** Starts a new session under a new key. */
 export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upload {
   const key = makeKey(definition.flow, ports)
@@ -61,11 +64,19 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const send = (event: UploadSessionEvent): void => {
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
+  let late: unknown
+  const turnAway = (event: UploadSessionEvent): void => {
+    clock.clearTimeout(late)
+    if (actor.getSnapshot().value === 'creating')
+      late = clock.setTimeout(() => send({ type: 'create.late' }), CREATE_WITHIN_MS)
+    send(event)
+  }
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
+        if (snapshot.value !== 'creating') clock.clearTimeout(late)
         const state = stateName(snapshot)
         if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state
@@ -98,10 +109,13 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,
-    pause: () => send({ type: 'upload.pause' }),
-    resume: () => send({ type: 'upload.resume' }),
+    pause: () => turnAway({ type: 'upload.pause' }),
+    resume() {
+      clock.clearTimeout(late)
+      send({ type: 'upload.resume' })
+    },
     cancel() {
-      send({ type: 'upload.cancel' })
+      turnAway({ type: 'upload.cancel' })
       steps.stopLooking()
       return finished
     },

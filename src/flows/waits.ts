@@ -1,7 +1,7 @@
 // Whom an upload waits for, as its host is shown it: the storage, or the service while one of its calls has no answer. Many may wait
 // at once, and one is shown.
 
-import type { Clock, HostWait, OnWaiting } from '../core/ports.ts'
+import type { Clock, HostWait } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 
 /**
@@ -12,18 +12,6 @@ export type Outage = Partial<Omit<HostWait, 'sinceMs' | 'untilMs'>> & {
   readonly sinceMs: number
   /** When it is tried again. Undefined while it is: that may take as long as `callTimeoutMs`, or as a part. */
   readonly untilMs: number | undefined
-}
-
-/** Makes a call of the protocol and tells of its waits, and with its end that they are over. */
-export async function toldWaits<T>(
-  report: (event: TransferEvent) => void,
-  call: (onWaiting: OnWaiting) => Promise<T>,
-): Promise<T> {
-  try {
-    return await call((wait) => report(wait ? { ...wait, type: 'unreachable', call } : { type: 'tried', call }))
-  } finally {
-    report({ type: 'reachable', call })
-  }
 }
 
 /**

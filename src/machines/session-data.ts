@@ -36,11 +36,15 @@ export interface UploadSessionContext {
   readonly waiting: { readonly isTried: boolean } | null
 }
 
-/** The first three come from the host, the last two from the engine's circuit and from calls that wait for the service. */
+/**
+ * The first three come from the host. `create.late`: a create that was let finish has had its time. The last two come from the
+ * engine's circuit and from calls that wait for the service.
+ */
 export type UploadSessionEvent =
   | { readonly type: 'upload.pause' }
   | { readonly type: 'upload.resume' }
   | { readonly type: 'upload.cancel' }
+  | { readonly type: 'create.late' }
   | { readonly type: 'host.unreachable'; readonly isTried: boolean }
   | { readonly type: 'host.reachable' }
 

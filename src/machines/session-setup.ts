@@ -21,7 +21,8 @@ type SessionId = string | number
  * again in a later life.
  *
  * - `creatingSession` appends the intent, calls, appends the result. Pause and cancel abort it only
- *   between two tries, when `host.unreachable` has said that it rests: the session that a try makes would be an orphan else.
+ *   between two tries, when `host.unreachable` has said that it rests, or at `create.late`: the session that a try makes would
+ *   be an orphan else.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
  *   cancel it first appends the intent, so that a death in between does not forget what was asked.

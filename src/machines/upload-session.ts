@@ -29,8 +29,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       ],
     },
     creating: {
-      // The service is asked for a session. A try on its way is let finish, whatever the host wants meanwhile; between two
-      // tries, while a service that cannot be reached is waited for, the call ends at once.
+      // The service is asked for a session. A try on its way is let finish, whatever the host wants meanwhile, as long as it does
+      // not take too long; between two tries, while a service that cannot be reached is waited for, the call ends at once.
       invoke: {
         id: 'creatingSession',
         src: 'creatingSession',
@@ -53,6 +53,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         'upload.pause': { guard: 'isRunIntended', actions: 'intendPause' },
         'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
         'upload.cancel': { actions: 'intendCancel' },
+        'create.late': 'pausing',
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
         'host.reachable': { actions: 'endWaiting' },
       },

@@ -8,7 +8,7 @@ import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import type { LedgerFile } from '../../src/core/journal/ledger.ts'
-import type { PlannedFile, Protocol, Source } from '../../src/core/ports.ts'
+import type { PlannedFile, Source } from '../../src/core/ports.ts'
 import { digestWhole, verifySource } from '../../src/flows/verify-source.ts'
 import { BASE_URL, createFarEnd, endOf, expiredStorage, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
@@ -215,6 +215,18 @@ it('a clip that names a frame rate without a value has the one of all', async ()
   expect(sent[0]).toContain('"frame_rate":240')
 })
 
+it('a source whose disposal never ends holds no upload up for ever', async () => {
+  const { uplink, settled, clock } = createFarEnd({
+    ...{ service: goodService(() => 'https://store.example/k'), storage: goodStorage },
+  })
+  const source: Source = { ...file().source, dispose: () => new Promise(() => undefined) }
+
+  expect(await settled(endOf(uplink.uploadVideos({ ...VIDEO, files: [{ source }] })))).toMatchObject({
+    report: { status: 'confirmed' },
+  })
+  expect(clock.pending).toBe(0)
+})
+
 describe('an analysis', () => {
   interface Record {
     readonly [field: string]: unknown
@@ -275,42 +287,6 @@ describe('an analysis', () => {
     expect(await settled(analysis.done())).toMatchObject({ status: 'stopped', hasPossibleDraft: true })
   })
 })
-
-it.each([
-  ['ignores its signal', () => new Promise<never>(() => undefined)],
-  [
-    'throws at once',
-    () => {
-      throw new Error('no such thing')
-    },
-  ],
-])(
-  'a cancel of the host’s protocol that %s is waited for its time, and the upload is cancelled',
-  async (_what, cancel) => {
-    const { uplink, settled, clock } = createFarEnd({
-      service: goodStorage,
-      storage: () => new Promise(() => undefined),
-    })
-    const protocol: Protocol = {
-      traits: {
-        ...{ units: { minBytes: 1, maxBytes: 1_000, maxCount: 10, multipleOfBytes: 1 }, order: 'any' },
-        ...{ addressing: 'session', batchSize: 0, cancelScope: 'session', confirms: false },
-      },
-      create: () =>
-        Promise.resolve({ sessionId: 7, files: [{ fileIndex: 0, addresses: ['https://store.example/k'] }] }),
-      request: () => ({ method: 'PUT', headers: {} }),
-      judge: (_, { end }) => ({ kind: 'received', acceptedEnd: end }),
-      cancel,
-    }
-    const upload = uplink.upload({ protocol, files: [file()] })
-    upload.pause()
-    await clock.advance(0)
-
-    expect(upload.state).toBe('paused')
-    expect(await settled(upload.cancel())).toMatchObject({ status: 'cancelled', isServiceTold: false })
-    expect(clock.pending).toBe(0)
-  },
-)
 
 it('an Uplink with a callTimeoutMs that is none says so by the name of the option', () => {
   const make = () => createFarEnd({ service: goodStorage, storage: goodStorage, callTimeoutMs: NaN })

@@ -129,6 +129,11 @@ export type Explain = (error: TransportError) => {
   readonly isOffline: boolean
 }
 
+/**
+ * Calls are left that do not end within 30 s of their signal, or that for an hour neither end nor tell that they wait. What comes of
+ * them later counts as an answer that was lost: a create may have opened a session; registrations and confirmations are asked for
+ * again, perhaps beside the one that was left. A create is let finish for a minute before a pause or a cancel fires its signal.
+ */
 export interface Protocol {
   readonly traits: ProtocolTraits
   /**
@@ -137,7 +142,7 @@ export interface Protocol {
    * itself to tell so.
    */
   create(files: readonly PlannedFile[], signal: AbortSignal, onWaiting?: OnWaiting): Promise<CreatedSession>
-  /** Where addressing is `batches`: registers files, in the order given, in one call. Never called twice at once. */
+  /** Where addressing is `batches`: registers files, in the order given, in one call. Never called twice at once, but for one that was left. */
   register?(
     sessionId: string | number,
     files: readonly PlannedFile[],

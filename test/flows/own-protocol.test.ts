@@ -1,0 +1,150 @@
+// A protocol of the host that does not do as the port says: calls that ignore their signal, never end, or throw at once.
+
+import { describe, expect, it } from 'vitest'
+
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import type { OnWaiting, Protocol } from '../../src/core/ports.ts'
+import type { Upload, UploadState } from '../../src/flows/upload.ts'
+import { createFarEnd, endOf, goodStorage } from '../security/far-end.ts'
+
+const files = [{ source: bytesSource('a.mp4', new Uint8Array(3)) }]
+const never = (): Promise<never> => new Promise(() => undefined)
+const addressed = [{ fileIndex: 0, addresses: ['https://store.example/k'] }]
+
+/** One that does all that it is asked, but for what is given. */
+function protocolWith(own: Partial<Protocol>, addressing: 'session' | 'batches' = 'session'): Protocol {
+  return {
+    traits: {
+      ...{ units: { minBytes: 1, maxBytes: 1_000, maxCount: 10, multipleOfBytes: 1 }, order: 'any', addressing },
+      ...{ batchSize: 10, cancelScope: 'session', confirms: own.confirm !== undefined },
+    },
+    create: () => Promise.resolve({ sessionId: 7, ...(addressing === 'session' && { files: addressed }) }),
+    register: () => Promise.resolve(addressed),
+    request: () => ({ method: 'PUT', headers: {} }),
+    judge: (_, { end }) => ({ kind: 'received', acceptedEnd: end }),
+    ...own,
+  }
+}
+
+/** An upload whose call in question is under way. */
+async function waitingFor(call: 'create' | 'register' | 'confirm') {
+  let isCalled = false
+  const rig = createFarEnd({ service: goodStorage, storage: goodStorage })
+  const hang = (): Promise<never> => {
+    isCalled = true
+    return never()
+  }
+  const protocol = protocolWith({ [call]: hang }, call === 'register' ? 'batches' : 'session')
+  const upload = rig.uplink.upload({ protocol, files })
+  await rig.clock.advance(0)
+  expect(isCalled).toBe(true)
+  return { ...rig, upload }
+}
+
+/** Settles when the upload has come to this state. */
+function reached(upload: Upload, wanted: UploadState): Promise<void> {
+  return new Promise((resolve) => upload.on('state', ({ state }) => state === wanted && resolve()))
+}
+
+describe.each(['create', 'register', 'confirm'] as const)('a %s of the host’s protocol that never ends', (call) => {
+  it('does not hold up a cancel for ever, and says what may be left behind', async () => {
+    const { upload, settled, clock } = await waitingFor(call)
+    const beganAtMs = clock.monotonicNow()
+    const report = await settled(upload.cancel())
+
+    expect(report).toMatchObject({ status: 'cancelled', hasPossibleOrphan: call === 'create' })
+    expect(clock.monotonicNow() - beganAtMs).toBeLessThanOrEqual(90_000)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('does not hold up a pause for ever, and is called again when the upload goes on', async () => {
+    const { upload, settled, clock } = await waitingFor(call)
+    const paused = reached(upload, 'paused')
+    upload.pause()
+    await settled(paused)
+    expect(clock.pending).toBe(0)
+    upload.resume()
+    await clock.advance(0)
+
+    expect(upload.state).toBe(call === 'create' ? 'creating' : 'uploading')
+    expect((await settled(upload.cancel())).files[0]?.error).toBeUndefined()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('fails in the end where nobody stops it, with words that say what did not answer', async () => {
+    const { upload, settled, clock } = await waitingFor(call)
+    const { error } = await settled(endOf(upload))
+
+    expect(error).toMatchObject({
+      ...{
+        code: 'ERR_UPLOAD_TIMEOUT',
+        message: expect.stringContaining('The protocol gave no answer for 1 h') as string,
+      },
+      report: { status: 'failed' },
+    })
+    expect(clock.pending).toBe(0)
+  })
+})
+
+it('a call of the host’s protocol that tells of its waits may take as long as it likes', async () => {
+  const rig = createFarEnd({ service: goodStorage, storage: goodStorage })
+  const { clock } = rig
+  const create = async (_files: unknown, signal: AbortSignal, onWaiting?: OnWaiting): Promise<never> => {
+    for (let hour = 0; hour < 12; hour += 1) {
+      const nowMs = clock.wallNow()
+      onWaiting?.({
+        ...{ host: 'own.example', operation: 'create', reason: 'asleep', sinceMs: nowMs, untilMs: nowMs + 3_000_000 },
+        ...{ giveUpAtMs: undefined, isDoubtful: false },
+      })
+      await new Promise((resolve) => clock.setTimeout(() => resolve(undefined), 3_000_000))
+      signal.throwIfAborted()
+    }
+    throw new Error('as it likes')
+  }
+  const { error } = await rig.settled(endOf(rig.uplink.upload({ protocol: protocolWith({ create }), files })))
+
+  expect(error).toMatchObject({ message: expect.stringContaining('as it likes') as string })
+})
+
+it('a pause while sources are looked at that tell nothing comes to its end, and they are looked at again', async () => {
+  const { uplink, settled, clock } = createFarEnd({ service: goodStorage, storage: goodStorage })
+  let looks = 0
+  const { source } = files[0]!
+  const slow = {
+    ...source,
+    describe: (signal?: AbortSignal) => ((looks += 1) === 1 ? never() : source.describe(signal)),
+  }
+  const upload = uplink.upload({ protocol: protocolWith({}), files: [{ source: slow }] })
+  const paused = reached(upload, 'paused')
+  upload.pause()
+  await settled(paused)
+  upload.resume()
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: false })
+  expect(clock.pending).toBe(0)
+})
+
+it.each([
+  ['ignores its signal', never],
+  [
+    'throws at once',
+    () => {
+      throw new Error('no such thing')
+    },
+  ],
+])(
+  'a cancel of the host’s protocol that %s is waited for its time, and the upload is cancelled',
+  async (_what, cancel) => {
+    const { uplink, settled, clock } = createFarEnd({
+      service: goodStorage,
+      storage: never,
+    })
+    const upload = uplink.upload({ protocol: protocolWith({ cancel }), files })
+    upload.pause()
+    await clock.advance(0)
+
+    expect(upload.state).toBe('paused')
+    expect(await settled(upload.cancel())).toMatchObject({ status: 'cancelled', isServiceTold: false })
+    expect(clock.pending).toBe(0)
+  },
+)
