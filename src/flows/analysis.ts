@@ -36,7 +36,7 @@ export interface AnalysisInput extends AnalysisOptions {
 
 export interface AnalysisReport {
   readonly flow: 'analysis'
-  /** `deadline`: the service had not finished in time; `serviceStatus` is its last word. */
+  /** `deadline`: the service had not finished in time; `serviceStatus` is its last word, and `error` what kept us from later ones. */
   readonly status: AnalysisStatus
   readonly analysisId: string | number | undefined
   readonly serviceStatus: string | undefined

@@ -1,10 +1,11 @@
 // Asks politely for an analysis until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
-import { isUploadError, UploadError } from '../core/errors.ts'
+import { isUploadError, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
+import type { PollResult } from '../machines/analysis-data.ts'
 
 export interface PollingOptions {
   /** How long to wait at most, ms. Default 5 h. */
@@ -45,12 +46,6 @@ export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   ]),
 })
 
-export interface PollOutcome {
-  /** The service's last word; absent where it said none. */
-  readonly serviceStatus?: string
-  readonly verdict: 'completed' | 'failed' | 'deadline'
-}
-
 /** What a word of the service means; undefined: not final. */
 export function verdictOf(serviceStatus: string, options: PollingOptions): 'completed' | 'failed' | undefined {
   const word = serviceStatus.trim().toLowerCase()
@@ -61,8 +56,8 @@ export function verdictOf(serviceStatus: string, options: PollingOptions): 'comp
 
 /**
  * Asks first at once, then after each wait. A question that fails for want of an answer is asked again at the next turn; so is
- * one that is answered by somebody else, such as the sign-in page of a network, where the service has answered before. A refusal
- * rejects. Rejects with the signal's reason when stopped.
+ * one that is answered by somebody else, such as the sign-in page of a network, where the service has answered before: if that was
+ * so to the end, the deadline says it. A refusal rejects. Rejects with the signal's reason when stopped.
  */
 export async function pollAnalysis(
   clock: Clock,
@@ -70,49 +65,57 @@ export async function pollAnalysis(
   options: PollingOptions,
   signal: AbortSignal,
   onStatus: (serviceStatus: string) => void,
-): Promise<PollOutcome> {
+): Promise<PollResult> {
   const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...given(options) }
   const endsAtMs = clock.wallNow() + deadlineMs
+  const leftMs = (): number => endsAtMs - clock.wallNow()
   let serviceStatus: string | undefined
+  let failure: unknown
   let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
     try {
-      const { status } = await ask(clock, get, endsAtMs - clock.wallNow(), signal)
-      hasAnswered = true
-      if (status !== undefined && status !== serviceStatus) onStatus(status)
-      serviceStatus = status ?? serviceStatus
+      const record = await ask(clock, get, leftMs(), signal)
+      if (record) {
+        hasAnswered = true
+        failure = undefined
+        if (record.status !== undefined && record.status !== serviceStatus) onStatus(record.status)
+        serviceStatus = record.status ?? serviceStatus
+      }
     } catch (error) {
       if (signal.aborted || !isPassing(error, hasAnswered)) throw error
+      failure = error
     }
+    const said = given({ serviceStatus })
     const verdict = verdictOf(serviceStatus ?? '', options)
-    if (verdict !== undefined) return { ...given({ serviceStatus }), verdict }
+    if (verdict !== undefined) return { ...said, verdict }
+    // A deadline that is no number has passed.
+    if (!(leftMs() > 0)) return { ...said, verdict: 'deadline', ...(failure ? { error: summarize(failure) } : {}) }
     const askedMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? NaN
     // A wait that is no number would be none, and the service be asked without a pause.
-    const delayMs = askedMs >= 0 ? askedMs : LONGEST_PAUSE_MS
-    const leftMs = endsAtMs - clock.wallNow()
-    if (!(leftMs > 0)) return { ...given({ serviceStatus }), verdict: 'deadline' }
-    await sleep(clock, Math.min(delayMs, leftMs), signal)
+    await sleep(clock, Math.min(askedMs >= 0 ? askedMs : LONGEST_PAUSE_MS, leftMs()), signal)
   }
 }
 
 /**
- * One question, until the time is up: a service that is away would be asked for as long as it is waited for. One that begins
- * at the end has a minute. Its failure then is one that passes, and the loop ends.
+ * One question, as long as there is time: a service that is away would be asked for as long as it is waited for. One that begins
+ * at the end has a minute. Undefined: it had no answer by then.
  */
 async function ask(
   clock: Clock,
   get: (signal: AbortSignal) => Promise<RequestedAnalysis>,
   leftMs: number,
   signal: AbortSignal,
-): Promise<RequestedAnalysis> {
+): Promise<RequestedAnalysis | undefined> {
   const question = new AbortController()
   const stop = (): void => question.abort(signal.reason)
-  const late = new UploadError('ERR_UPLOAD_TIMEOUT', 'The time is up.', { isRetryable: true })
-  const timer = clock.setTimeout(() => question.abort(late), leftMs > LAST_QUESTION_MS ? leftMs : LAST_QUESTION_MS)
+  const timer = clock.setTimeout(() => question.abort(), leftMs > LAST_QUESTION_MS ? leftMs : LAST_QUESTION_MS)
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop)
   try {
     return await get(question.signal)
+  } catch (error) {
+    if (question.signal.aborted && !signal.aborted) return undefined
+    throw error
   } finally {
     clock.clearTimeout(timer)
     signal.removeEventListener('abort', stop)

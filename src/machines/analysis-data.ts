@@ -37,7 +37,7 @@ export interface AnalysisContext {
   readonly serviceStatus: string | null
   /** Null until a final state is entered. */
   readonly status: AnalysisStatus | null
-  /** Why we could not go on. Null also when the service itself says that the analysis failed. */
+  /** Why we could not go on, or heard no more of the service until the deadline. Null also when the service itself says that the analysis failed. */
   readonly error: ErrorSummary | null
 }
 
@@ -65,6 +65,8 @@ export interface PollResult {
   /** Absent where the service said none: what was heard before stays. */
   readonly serviceStatus?: string
   readonly verdict: 'completed' | 'failed' | 'deadline'
+  /** With `deadline`: why the last questions had no answer of the service; absent where it answered. */
+  readonly error?: ErrorSummary
 }
 
 export interface DraftResult {

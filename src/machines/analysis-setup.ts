@@ -60,6 +60,10 @@ export const setUpAnalysis = () =>
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
+      keepPolled: assign(({ context }, { serviceStatus, error }: PollResult) => ({
+        serviceStatus: serviceStatus ?? context.serviceStatus,
+        error: error ?? null,
+      })),
       conclude: assign({ status: (_, params: { status: AnalysisStatus }) => params.status }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
@@ -69,8 +73,7 @@ export const setUpAnalysis = () =>
       hasToSubmit: ({ context }) => context.shouldSubmit,
       isWorthRepeating: ({ context }, params: { reason: unknown }) =>
         isDoubtful(params.reason) && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
-      hasVerdict: (_, params: { found: PollResult['verdict']; wanted: PollResult['verdict'] }) =>
-        params.found === params.wanted,
+      isVerdict: (_, params: { result: PollResult; is: PollResult['verdict'] }) => params.result.verdict === params.is,
     },
   })
 

@@ -3,11 +3,17 @@
 //
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
+import type { PollResult } from './analysis-data.ts'
 import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
 import { known } from './setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output
+
+const isVerdict =
+  (is: PollResult['verdict']) =>
+  ({ event }: { event: { output: PollResult } }) => ({ result: event.output, is })
+const keepPolled = { type: 'keepPolled', params: resultOf<PollResult> } as const
 
 /** The machine. What it needs is provided with `provide({ actors })`; `setUpAnalysis` says what each actor promises. */
 export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
@@ -88,20 +94,9 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         src: 'polling',
         input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: [
-          {
-            guard: {
-              type: 'hasVerdict',
-              params: ({ event }) => ({ found: event.output.verdict, wanted: 'completed' }),
-            },
-            target: 'completed',
-            actions: { type: 'keepServiceStatus', params: resultOf },
-          },
-          {
-            guard: { type: 'hasVerdict', params: ({ event }) => ({ found: event.output.verdict, wanted: 'failed' }) },
-            target: 'failed',
-            actions: { type: 'keepServiceStatus', params: resultOf },
-          },
-          { target: 'deadline', actions: { type: 'keepServiceStatus', params: resultOf } },
+          { guard: { type: 'isVerdict', params: isVerdict('completed') }, target: 'completed', actions: keepPolled },
+          { guard: { type: 'isVerdict', params: isVerdict('failed') }, target: 'failed', actions: keepPolled },
+          { target: 'deadline', actions: keepPolled },
         ],
         onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
       },

@@ -111,6 +111,27 @@ describe('an answer that is not the service’s: the page of a sign-in, a redire
     },
   )
 
+  it('is told with the deadline where it comes for ever: the service’s last word is hours old by then', async () => {
+    const clock = createSimulatedClock()
+    let asked = 0
+    const get = (): Promise<{ status: string }> =>
+      (asked += 1) === 1
+        ? Promise.resolve({ status: 'requested' })
+        : Promise.reject(foreign('ERR_UPLOAD_SERVICE_REPLY'))
+    let outcome: unknown
+    void pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined).then((ended) => (outcome = ended))
+
+    await clock.advance(5 * 3_600_000 - 1)
+    expect(outcome).toBeUndefined()
+    await clock.advance(1)
+
+    expect(outcome).toEqual({
+      ...{ serviceStatus: 'requested', verdict: 'deadline' },
+      error: { code: 'ERR_UPLOAD_SERVICE_REPLY', message: 'The service answered with a web page.' },
+    })
+    expect(clock.pending).toBe(0)
+  })
+
   it('is the end where nothing else was ever answered: the base URL is of something else', async () => {
     const get = (): Promise<never> => Promise.reject(foreign('ERR_UPLOAD_SERVICE_REPLY'))
     const polling = pollAnalysis(createSimulatedClock(), get, {}, new AbortController().signal, () => undefined)
