@@ -1,11 +1,11 @@
 // A requested analysis: its segments, its draft, its submission, and the wait for its end; the machine holds the order.
 
-import { createActor, fromPromise } from 'xstate'
+import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
-import type { Clock } from '../core/ports.ts'
+import { invariant, isUploadError, UploadError, type ErrorSummary } from '../core/errors.ts'
+import type { Clock, HostWait } from '../core/ports.ts'
 import type {
   AnalysisInput as AnalysisPlace,
   AnalysisOutput,
@@ -107,44 +107,40 @@ function startAnalysis(
   const beganAtMs = clock.monotonicNow()
   const idOf = options.idOf ?? ((record: RequestedAnalysis) => record.id)
   let failure: unknown
-  const emitter = createEmitter<AnalysisEvents>((error) => {
-    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message: `A listener threw: ${summarize(error).message}` })
-  })
-  const kept = async <T>(task: Promise<T>): Promise<T> =>
-    task.catch((error: unknown) => {
-      failure = error
-      throw error
+  const emitter = createEmitter<AnalysisEvents>()
+  /** A step: its calls end with it, and its failure is kept as it was thrown. */
+  const step = <T, I extends NonReducibleUnknown = NonReducibleUnknown>(
+    task: (calling: CallOptions & { readonly signal: AbortSignal }, input: I) => Promise<T>,
+  ) =>
+    fromPromise<T, I>(async ({ input, signal }) => {
+      try {
+        return await task(callingUntil(signal), input)
+      } catch (error) {
+        failure = error
+        throw error
+      }
     })
-
-  const calling = (signal: AbortSignal): CallOptions => ({
+  const callingUntil = (signal: AbortSignal) => ({
     signal,
-    onWaiting: (wait) => {
+    onWaiting(wait?: HostWait) {
       if (wait) emitter.emit('waiting', wait)
     },
   })
+  const tellStatus = (serviceStatus: string): void => {
+    emitter.emit('status', { serviceStatus })
+    if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.status', serviceStatus })
+  }
 
   const actor = createActor(
     analysisMachine.provide({
       actors: {
-        creatingSegments: fromPromise(({ signal }) => kept(createSegments(client, segments, calling(signal)))),
-        creatingDraft: fromPromise(({ input, signal }) =>
-          kept(createDraft(client, name, idOf, input, calling(signal))),
-        ),
-        submitting: fromPromise(({ input, signal }) => kept(submitDraft(client, input.analysisId, calling(signal)))),
-        polling: fromPromise(({ input, signal }) =>
-          kept(
-            pollAnalysis(
-              clock,
-              (s) => client.requestedAnalyses.get(input.analysisId, calling(s)),
-              options,
-              signal,
-              (serviceStatus) => {
-                emitter.emit('status', { serviceStatus })
-                if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.status', serviceStatus })
-              },
-            ),
-          ),
-        ),
+        creatingSegments: step((calling) => createSegments(client, segments, calling)),
+        creatingDraft: step((calling, input) => createDraft(client, name, idOf, input, calling)),
+        submitting: step((calling, { analysisId }) => submitDraft(client, analysisId, calling)),
+        polling: step(({ signal }, { analysisId }) => {
+          const get = (until: AbortSignal) => client.requestedAnalyses.get(analysisId, callingUntil(until))
+          return pollAnalysis(clock, get, options, signal, tellStatus)
+        }),
       },
     }),
     { input: place },

@@ -2,6 +2,7 @@
 // listener never changes an upload.
 
 import { EventEmitter } from 'eventemitter3'
+import { summarize, type ErrorSummary } from '../core/errors.ts'
 
 /** `T` maps the name of each event to what its listeners receive. */
 export interface Events<T> {
@@ -15,28 +16,36 @@ export interface Emitter<T> extends Events<T> {
   emit<K extends keyof T & string>(event: K, payload: T[K]): void
 }
 
-/** `onListenerError` hears once of each listener that threw; the listener stays. */
-export function createEmitter<T>(onListenerError: (error: unknown) => void): Emitter<T> {
-  const emitter = new EventEmitter<string>()
+/** Of each listener that threw is told once, by default as a warning; the listener stays. */
+export function createEmitter<T extends { readonly warning: ErrorSummary }>(
+  onListenerError?: (error: unknown) => void,
+): Emitter<T> {
+  const warn = (error: unknown): void => {
+    const message = `A listener threw: ${summarize(error).message}`
+    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
+  }
+  const events = new EventEmitter<string>()
   const reported = new WeakSet<object>()
-  return {
+  const emitter: Emitter<T> = {
     on(event, listener) {
-      emitter.on(event, listener as (payload: unknown) => void)
+      events.on(event, listener as (payload: unknown) => void)
     },
     off(event, listener) {
-      emitter.off(event, listener as (payload: unknown) => void)
+      events.off(event, listener as (payload: unknown) => void)
     },
-    isHeard: (event) => emitter.listenerCount(event) > 0,
+    isHeard: (event) => events.listenerCount(event) > 0,
     emit(event, payload) {
-      for (const listener of emitter.listeners(event)) {
+      for (const listener of events.listeners(event)) {
         try {
           listener(payload)
         } catch (error) {
           if (reported.has(listener)) continue
           reported.add(listener)
-          onListenerError(error)
+          const tell = onListenerError ?? warn
+          tell(error)
         }
       }
     },
   }
+  return emitter
 }

@@ -3,9 +3,10 @@
 
 import { given } from '../core/given.ts'
 import { isoTime } from '../core/time/iso-time.ts'
-import { foldJournal } from '../core/journal/fold-journal.ts'
+import { finalStatusOf, foldJournal } from '../core/journal/fold-journal.ts'
 import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
+import { statusOf } from './upload-report.ts'
 
 /** Version of the receipt's form. */
 export const RECEIPT_VERSION = 1
@@ -61,8 +62,7 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
     key,
     flow,
     sessionId,
-    status:
-      place === 'confirmed' || place === 'partial' || place === 'failed' || place === 'cancelled' ? place : 'open',
+    status: finalStatusOf(place) ?? 'open',
     beganAt: isoTime(beganAt),
     lastRecordAt: isoTime(records.at(-1)?.at ?? beganAt),
     files: folded.ledger.files.map((file) => deliveredFile(file, times)),
@@ -109,7 +109,7 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
     parts,
     isVerified: parts.every((part) => part.isVerified),
     ...given({ sessionId, serverFileId, sha256: file.sha256 }),
-    status: file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished',
+    status: statusOf(file),
     ...(confirmedAt === undefined ? {} : { confirmedAt: isoTime(confirmedAt) }),
   }
 }

@@ -48,20 +48,13 @@ export function createSessionSteps(
   let looking = new AbortController()
   const stopLooking = (): void => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.'))
 
-  const kept = async <T>(task: () => Promise<T>): Promise<T> => {
-    try {
-      return await task()
-    } catch (error) {
+  /** A drain waits for its end. */
+  const step = <T>(task: Promise<T>): Promise<T> => {
+    running = task.catch((error: unknown) => {
       // A transfer has kept its own error before it threw plain data.
       if (error instanceof Error) failure = error
-      throw error
-    }
-  }
-  /** A drain waits for its end. */
-  const step = <T>(task: () => Promise<T>): Promise<T> => {
-    const ended = kept(task)
-    running = ended.catch(() => undefined)
-    return ended
+    })
+    return task
   }
   const { isHttpAllowed, addressPolicy } = ports
   const options = { ...definition, isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent }
@@ -97,10 +90,10 @@ export function createSessionSteps(
     create(signal) {
       looking = new AbortController()
       signal.addEventListener('abort', stopLooking)
-      return step(() => createSession(options, telling, { signal, looking: looking.signal }))
+      return step(createSession(options, telling, { signal, looking: looking.signal }))
     },
     stopLooking,
-    transfer: (signal) => step(() => transfer(signal)),
+    transfer: (signal) => step(transfer(signal)),
     async drain(reason) {
       await running
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })

@@ -1,16 +1,13 @@
-// What the journal holds: lists its sessions, takes one up again where its journal ends, gives one up.
+// A session of the journal: taken up again where its journal ends, given up, or its receipt.
 
 import { checkAddress } from '../core/address/address-policy.ts'
-import { invalid, isUploadError, summarize, UploadError } from '../core/errors.ts'
-import type { ErrorSummary, HttpStatusError } from '../core/errors.ts'
+import { invalid, isUploadError, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import { foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
-import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
-import { isReceived } from '../core/journal/ledger.ts'
+import type { FoldedJournal } from '../core/journal/fold-journal.ts'
+import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
-import { inBatches } from './in-batches.ts'
 import { makeReceipt, type DeliveryReceipt } from './receipt.ts'
 import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
@@ -19,28 +16,7 @@ import { driveSession } from './upload-session.ts'
 import type { Upload, UploadReport } from './upload.ts'
 import { checkVideoParams, videoProtocol, type FlowContext } from './videos.ts'
 
-/** One session of the journal, as far as it is known without driving it. */
-export interface SessionSummary {
-  readonly key: string
-  readonly flow: FlowName | undefined
-  /** `open`: something is left to do, and `resume` does it. `cancelling`: the service has yet to be told. */
-  readonly status: 'open' | 'cancelling' | FinalStatus
-  readonly sessionId: string | number | undefined
-  /** Every session of the service that a cancel ends: the newest, those that hold files of this upload, those left empty. */
-  readonly sessionIds: readonly (string | number)[]
-  /** Those of them that were left empty, and of which the service has yet to be told: `resume` does it. */
-  readonly leftSessionIds: readonly (string | number)[]
-  readonly beganAtMs: number | undefined
-  readonly bytes: number
-  readonly confirmedBytes: number
-  readonly filesTotal: number
-  readonly filesConfirmed: number
-  readonly filesFailed: number
-  /** After a cancel: whether the service was told. */
-  readonly isServiceTold?: boolean
-  /** The journal of this session cannot be read. */
-  readonly error?: ErrorSummary
-}
+export type { SessionSummary } from './session-list.ts'
 
 export interface ResumeOptions {
   /** Finds a file again. Default: the platform's own, by the place where it was found first. */
@@ -52,11 +28,6 @@ export interface ResumeOptions {
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
   /** For a session of `uplink.upload`: its protocol again, which no journal can hold. */
   readonly protocol?: Protocol
-}
-
-/** Oldest first. Takes no lease: sessions that another process drives are listed too. */
-export async function listSessions(context: FlowContext): Promise<SessionSummary[]> {
-  return inBatches(await context.journal.list(), (key) => summarizeSession(context, key))
 }
 
 /**
@@ -108,38 +79,6 @@ export async function receiptOf({ journal }: FlowContext, key: string): Promise<
   const records = await journal.read(key)
   checkKnown(key, records)
   return makeReceipt(records)
-}
-
-async function summarizeSession({ journal }: FlowContext, key: string): Promise<SessionSummary> {
-  let folded: FoldedJournal | undefined
-  let error: ErrorSummary | undefined
-  try {
-    folded = foldJournal(await journal.read(key))
-  } catch (reason) {
-    error = summarize(reason)
-  }
-  const { flow, sessionId, leftSessionIds = [], beganAt: beganAtMs, isServiceTold, ledger } = folded ?? {}
-  const { files = [], confirmedCount: filesConfirmed = 0, failedCount: filesFailed = 0 } = ledger ?? {}
-  const received = files.flatMap((file) => file.parts).filter(isReceived)
-  return {
-    sessionIds: sessionsOf(folded),
-    leftSessionIds,
-    key,
-    flow,
-    sessionId,
-    beganAtMs,
-    filesConfirmed,
-    filesFailed,
-    filesTotal: files.length,
-    status: folded === undefined ? 'open' : statusOf(folded),
-    bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
-    confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
-    ...given({ isServiceTold, error }),
-  }
-}
-
-function statusOf({ place }: FoldedJournal): SessionSummary['status'] {
-  return place === 'new' || place === 'creating' || place === 'created' ? 'open' : place
 }
 
 async function openSession({ journal, clock }: FlowContext, key: string): Promise<SessionRecord> {

@@ -27,7 +27,7 @@ export interface Telling {
   tellReplaced(event: SessionReplaced): void
   /** For how long bytes that went to the network a moment ago still count as moving, ms; else not above 0. */
   movesForMs(): number
-  /** Sends the last progress. */
+  /** Sends the progress as it is, after which no timer is left: the upload is over, or rests. */
   finish(): void
   progress(): UploadProgress
   files(): readonly UploadFileStatus[]
@@ -41,6 +41,7 @@ export function createTelling(options: {
   const { emitter, clock, record } = options
   let progress: Progress | undefined
   let toldAtMs = -Infinity
+  let trailing: unknown
   let deadlineMs = Infinity
   let deadlineOf: string | number | undefined
   let shortfallOf: string | number | undefined
@@ -59,7 +60,14 @@ export function createTelling(options: {
     }
   }
   const tellProgress = (isDue: boolean): void => {
-    if (!isDue && now() - toldAtMs < PROGRESS_EVERY_MS) return
+    const restMs = toldAtMs + PROGRESS_EVERY_MS - now()
+    if (!isDue && restMs > 0) {
+      // Nothing may follow, and then what came last is told late.
+      trailing ??= clock.setTimeout(() => tellProgress(true), restMs)
+      return
+    }
+    clock.clearTimeout(trailing)
+    trailing = undefined
     toldAtMs = now()
     const shown = snapshot()
     emitter.emit('progress', shown)
@@ -84,19 +92,10 @@ export function createTelling(options: {
   }
   const statusOf = (file: LedgerFile): UploadFileStatus => {
     const { fileIndex, name, sizeBytes: bytes, partCount: parts } = file.plan
-    const counts = progress?.file(fileIndex) ?? { sentBytes: 0, confirmedBytes: 0 }
-    return {
-      fileIndex,
-      name,
-      bytes,
-      parts,
-      sentBytes: counts.sentBytes,
-      confirmedBytes: counts.confirmedBytes,
-      state: shownState(file, counts.sentBytes),
-      ...given({ error: file.error }),
-    }
+    const { sentBytes, confirmedBytes } = progress?.file(fileIndex) ?? NOTHING
+    const state = shownState(file, sentBytes)
+    return { fileIndex, name, bytes, parts, sentBytes, confirmedBytes, state, ...given({ error: file.error }) }
   }
-  const nameOf = (unit: Unit): string => files()[unit.fileIndex]?.plan.name ?? ''
 
   return {
     begin() {
@@ -125,16 +124,10 @@ export function createTelling(options: {
           if (emitter.isHeard('file')) emitter.emit('file', statusOf(event.file))
           break
         case 'retry': {
-          const { unit, attempt, delayMs, error } = event
-          const { fileIndex, partNumber } = unit
-          emitter.emit('retry', {
-            fileIndex,
-            partNumber,
-            name: nameOf(unit),
-            attempt,
-            delayMs,
-            error: summarize(error),
-          })
+          const { attempt, delayMs } = event
+          const { fileIndex, partNumber } = event.unit
+          const name = files()[fileIndex]?.plan.name ?? ''
+          emitter.emit('retry', { fileIndex, partNumber, name, attempt, delayMs, error: summarize(event.error) })
           break
         }
         // `voided` is sent once more only to be sure: what was confirmed falls with the session alone. Of waits tells who

@@ -33,19 +33,21 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 }
 
 export function buildReport(options: ReportOptions): UploadReport {
-  const { output } = options
-  const error = output.error ?? output.journalError
+  const { status, error, journalError, isServiceTold } = options.output
   return {
-    status: output.status,
+    status,
     ...buildSnapshot(options),
-    ...(error === null ? {} : { error }),
-    ...(output.isServiceTold === null ? {} : { isServiceTold: output.isServiceTold }),
+    ...given({ error: error ?? journalError ?? undefined, isServiceTold: isServiceTold ?? undefined }),
   }
 }
 
 function fileReport(file: LedgerFile): FileReport {
   const { name, sizeBytes: bytes, partCount: parts } = file.plan
-  const status = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
   const verified = file.parts.every((part) => isReceived(part) && part.receipt?.isVerified === true)
-  return { name, bytes, parts, status, verified, ...given({ error: file.error }) }
+  return { name, bytes, parts, status: statusOf(file), verified, ...given({ error: file.error }) }
+}
+
+/** How a file ended, or that it has not. */
+export function statusOf({ state }: LedgerFile): FileReport['status'] {
+  return state === 'confirmed' || state === 'failed' ? state : 'unfinished'
 }

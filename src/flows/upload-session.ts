@@ -2,13 +2,13 @@
 // the protocol, and the engine. The flows call it with what differs between them.
 
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
-import { invariant, isUploadError, summarize } from '../core/errors.ts'
+import { invariant, isUploadError } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import type { DrainReason, UploadSessionEvent } from '../machines/session-data.ts'
 import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
-import { createEmitter, type Emitter } from './emitter.ts'
+import { createEmitter } from './emitter.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
@@ -34,10 +34,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const { key } = record
   const folded = record.folded()
   const beganAtMs = clock.monotonicNow()
-  const emitter: Emitter<UploadEvents> = createEmitter((error) => {
-    const message = `A listener of this upload threw: ${summarize(error).message}`
-    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
-  })
+  const emitter = createEmitter<UploadEvents>()
   const telling = createTelling({ emitter, clock, record })
   if (folded !== undefined) telling.begin()
   let shown: Outage | undefined
@@ -65,11 +62,11 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
   let late: unknown
-  const turnAway = (event: UploadSessionEvent): void => {
+  const want = (type: 'upload.pause' | 'upload.resume' | 'upload.cancel'): void => {
     clock.clearTimeout(late)
-    if (actor.getSnapshot().value === 'creating')
+    if (type !== 'upload.resume' && actor.getSnapshot().value === 'creating')
       late = clock.setTimeout(() => send({ type: 'create.late' }), CREATE_WITHIN_MS)
-    send(event)
+    send({ type })
   }
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
@@ -80,7 +77,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         const state = stateName(snapshot)
         if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state
-        if (snapshot.status === 'done') telling.finish()
+        if (snapshot.status === 'done' || state === 'paused') telling.finish()
         emitter.emit('state', { state })
         if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
@@ -109,13 +106,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,
-    pause: () => turnAway({ type: 'upload.pause' }),
-    resume() {
-      clock.clearTimeout(late)
-      send({ type: 'upload.resume' })
-    },
+    pause: () => want('upload.pause'),
+    resume: () => want('upload.resume'),
     cancel() {
-      turnAway({ type: 'upload.cancel' })
+      want('upload.cancel')
       steps.stopLooking()
       return finished
     },

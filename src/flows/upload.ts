@@ -119,11 +119,7 @@ export class UploadFailedError extends UploadError {
   readonly report: UploadReport
 
   constructor(code: UploadErrorCode, message: string, report: UploadReport, cause?: unknown) {
-    super(
-      code,
-      message,
-      cause === undefined ? {} : { cause, ...(isUploadError(cause) ? { details: cause.details } : {}) },
-    )
+    super(code, message, { cause, details: isUploadError(cause) ? cause.details : {} })
     this.name = 'UploadFailedError'
     this.report = report
   }

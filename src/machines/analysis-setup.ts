@@ -73,7 +73,8 @@ export const setUpAnalysis = () =>
       hasToSubmit: ({ context }) => context.shouldSubmit,
       isWorthRepeating: ({ context }, params: { reason: unknown }) =>
         isDoubtful(params.reason) && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
-      isVerdict: (_, params: { result: PollResult; is: PollResult['verdict'] }) => params.result.verdict === params.is,
+      isCompleted: (_, { verdict }: PollResult) => verdict === 'completed',
+      isFailed: (_, { verdict }: PollResult) => verdict === 'failed',
     },
   })
 

@@ -3,17 +3,11 @@
 //
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
-import type { PollResult } from './analysis-data.ts'
 import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
 import { known } from './setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output
-
-const isVerdict =
-  (is: PollResult['verdict']) =>
-  ({ event }: { event: { output: PollResult } }) => ({ result: event.output, is })
-const keepPolled = { type: 'keepPolled', params: resultOf<PollResult> } as const
 
 /** The machine. What it needs is provided with `provide({ actors })`; `setUpAnalysis` says what each actor promises. */
 export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
@@ -94,9 +88,17 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         src: 'polling',
         input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: [
-          { guard: { type: 'isVerdict', params: isVerdict('completed') }, target: 'completed', actions: keepPolled },
-          { guard: { type: 'isVerdict', params: isVerdict('failed') }, target: 'failed', actions: keepPolled },
-          { target: 'deadline', actions: keepPolled },
+          {
+            guard: { type: 'isCompleted', params: resultOf },
+            target: 'completed',
+            actions: { type: 'keepPolled', params: resultOf },
+          },
+          {
+            guard: { type: 'isFailed', params: resultOf },
+            target: 'failed',
+            actions: { type: 'keepPolled', params: resultOf },
+          },
+          { target: 'deadline', actions: { type: 'keepPolled', params: resultOf } },
         ],
         onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
       },

@@ -3,6 +3,7 @@
 import { assign } from 'xstate'
 
 import type { ErrorSummary } from '../core/errors.ts'
+import { finalStatusOf } from '../core/journal/fold-journal.ts'
 import type { FinalStatus } from '../core/journal/journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
@@ -70,7 +71,7 @@ export const setUpSession = () =>
         isServiceTold: params.isServiceTold,
         status: 'cancelled' as const,
       })),
-      concludeFromJournal: assign({ status: ({ context }) => finalStatusOf(context.place) }),
+      concludeFromJournal: assign({ status: ({ context }) => finalStatusOf(context.place) ?? null }),
       refuseJournal: assign({
         status: 'failed',
         error: {
@@ -82,7 +83,7 @@ export const setUpSession = () =>
     guards: {
       isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
-      isSettled: ({ context }) => finalStatusOf(context.place) !== null,
+      isSettled: ({ context }) => finalStatusOf(context.place) !== undefined,
       hasSession: ({ context }) => context.sessionId !== null,
       isRunIntended: ({ context }) => context.intent === 'run',
       isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
@@ -119,8 +120,4 @@ export function outputOf(context: UploadSessionContext): UploadSessionOutput {
 /** The status of a transfer that did not bring every file home. */
 function statusCutShort(confirmedCount: number): FinalStatus {
   return confirmedCount > 0 ? 'partial' : 'failed'
-}
-
-function finalStatusOf(place: MachineInput['place']): FinalStatus | null {
-  return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? null : place
 }

@@ -183,14 +183,15 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
         await expect.poll(() => held.length, { timeout: 10_000 }).toBeGreaterThan(0)
         await held.shift()!()
         await expect.poll(() => confirmed.count(), { timeout: 10_000 }).toBe(count)
+        // Progress is told a few times a second, and then as it is: a quarter that nothing follows is told of.
+        if (count % 2 === 0 && count < names.length)
+          await page.waitForSelector(`[role=status]:has-text("uploading: ${String(count)}")`)
       }
       await page.waitForSelector('[role=status]:has-text("confirmed: 8 of 8 confirmed")')
 
       const heard = await page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard)
       const counts = heard.flatMap((words) => /^uploading: (\d+)/.exec(words)?.[1] ?? [])
-      // Progress is told a few times a second, so that a quarter that is over at once may not be told of; nothing between is.
-      expect(counts[0]).toBe('0')
-      expect(counts).toEqual(['0', '2', '4', '6'].filter((quarter) => counts.includes(quarter)))
+      expect([...new Set(counts)]).toEqual(['0', '2', '4', '6'])
     })
 
     test('refuses what is no clip, and does not deliver twice what is delivered', async () => {

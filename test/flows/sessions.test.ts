@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
-import { listSessions } from '../../src/flows/sessions.ts'
-import type { FlowContext } from '../../src/flows/videos.ts'
+import { listSessions } from '../../src/flows/session-list.ts'
 
 it('lists a thousand sessions without reading them all at once', async () => {
   const journal = memoryJournal()
@@ -25,7 +24,7 @@ it('lists a thousand sessions without reading them all at once', async () => {
     return records
   }
 
-  const listed = await listSessions({ journal: { ...journal, read } } as unknown as FlowContext)
+  const listed = await listSessions({ journal: { ...journal, read } })
 
   expect(listed.map(({ key, status }) => [key, status])).toEqual(keys.map((key) => [key, 'open']))
   expect(most).toBeGreaterThan(1)

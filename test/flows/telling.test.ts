@@ -1,6 +1,6 @@
 // What an upload tells its host of addresses that will not live long enough: early, and only where it is so.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
@@ -48,7 +48,7 @@ async function uploading({ lifeMs, skewMs = 0 }: { readonly lifeMs: number; read
     telling.take({ type: 'attemptEnded', unit: UNIT })
     sentBytes = 0
   }
-  return { move, stall, told, record, telling }
+  return { move, stall, told, record, telling, clock, emitter }
 }
 
 it('a shortfall is announced long before the addresses die, with the time that is needed and the time that there is', async () => {
@@ -99,4 +99,36 @@ it('progress counts what an earlier life delivered of a part, so that it ends at
   telling.take({ type: 'received', unit: { ...UNIT, start: acceptedEnd }, attempt: 1, isVerified: false })
 
   expect(telling.progress()).toMatchObject({ confirmedBytes: PLAN.sizeBytes, sentBytes: PLAN.sizeBytes })
+})
+
+describe('progress is told a few times a second', () => {
+  const send = (sentBytes: number) => ({ type: 'sent', unit: UNIT, sentBytes }) as const
+  async function heard() {
+    const rig = await uploading({ lifeMs: HOUR_MS })
+    const sent: number[] = []
+    rig.emitter.on('progress', ({ sentBytes }) => sent.push(sentBytes))
+    await rig.clock.advance(1_000)
+    return { ...rig, sent }
+  }
+
+  it('and where nothing follows, what came last is told too', async () => {
+    const { telling, clock, sent } = await heard()
+
+    for (const bytes of [1, 2, 3]) telling.take(send(bytes))
+    expect(sent).toEqual([1])
+    await clock.advance(199)
+    expect(sent).toEqual([1])
+    await clock.advance(1)
+    expect(sent).toEqual([1, 3])
+    await clock.advance(10_000)
+    expect([sent, clock.pending]).toEqual([[1, 3], 0])
+  })
+
+  it('without a timer that is left when all is told at once, or over', async () => {
+    const { telling, clock, sent } = await heard()
+
+    for (const bytes of [1, 2]) telling.take(send(bytes))
+    telling.finish()
+    expect([sent, clock.pending]).toEqual([[1, 2], 0])
+  })
 })

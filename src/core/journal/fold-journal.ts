@@ -133,6 +133,11 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
   }
 }
 
+/** How the session ended; undefined: it has not. */
+export function finalStatusOf(place: JournalPlace): FinalStatus | undefined {
+  return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? undefined : place
+}
+
 /** A create is asked for, and its result is not known: if nothing more is heard of it, it may have made a session. */
 export function isAsked({ place, isReplacing }: FoldedJournal): boolean {
   return place === 'creating' || isReplacing

@@ -7,6 +7,8 @@ import { hasSlept } from './suspend.ts'
 export interface TimeLimit {
   /** Fires with ERR_UPLOAD_TIMEOUT when the time is up. */
   readonly signal: AbortSignal
+  /** From now on so long, ms, instead of what was left. */
+  restart(limitMs: number): void
   /** Leaves no timer behind. Must be called in the end. */
   end(): void
 }
@@ -20,7 +22,9 @@ export function createTimeLimit(
 ): TimeLimit {
   const controller = new AbortController()
   let timer: unknown
+  const end = (): void => clock.clearTimeout(timer)
   const arm = (): void => {
+    end()
     const dueMs = clock.monotonicNow() + limitMs
     timer = clock.setTimeout(() => {
       if (hasSlept(clock, dueMs)) arm()
@@ -28,5 +32,9 @@ export function createTimeLimit(
     }, limitMs)
   }
   arm()
-  return { signal: controller.signal, end: () => clock.clearTimeout(timer) }
+  const restart = (ms: number): void => {
+    limitMs = ms
+    arm()
+  }
+  return { signal: controller.signal, restart, end }
 }

@@ -1,0 +1,65 @@
+// What the journal holds: its sessions, as far as they are known without driving them.
+
+import { summarize, type ErrorSummary } from '../core/errors.ts'
+import { given } from '../core/given.ts'
+import { finalStatusOf, foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
+import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
+import { isReceived } from '../core/journal/ledger.ts'
+import type { Journal } from '../core/ports.ts'
+import { inBatches } from './in-batches.ts'
+
+/** One session of the journal, as far as it is known without driving it. */
+export interface SessionSummary {
+  readonly key: string
+  readonly flow: FlowName | undefined
+  /** `open`: something is left to do, and `resume` does it. `cancelling`: the service has yet to be told. */
+  readonly status: 'open' | 'cancelling' | FinalStatus
+  readonly sessionId: string | number | undefined
+  /** Every session of the service that a cancel ends: the newest, those that hold files of this upload, those left empty. */
+  readonly sessionIds: readonly (string | number)[]
+  /** Those of them that were left empty, and of which the service has yet to be told: `resume` does it. */
+  readonly leftSessionIds: readonly (string | number)[]
+  readonly beganAtMs: number | undefined
+  readonly bytes: number
+  readonly confirmedBytes: number
+  readonly filesTotal: number
+  readonly filesConfirmed: number
+  readonly filesFailed: number
+  /** After a cancel: whether the service was told. */
+  readonly isServiceTold?: boolean
+  /** The journal of this session cannot be read. */
+  readonly error?: ErrorSummary
+}
+
+/** Oldest first. Takes no lease: sessions that another process drives are listed too. */
+export async function listSessions({ journal }: { readonly journal: Journal }): Promise<SessionSummary[]> {
+  return inBatches(await journal.list(), (key) => summarizeSession(journal, key))
+}
+
+async function summarizeSession(journal: Journal, key: string): Promise<SessionSummary> {
+  let folded: FoldedJournal | undefined
+  let error: ErrorSummary | undefined
+  try {
+    folded = foldJournal(await journal.read(key))
+  } catch (reason) {
+    error = summarize(reason)
+  }
+  const { flow, sessionId, leftSessionIds = [], beganAt: beganAtMs, isServiceTold, ledger } = folded ?? {}
+  const { files = [], confirmedCount: filesConfirmed = 0, failedCount: filesFailed = 0 } = ledger ?? {}
+  const received = files.flatMap((file) => file.parts).filter(isReceived)
+  return {
+    sessionIds: sessionsOf(folded),
+    leftSessionIds,
+    key,
+    flow,
+    sessionId,
+    beganAtMs,
+    filesConfirmed,
+    filesFailed,
+    filesTotal: files.length,
+    status: folded?.place === 'cancelling' ? 'cancelling' : (finalStatusOf(folded?.place ?? 'new') ?? 'open'),
+    bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
+    confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
+    ...given({ isServiceTold, error }),
+  }
+}
