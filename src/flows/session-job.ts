@@ -80,8 +80,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       await register(files, isRepeat, signal)
     } catch (error) {
       if (!isFileRefusal(error)) throw error
-      const [only] = files
-      if (files.length === 1 && only !== undefined) await failFile(only, error)
+      const [first, ...others] = files
+      if (first && others.length === 0) await failFile(first, error)
       // After a 2xx without all names the service may know them all.
       else for (const file of files) await registerOrFail([file], isRepeat || isReply(error), signal)
     }
@@ -132,7 +132,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       const batch: LedgerFile[] = []
       // Names of an earlier life go in a batch of their own: only they may be overwritten.
       let isRepeat = false
-      while (isPlannedNoMore(ledger.files[firstPlanned])) firstPlanned += 1
+      while (firstPlanned < ledger.files.length && ledger.files[firstPlanned]?.state !== 'planned') firstPlanned += 1
       for (let at = firstPlanned; at < ledger.files.length && batch.length < protocol.traits.batchSize; at += 1) {
         const file = ledger.files[at]
         if (file?.state !== 'planned') continue
@@ -161,10 +161,6 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       await endLeftSessions(options)
     },
   }
-}
-
-function isPlannedNoMore(file: LedgerFile | undefined): boolean {
-  return file !== undefined && file.state !== 'planned'
 }
 
 function receiptsOf(file: LedgerFile) {
