@@ -1,10 +1,13 @@
-// One try of one call: its own abort, its own deadline, and a clear word on how it ended. It decides nothing.
+// One try of one call: the request that carries it, its deadline, and a clear word on how it ended. It decides nothing.
 
-import { TransportError, UploadError, isUploadError, summarize } from '../core/errors.ts'
-import type { Clock, Transport, TransportReply } from '../core/ports.ts'
+import { TransportError, UploadError, summarize } from '../core/errors.ts'
+import { given } from '../core/given.ts'
+import type { Clock, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
+import type { OperationKind } from './contract.ts'
 import type { CredentialHeader } from './credentials.ts'
 import { showable } from './reply.ts'
-import type { OperationKind } from './contract.ts'
+import { sendOnce } from './send-once.ts'
+import { classOfStatus } from './status.ts'
 
 /** A call as it goes to the transport, but for its credential. */
 export interface ServiceCall {
@@ -26,53 +29,45 @@ export interface AttemptPorts {
   readonly maxReplyBytes: number
 }
 
-/** Sends a call once: an answer, or why none came. Rejects with the signal's reason when aborted; leaves no timer and no listener behind. */
+/** Sends a call once: an answer, or why none came. Rejects with the signal's reason when aborted. */
 export async function attemptCall(
   ports: AttemptPorts,
   call: ServiceCall,
   options: { readonly credential: CredentialHeader; readonly isFreshConnection: boolean; readonly signal: AbortSignal },
 ): Promise<TransportReply | TransportError> {
-  const { transport, clock, timeoutMs } = ports
+  const { timeoutMs, maxReplyBytes } = ports
+  const { method, url, body: bytes } = call
   const { credential, signal } = options
-  signal.throwIfAborted()
-  const controller = new AbortController()
-  const follow = (): void => controller.abort(signal.reason)
-  signal.addEventListener('abort', follow, { once: true })
-  const timer = clock.setTimeout(() => controller.abort(new Error('The deadline of this attempt passed.')), timeoutMs)
-  const request = {
-    method: call.method,
-    url: call.url,
-    headers: {
-      accept: 'application/json',
-      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      [credential.name]: credential.value,
-    },
-    ...(call.body === undefined ? {} : { body: { kind: 'bytes' as const, bytes: call.body } }),
-    signal: controller.signal,
-    maxReplyBytes: ports.maxReplyBytes,
-    ...(options.isFreshConnection ? { isFreshConnection: true } : {}),
+  const type = bytes === undefined ? {} : { 'content-type': 'application/json' }
+  const request: TransportRequest = {
+    method,
+    url,
+    signal,
+    maxReplyBytes,
+    headers: { accept: 'application/json', ...type, [credential.name]: credential.value },
+    ...given({
+      body: bytes && ({ kind: 'bytes', bytes } as const),
+      isFreshConnection: options.isFreshConnection || undefined,
+    }),
   }
-  try {
-    return await transport.send(request)
-  } catch (error) {
+  const words = `The service gave no answer when asked to ${call.words}`
+  const outcome = await sendOnce(ports, request, { timeoutMs, words }).catch((error: unknown) => {
     signal.throwIfAborted()
-    if (isTransportError(error)) return error
-    if (!controller.signal.aborted) throw brokenTransport(error, call, credential)
-    const message = `The service gave no answer within ${timeoutMs / 1000} s when asked to ${call.words}.`
-    const ending = transport.endingOf(request)
-    return new TransportError('ERR_UPLOAD_TIMEOUT', message, {
-      ending,
-      phase: ending === 'neverWhole' ? 'send' : 'answer',
-    })
-  } finally {
-    clock.clearTimeout(timer)
-    signal.removeEventListener('abort', follow)
-  }
+    throw brokenTransport(error, call, credential)
+  })
+  // Of a success all must be there: what broke off may be the page of a proxy as well as what was asked for.
+  const isBroken =
+    'status' in outcome &&
+    outcome.isBodyCut &&
+    outcome.body.length < maxReplyBytes &&
+    classOfStatus(outcome.status) === 'success'
+  return isBroken ? brokenOff() : outcome
 }
 
-/** Also true for an error of another copy of the package. */
-function isTransportError(error: unknown): error is TransportError {
-  return isUploadError(error) && 'ending' in error && 'phase' in error
+/** What counts as an answer that uses up a try: the host is there. It was the doing of a proxy, or of the service. */
+function brokenOff(): TransportError {
+  const how = { ending: 'doubtful', phase: 'answer', isUnreadable: true } as const
+  return new TransportError('ERR_UPLOAD_NETWORK', 'The answer broke off.', how)
 }
 
 function brokenTransport(error: unknown, call: ServiceCall, credential: CredentialHeader): UploadError {

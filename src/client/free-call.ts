@@ -4,7 +4,7 @@ import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { OperationKind } from './contract.ts'
 import { readJson } from './reply.ts'
-import type { Caller } from './repeat.ts'
+import type { Caller } from './caller.ts'
 import type { FreeCallOptions } from './operations.ts'
 
 const METHODS: Readonly<Record<string, OperationKind>> = {

@@ -28,7 +28,7 @@ import { isId, isWireObject, shownField } from './contract/fields.ts'
 import { confirmFileToWire, videoUploadFromWire, videoUploadToWire } from './contract/videos.ts'
 import { bytesOf, callFreely } from './free-call.ts'
 import { readJson, refuseEcho, serviceWords, showNames } from './reply.ts'
-import type { CallResult, Caller } from './repeat.ts'
+import type { CallResult, Caller } from './caller.ts'
 import type { CallOptions, ServiceClient } from './operations.ts'
 
 interface Sent {

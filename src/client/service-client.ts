@@ -9,7 +9,8 @@ import { createCredentialHolder } from './credentials.ts'
 import type { BearerHeader, Credentials } from './credentials.ts'
 import { createOperations } from './operation-calls.ts'
 import type { ServiceClient } from './operations.ts'
-import { createCaller } from './repeat.ts'
+import { createCaller } from './caller.ts'
+import { routes } from './contract/routes.ts'
 
 export interface ServiceClientOptions {
   /** `https://host` with any path; no user, query or fragment. */
@@ -56,7 +57,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     invalid('bearerHeader is unknown: give Authorization or Authentication.')
   const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
-  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs }
+  const list = routes['requestedAnalyses.list']
+  const question = Object.assign({ operation: list.path, url: baseUrl.resolve(list.path) }, list)
+  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question }
   const caller = createCaller({ ...options, ...settings, credentials, host: baseUrl.host })
   return createOperations(baseUrl, caller)
 }

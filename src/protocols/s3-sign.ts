@@ -1,5 +1,6 @@
 // What an S3-compatible store is asked for is signed by the host: each try anew, with the patience that a call has.
 
+import { createDeadline } from '../client/deadline.ts'
 import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
 import { isPublicHost } from '../core/address/public-host.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
@@ -54,26 +55,34 @@ export async function signPart(
   signal: AbortSignal,
 ): Promise<S3SignedRequest> {
   const { tries = DEFAULT_TRIES, clock, random } = ports
-  const limitMs = timeoutOf(ports)
   for (let attempt = 1; ; attempt += 1) {
-    const deadline = createDeadline(clock, limitMs, notSigned(request, `nothing for ${limitMs / 1000} s.`), signal)
     try {
-      return await signFor(ports, request, deadline.signal)
+      return await signWithin(ports, request, signal)
     } catch (error) {
       if (!isSigning(error) || attempt >= tries) throw error
-    } finally {
-      deadline.end()
     }
     await sleep(clock, backoffMs({ attempt, random }), signal)
   }
 }
 
-/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
-export async function signFor(
+/** Asks the host once, for as long as one try may take. */
+export async function signWithin(
   ports: S3CallPorts,
   request: S3SignRequest,
   signal: AbortSignal,
 ): Promise<S3SignedRequest> {
+  const limitMs = timeoutOf(ports)
+  const tooLate = notSigned(request, `nothing for ${limitMs / 1000} s.`)
+  const deadline = createDeadline(ports.clock, limitMs, tooLate, signal)
+  try {
+    return await signFor(ports, request, deadline.signal)
+  } finally {
+    deadline.end()
+  }
+}
+
+/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
+async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<S3SignedRequest> {
   let signed: S3SignedRequest
   try {
     // A signer that does not listen to the signal must not keep us.
@@ -101,20 +110,4 @@ export function isSigning(error: unknown): boolean {
 
 export function timeoutOf({ callTimeoutMs = 30_000 }: S3CallPorts): number {
   return callTimeoutMs
-}
-
-/** The signal of one try: the caller's, or `tooLate` when the time is up. */
-export function createDeadline(clock: Clock, limitMs: number, tooLate: UploadError, signal: AbortSignal) {
-  const controller = new AbortController()
-  const follow = (): void => controller.abort(signal.reason)
-  if (signal.aborted) follow()
-  signal.addEventListener('abort', follow, { once: true })
-  const timer = clock.setTimeout(() => controller.abort(tooLate), limitMs)
-  return {
-    signal: controller.signal,
-    end() {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', follow)
-    },
-  }
 }

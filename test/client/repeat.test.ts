@@ -9,7 +9,8 @@ import {
   makeHostKnown,
   rejection,
 } from './client-under-test.ts'
-import type { ScriptedReply } from '../helpers/scripted-transport.ts'
+import type { HostWait } from '../../src/core/ports.ts'
+import type { ScriptedReply, ScriptedRequest } from '../helpers/scripted-transport.ts'
 import type { ClientUnderTest } from './client-under-test.ts'
 
 /** With dice at 0.5 the waits are half of 500, 1,000, 2,000, 4,000 and 8,000 ms. */
@@ -129,17 +130,27 @@ describe('Retry-After', () => {
   })
 })
 
-/** Answers every try with this until the call is over; how long each was waited for, ms. */
-async function answerAll(subject: ClientUnderTest, failure: Promise<unknown>, reply: ScriptedReply): Promise<number[]> {
+/** Ends every try in this way until the call is over; how long each was waited for, ms. */
+async function endAll(
+  subject: ClientUnderTest,
+  failure: Promise<unknown>,
+  end: (request: ScriptedRequest) => void,
+): Promise<number[]> {
   const state = { isOver: false }
   void failure.then(() => (state.isOver = true))
   for (const waits: number[] = []; ;) {
-    await answerNext(subject, reply)
+    end(await subject.transport.next())
     await subject.clock.advance(0)
     if (state.isOver) return waits
-    waits.push(subject.clock.nextDueInMs!)
-    await subject.clock.advance(waits.at(-1)!)
+    const waitMs = subject.clock.nextDueInMs
+    if (waitMs === undefined || subject.transport.waitingCount > 0) continue
+    waits.push(waitMs)
+    await subject.clock.advance(waitMs)
   }
+}
+
+async function answerAll(subject: ClientUnderTest, failure: Promise<unknown>, reply: ScriptedReply): Promise<number[]> {
+  return endAll(subject, failure, (request) => request.reply(reply))
 }
 
 describe.each([429, 502, 503, 504])('a service that answers %i to everything', (status) => {
@@ -205,7 +216,7 @@ describe('a create', () => {
     expect(await session).toStrictEqual({ id: 's-1', sessionId: 's-1' })
   })
 
-  it.each([408, 500, 502, 504])('is repeated after %i and tells of a possible orphan', async (status) => {
+  it.each([408, 500])('is repeated after %i and tells of a possible orphan', async (status) => {
     const subject = clientUnderTest()
     const session = subject.client.mocapSessions.create(aMocapSession)
     await answerNext(subject, { status })
@@ -215,15 +226,73 @@ describe('a create', () => {
     expect(await session).toStrictEqual({ id: 's-1', sessionId: 's-1', hasPossibleOrphan: true })
   })
 
-  it('is repeated when no answer came, and tells of a possible orphan', async () => {
-    const subject = clientUnderTest()
-    const segment = subject.client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'LHA' })
-    ;(await subject.transport.next()).fail({ phase: 'answer' })
-    await subject.clock.advance(250)
-    await answerNext(subject, { status: 200, body: { analysis_segment_id: 9 } })
+  it.each([200, 401, 403, 404, 500])(
+    'is repeated after an answer that was lost when the service answers %i to a harmless question, and tells of a possible orphan',
+    async (status) => {
+      const subject = clientUnderTest()
+      await makeHostKnown(subject)
+      const segment = subject.client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'LHA' })
+      ;(await subject.transport.next()).fail({ phase: 'answer' })
+      await subject.clock.advance(250)
+      await answerNext(subject, { status })
+      await answerNext(subject, { status: 200, body: { analysis_segment_id: 9 } })
 
-    expect(await segment).toStrictEqual({ analysisSegmentId: 9, hasPossibleOrphan: true })
-  })
+      expect(await segment).toStrictEqual({ analysisSegmentId: 9, hasPossibleOrphan: true })
+      expect(subject.transport.sent.slice(1).map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toEqual([
+        ...['POST /player_group_segments', 'GET /requested_analyses', 'POST /player_group_segments'],
+      ])
+    },
+  )
+
+  it.each([502, 504, 'connection lost'] as const)(
+    'leaves one possible orphan, however long the service is away (%s)',
+    async (how) => {
+      const subject = clientUnderTest()
+      await makeHostKnown(subject)
+      const waits: HostWait[] = []
+      const session = subject.client.mocapSessions.create(aMocapSession, {
+        onWaiting: (wait) => wait && waits.push(wait),
+      })
+      while (subject.clock.monotonicNow() < 600_000) {
+        const request = await subject.transport.next()
+        if (typeof how === 'number') request.reply({ status: how })
+        else request.fail({ phase: 'answer' })
+        await subject.clock.advance(0)
+        await subject.clock.advance(subject.clock.nextDueInMs ?? 0)
+      }
+      await answerNext(subject, { status: 200, body: [] })
+      await answerNext(subject, created)
+
+      expect(await session).toMatchObject({ sessionId: 's-1', hasPossibleOrphan: true })
+      expect(subject.transport.sent.filter(({ method }) => method === 'POST')).toHaveLength(2)
+      expect(waits.length).toBeGreaterThan(10)
+      for (const wait of waits)
+        expect(wait).toMatchObject({
+          ...{ operation: 'mocapSessions.create', isDoubtful: true, sinceMs: waits[0]!.sinceMs },
+          giveUpAtMs: waits[0]!.giveUpAtMs,
+        })
+    },
+  )
+
+  it.each([502, 504, 'connection lost'] as const)(
+    'is given up in its time while the service is away, and says that it is doubtful (%s)',
+    async (how) => {
+      const subject = clientUnderTest({ giveUpAfterMs: 600_000 })
+      await makeHostKnown(subject)
+      const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+      const tries = await endAll(subject, failure, (request) =>
+        typeof how === 'number' ? request.reply({ status: how }) : request.fail({ phase: 'answer' }),
+      )
+
+      expect(await failure).toMatchObject({
+        code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+        details: { operation: 'mocapSessions.create', isDoubtful: true, forMs: 600_000, attempts: 1 },
+      })
+      expect(tries.length).toBeGreaterThan(10)
+      expect(subject.transport.sent.filter(({ method }) => method === 'POST')).toHaveLength(1)
+      expect(subject.clock.monotonicNow()).toBe(600_000)
+    },
+  )
 
   it('says that it is doubtful when a later try is refused', async () => {
     const subject = clientUnderTest()
@@ -238,27 +307,22 @@ describe('a create', () => {
     })
   })
 
-  it.each([502, 504])('leaves no more orphans than it has retries, after %i too', async (status) => {
-    const subject = clientUnderTest({ retries: 3 })
-    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+  it.each([502, 504, 'connection lost'] as const)(
+    'leaves no more orphans than it has retries where all else is answered (%s)',
+    async (how) => {
+      const subject = clientUnderTest({ retries: 3 })
+      await makeHostKnown(subject)
+      const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+      await endAll(subject, failure, (request) => {
+        if (request.method === 'GET') request.reply({ status: 200, body: [] })
+        else if (typeof how === 'number') request.reply({ status: how })
+        else request.fail({ phase: 'answer' })
+      })
 
-    expect(await answerAll(subject, failure, { status })).toHaveLength(3)
-    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { isDoubtful: true, status } })
-  })
-
-  it('leaves no more orphans than it has retries', async () => {
-    const subject = clientUnderTest({ retries: 1 })
-    await makeHostKnown(subject)
-    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
-    ;(await subject.transport.next()).fail({ phase: 'answer' })
-    await subject.clock.advance(250)
-    ;(await subject.transport.next()).fail({ phase: 'answer' })
-
-    expect(await failure).toMatchObject({
-      code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
-      details: { isDoubtful: true, attempts: 2 },
-    })
-  })
+      expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', details: { isDoubtful: true } })
+      expect(subject.transport.sent.filter(({ method }) => method === 'POST')).toHaveLength(4)
+    },
+  )
 })
 
 describe('a success whose body broke off', () => {
@@ -345,6 +409,7 @@ it.each(['fails', 'gives what is no credential'])(
     const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
     ;(await subject.transport.next()).fail({ phase: 'answer' })
     await subject.clock.advance(250)
+    await answerNext(subject, { status: 200 })
     await answerNext(subject, { status: 401 })
 
     expect(await failure).toMatchObject({ details: { isDoubtful: true } })
@@ -381,7 +446,7 @@ describe('a requested analysis', () => {
     ;(await subject.transport.next()).fail({ phase: 'connect' })
     await subject.clock.advance(250)
     await answerNext(subject, { status: 503 })
-    await subject.clock.advance(250)
+    await subject.clock.advance(500)
     await answerNext(subject, { status: 201, body: { id: 5 } })
 
     expect(await analysis).toStrictEqual({ id: 5 })
@@ -459,9 +524,11 @@ describe('a host that is not there', () => {
     const confirmed = confirm(subject)
     for (let round = 0; round < 4; round += 1) {
       ;(await subject.transport.next()).fail({ phase: 'connect' })
-      await subject.clock.advance(250)
+      await subject.clock.advance(0)
+      await subject.clock.advance(subject.clock.nextDueInMs!)
       await answerNext(subject, { status: 500 })
-      await subject.clock.advance(30_000)
+      await subject.clock.advance(0)
+      await subject.clock.advance(subject.clock.nextDueInMs!)
     }
     await answerNext(subject, { status: 200 })
 

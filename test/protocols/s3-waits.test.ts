@@ -14,7 +14,17 @@ import { SMALL } from './s3-rig.ts'
 const MINUTE_MS = 60_000
 const files = ['a.bin', 'b.bin'].map((name) => ({ source: bytesSource(name, new Uint8Array([1, 2, 3])) }))
 
-type Calls = (operation: S3SignRequest['operation'], nth: number) => Answer | undefined
+/** How a try ends without an answer. */
+type Missing = 'no connection' | 'connection lost' | 'redirect refused'
+type Calls = (operation: S3SignRequest['operation'], nth: number) => Answer | Missing | undefined
+
+function missing(how: Missing): TransportError {
+  if (how === 'no connection') {
+    return new TransportError('ERR_UPLOAD_NETWORK', 'No connection', { phase: 'connect', ending: 'neverWhole' })
+  }
+  const code = how === 'redirect refused' ? 'ERR_UPLOAD_REDIRECT_REFUSED' : 'ERR_UPLOAD_NETWORK'
+  return new TransportError(code, 'Lost', { phase: 'answer', ending: 'doubtful' })
+}
 
 /** A store that answers what `calls` says to the nth call of an operation, and as it should where that is nothing. */
 function storeOf(calls: Calls, onPart: () => unknown = () => undefined) {
@@ -41,7 +51,9 @@ function storeOf(calls: Calls, onPart: () => unknown = () => undefined) {
         const how = { phase: 'connect', ending: 'neverWhole' } as const
         return Promise.reject(new TransportError('ERR_UPLOAD_NETWORK', 'No connection', how))
       }
-      const { status, body = '', headers = {} } = calls(operation, nth) ?? good(operation, nth)
+      const answer = calls(operation, nth) ?? good(operation, nth)
+      if (typeof answer === 'string') return Promise.reject(missing(answer))
+      const { status, body = '', headers = {} } = answer
       const reply: TransportReply = { status, headers, body: new TextEncoder().encode(body), isBodyCut: false }
       return Promise.resolve(reply)
     },
@@ -70,6 +82,51 @@ function storeOf(calls: Calls, onPart: () => unknown = () => undefined) {
   }
   return { ...rig, line, asked, start, until }
 }
+
+/** Every way in which a store is away. */
+const AWAY = [429, 502, 503, 504, 'no connection', 'connection lost'] as const
+
+describe.each(['create', 'complete'] as const)('a store that is away for ten minutes at a %s', (step) => {
+  it.each(AWAY)('costs no file (%s)', async (how) => {
+    const line = { isBack: false }
+    const store = storeOf((operation) =>
+      line.isBack || (operation !== step && operation !== 'head')
+        ? undefined
+        : typeof how === 'number'
+          ? { status: how }
+          : how,
+    )
+    store.clock.setTimeout(() => (line.isBack = true), 10 * MINUTE_MS)
+    const { upload, waits } = store.start(files.slice(0, 1))
+
+    const isOrphan = step === 'create' && (how === 502 || how === 504 || how === 'connection lost')
+    expect(await store.settled(upload.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: isOrphan })
+    expect(waits.length).toBeGreaterThan(10)
+    expect(store.clock.monotonicNow()).toBeGreaterThanOrEqual(10 * MINUTE_MS)
+    if (isOrphan) expect(store.asked.filter((operation) => operation === 'create')).toHaveLength(2)
+  })
+
+  it.each(AWAY)('is given up in its time (%s)', async (how) => {
+    const store = storeOf((operation) =>
+      operation !== step && operation !== 'head' ? undefined : typeof how === 'number' ? { status: how } : how,
+    )
+    const { upload } = store.start(files.slice(0, 1))
+    const { error } = await store.settled(endOf(upload))
+
+    const failed = step === 'create' ? { code: 'ERR_UPLOAD_HOST_UNREACHABLE' } : {}
+    expect(error).toMatchObject({ ...failed, report: { status: 'failed' } })
+    expect(store.clock.monotonicNow()).toBe(60 * MINUTE_MS)
+    expect(store.clock.pending).toBe(0)
+  })
+})
+
+it('goes to the end at once where the platform refused a redirect of the store', async () => {
+  const store = storeOf((operation) => (operation === 'create' ? 'redirect refused' : undefined))
+  const { error } = await store.settled(endOf(store.start().upload))
+
+  expect(error).toMatchObject({ code: 'ERR_UPLOAD_REDIRECT_REFUSED' })
+  expect(store.clock.monotonicNow()).toBeLessThan(MINUTE_MS)
+})
 
 describe('a store that is out of reach for ten minutes', () => {
   it('when the uploads are created is waited for and told, and then the upload goes on', async () => {

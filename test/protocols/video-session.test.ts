@@ -52,6 +52,7 @@ describe('creating', () => {
 
     const creating = protocol.create([plan], NEVER)
     ;(await transport.next()).fail({ phase: 'answer' })
+    expect(await answer({ status: 200, body: [] })).toMatchObject({ method: 'GET', path: '/requested_analyses' })
     await answer({ status: 200, body: reply('https://store.example') })
 
     expect((await creating).hasPossibleOrphan).toBe(true)

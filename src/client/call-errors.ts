@@ -1,0 +1,107 @@
+// The errors of a call that has no success, in words that say what was asked for.
+
+import { HttpStatusError, UploadError } from '../core/errors.ts'
+import type { UploadErrorCode, TransportError } from '../core/errors.ts'
+import type { Explain, TransportReply } from '../core/ports.ts'
+import { serviceCodeOf, serviceWords } from './reply.ts'
+import { classOfStatus, type AnswerClass } from './status.ts'
+
+/** What was asked for: its name, the same for people, and what has become of it. */
+export interface Asked {
+  readonly operation: string
+  readonly words: string
+  readonly attempts: number
+  /** An earlier or this try may have been acted on. */
+  readonly isDoubtful: boolean
+}
+
+/** The error of an answer that is no success. `secret`: the credential, which no word of the answer may repeat. */
+export function statusError(
+  asked: Asked,
+  reply: TransportReply,
+  secret: string,
+  retryAfterMs?: number,
+): HttpStatusError {
+  const { status } = reply
+  const { words } = asked
+  const failed = ['ERR_UPLOAD_HTTP_STATUS', `The service failed to ${words} (${status})`] as const
+  const answerClass = classOfStatus(status) as Exclude<AnswerClass, 'success'>
+  const table: Readonly<Record<typeof answerClass, readonly [UploadErrorCode, string]>> = {
+    redirect: [
+      'ERR_UPLOAD_REDIRECT_REFUSED',
+      `The service answered ${status} when asked to ${words}, and redirects are not followed: check the base URL`,
+    ],
+    credentials: [
+      'ERR_UPLOAD_CREDENTIALS_REFUSED',
+      `The service refused the credentials when asked to ${words} (${status}): check the API key or the access token`,
+    ],
+    refused: ['ERR_UPLOAD_SERVICE_REFUSED', `The service refused to ${words} (${status})`],
+    again: failed,
+    lasting: failed,
+  }
+  const [code, head] = table[answerClass]
+  const said = serviceWords(reply, secret)
+  return new HttpStatusError(code, `${head}.${said === '' ? '' : ` It says: ${said}`}`, {
+    status,
+    serviceCode: serviceCodeOf(reply, secret),
+    retryAfterMs,
+    isRetryable: answerClass === 'again',
+    details: detailsOf(asked),
+  })
+}
+
+/** The error of a call whose tries are used up; the last one is its cause. */
+export function exhausted(asked: Asked, cause: UploadError): UploadError {
+  return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', `${gaveUp(asked)} The last: ${cause.message}`, {
+    cause,
+    isRetryable: true,
+    details: { ...(cause instanceof HttpStatusError ? { status: cause.status } : {}), ...detailsOf(asked) },
+  })
+}
+
+/** The error of a host that cannot be reached, or takes nothing. */
+export function unreachable(
+  asked: Asked,
+  error: UploadError,
+  options: {
+    readonly host: string
+    /** How long it was waited for, ms; undefined: not at all. */
+    readonly awayMs: number | undefined
+    readonly reason: string
+    /** It may be misspelt else. */
+    readonly hasHostAnswered: boolean
+  },
+): UploadError {
+  const { host, awayMs, reason, hasHostAnswered } = options
+  const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
+  const status = error instanceof HttpStatusError ? error.status : undefined
+  const message =
+    status === undefined
+      ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`
+      : `${host} was asked in vain${time}. ${gaveUp(asked)} The last: ${error.message}`
+  const details = { host, forMs: awayMs, status, ...detailsOf(asked) }
+  return new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause: error, isRetryable: true, details })
+}
+
+/** The error of a missing answer that must not be risked again. */
+export function doubtfulEnd(asked: Asked, cause: TransportError): UploadError {
+  const code = cause.code === 'ERR_UPLOAD_TIMEOUT' ? cause.code : 'ERR_UPLOAD_NETWORK'
+  const message = `The service gave no answer (${reasonOf(cause)}) when asked to ${asked.words}, so it may or may not have been done.`
+  return new UploadError(code, message, { cause, details: detailsOf(asked) })
+}
+
+export function detailsOf({ operation, attempts, isDoubtful }: Asked): UploadError['details'] {
+  return { operation, attempts, isDoubtful }
+}
+
+/** Why no answer came, in a few words: the platform's, which knows its system, or what every transport tells. */
+export function reasonOf(error: TransportError, explain?: Explain): string {
+  const reason = explain?.(error).reason
+  if (reason !== undefined) return reason
+  if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
+  return error.phase === 'connect' ? 'no connection' : 'connection lost'
+}
+
+function gaveUp({ attempts, words }: Asked): string {
+  return `Gave up after ${attempts} attempt${attempts === 1 ? '' : 's'} to ${words}.`
+}

@@ -1,0 +1,184 @@
+// Makes the calls of the service: what each try means, and with which credential it goes out. Nothing is repeated that could
+// be done twice at a cost.
+
+import { isUploadError, withDetails, type TransportError, type UploadError } from '../core/errors.ts'
+import type { OperationKind } from './contract.ts'
+import type { Explain, TransportReply } from '../core/ports.ts'
+import { parseRetryAfterMs } from '../core/retry-after.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
+import { attemptCall, type AttemptPorts, type ServiceCall } from './attempt.ts'
+import { detailsOf, doubtfulEnd, exhausted, reasonOf, statusError, unreachable } from './call-errors.ts'
+import type { CredentialHeader, CredentialHolder } from './credentials.ts'
+import type { CallOptions } from './operations.ts'
+import { persist, type Failure, type Patience, type Tried } from './persist.ts'
+import { classOfStatus, isAwayStatus, isDoubtfulStatus } from './status.ts'
+
+export interface CallerOptions extends AttemptPorts, Patience {
+  readonly credentials: CredentialHolder
+  /** `host:port`, for messages. */
+  readonly host: string
+  /** A call that changes nothing, to ask whether the service is there. */
+  readonly question: ServiceCall
+  readonly isFirstContactAwaited?: boolean
+  readonly explain?: Explain
+}
+
+export interface CallResult {
+  /** A 2xx. */
+  readonly reply: TransportReply
+  /** True when an earlier try may have been acted on too. */
+  readonly isDoubtful: boolean
+  /** The credential that was taken, to keep it out of messages about the reply. */
+  readonly secret: string
+}
+
+export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallResult>
+
+type Outcome = TransportReply | TransportError
+type CallFailure = Failure & { readonly error: UploadError }
+
+/** What has happened to a call so far. */
+interface CallLife {
+  readonly operation: string
+  readonly words: string
+  readonly kind: OperationKind
+  attempts: number
+  isDoubtful: boolean
+  /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
+  isOffline: boolean
+  missingTries: number
+  hiddenTries: number
+}
+
+/** Tries for a host that has never answered, since it is more likely misspelt than away, and for a rule that hides its answers. */
+const FEW_TRIES = 3
+
+/** Makes the function that makes calls. It remembers whether the host has ever answered, and since when calls wait for it. */
+export function createCaller(options: CallerOptions): Caller {
+  const { host, question } = options
+  let hasHostAnswered = false
+  /** The calls that wait, together and so since one wall time; what the last one that gave up knew may be long past. */
+  const waiting = new Map<CallLife, number>()
+
+  const run = async (
+    life: CallLife,
+    call: ServiceCall,
+    { signal, onWaiting }: CallOptions & { signal: AbortSignal },
+  ) => {
+    signal.throwIfAborted()
+    const got = (asked: Promise<CredentialHeader>): Promise<CredentialHeader> =>
+      unlessAborted(asked, signal).catch((error: unknown) => {
+        // What an earlier try may have done it has done whether or not there is a credential for the next.
+        throw isUploadError(error) && !signal.aborted ? withDetails(error, { isDoubtful: life.isDoubtful }) : error
+      })
+    let credential = await got(options.credentials.current())
+    let [isRefreshed, isFreshConnection] = [false, false]
+
+    const tryOnce = async (isQuestion: boolean): Promise<Tried<CallResult | undefined, CallFailure>> => {
+      life.attempts += Number(!isQuestion)
+      const ports = isQuestion ? Object.assign({}, options, { maxReplyBytes: 1 }) : options
+      const sent = isQuestion ? question : call
+      const outcome = await attemptCall(ports, sent, { credential, isFreshConnection, signal })
+      const isAnswer = 'status' in outcome
+      isFreshConnection = !isAnswer
+      hasHostAnswered ||= isAnswer || outcome.isUnreadable
+      const answerClass = isAnswer ? classOfStatus(outcome.status) : 'again'
+      if (answerClass !== 'again') waiting.clear()
+      if (isQuestion && !isAway(outcome)) return { result: undefined }
+      if (isAnswer && answerClass === 'success')
+        return { result: { reply: outcome, isDoubtful: life.isDoubtful, secret: credential.secret } }
+      if (answerClass === 'credentials' && options.credentials.canRefresh && !isRefreshed) {
+        isRefreshed = true
+        credential = await got(options.credentials.refresh(credential))
+        return tryOnce(false)
+      }
+      const isHeard = isAnswer ? isDoubtfulStatus(outcome.status) : isDoubtfulMissing(outcome)
+      const isDoubtful = isHeard && sent.kind !== 'read'
+      life.isDoubtful ||= isDoubtful
+      const failure = isAnswer
+        ? answered(options, life, outcome, { isDoubtful, secret: credential.secret })
+        : unanswered(options, life, outcome, { isDoubtful, hasHostAnswered })
+      return { failure }
+    }
+
+    const ended = await persist(
+      options,
+      {
+        operation: call.operation,
+        leavesOrphans: call.kind === 'create',
+        signal,
+        onWaiting(wait) {
+          const [sinceMs = wait?.sinceMs ?? 0] = waiting.values()
+          if (wait !== undefined) waiting.set(life, sinceMs)
+          onWaiting?.(wait && Object.assign(wait, { sinceMs }))
+        },
+      },
+      tryOnce,
+    )
+    if ('result' in ended) return ended.result as CallResult
+    const { failure, awayMs } = ended
+    throw awayMs === undefined
+      ? exhausted(life, failure.error)
+      : unreachable(life, failure.error, { host, awayMs, reason: failure.reason, hasHostAnswered })
+  }
+  return (call, { signal = new AbortController().signal, onWaiting }) => {
+    const { operation, words, kind } = call
+    const life = {
+      operation,
+      words,
+      kind,
+      attempts: 0,
+      isDoubtful: false,
+      isOffline: false,
+      missingTries: 0,
+      hiddenTries: 0,
+    }
+    return run(life, call, { signal, onWaiting }).finally(() => waiting.delete(life))
+  }
+}
+
+/** What follows an answer that is no success; throws its error where nothing does. */
+function answered(
+  { clock, host, retries }: CallerOptions,
+  life: CallLife,
+  reply: TransportReply,
+  { isDoubtful, secret }: { readonly isDoubtful: boolean; readonly secret: string },
+): CallFailure {
+  const retryAfterMs = parseRetryAfterMs(reply.headers['retry-after'], clock.wallNow())
+  const error = statusError(life, reply, secret, retryAfterMs)
+  if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
+  // Who wants no repetition does not wait either.
+  const isAway = isAwayStatus(reply.status) && retries > 0
+  return { error, host, reason: `it answers ${reply.status}`, isAway, isDoubtful, retryAfterMs }
+}
+
+/** What follows a try without an answer; throws its error where nothing does. */
+function unanswered(
+  { host, explain, isFirstContactAwaited = false }: CallerOptions,
+  life: CallLife,
+  error: TransportError,
+  { isDoubtful, hasHostAnswered }: { readonly isDoubtful: boolean; readonly hasHostAnswered: boolean },
+): CallFailure {
+  const reason = reasonOf(error, explain)
+  life.isOffline ||= explain?.(error).isOffline ?? false
+  life.missingTries += 1
+  life.hiddenTries += Number(error.code === 'ERR_UPLOAD_ANSWER_HIDDEN')
+  const isRedirect = error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
+  if (isRedirect || life.hiddenTries >= FEW_TRIES) throw withDetails(error, detailsOf(life))
+  if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
+  const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
+  if (isFirstContact && life.missingTries >= FEW_TRIES)
+    throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
+  return { error, host, reason, isAway: isAway(error), isDoubtful }
+}
+
+/** Nobody is there, or takes anything now. What cannot be read, or leads elsewhere, is an answer. */
+function isAway(outcome: Outcome): boolean {
+  if ('status' in outcome) return isAwayStatus(outcome.status)
+  return !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'
+}
+
+/** True when the whole request may have reached the service. */
+function isDoubtfulMissing({ phase, ending }: TransportError): boolean {
+  return phase !== 'connect' && ending === 'doubtful'
+}
