@@ -109,7 +109,7 @@ export function createCaller(options: CallerOptions): Caller {
         signal,
         onWaiting(wait) {
           const [sinceMs = wait?.sinceMs ?? 0] = waiting.values()
-          if (wait !== undefined) waiting.set(life, sinceMs)
+          if (wait) waiting.set(life, sinceMs)
           onWaiting?.(wait && Object.assign(wait, { sinceMs }))
         },
       },

@@ -94,11 +94,12 @@ function joined(count: number, onWaiting: OnWaiting): (call: (own: OnWaiting) =>
     let isFollowed = false
     try {
       await call((wait) => {
-        running.set(call, wait)
+        running.set(call, wait ?? undefined)
         tell()
       })
-      // At once by the next one: that those under way wait is no news between two of ten thousand.
+      // At once by the next one: that those under way wait is no news between two of ten thousand, and the store is there.
       isFollowed = left > 0
+      if (isFollowed) onWaiting(null)
     } finally {
       running.delete(call)
       if (running.size > 0 && !isFollowed) tell()

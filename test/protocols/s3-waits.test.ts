@@ -179,6 +179,27 @@ describe('a store that is out of reach for ten minutes', () => {
   })
 })
 
+it('is no longer said to be waited for once the first of ten uploads got through', async () => {
+  const many = Array.from({ length: 10 }, (_, n) => ({ source: bytesSource(`${String(n)}.bin`, new Uint8Array([1])) }))
+  const line = { isBack: false }
+  const seen: string[] = []
+  const store = storeOf((operation, nth) => {
+    if (operation !== 'create') return undefined
+    if (!line.isBack) return 'no connection'
+    seen.push(upload.state)
+    return xml('InitiateMultipartUploadResult', `<UploadId>u${String(nth)}</UploadId>`)
+  })
+  store.clock.setTimeout(() => (line.isBack = true), 10 * MINUTE_MS)
+  const { upload, states } = store.start(many)
+  await store.settled(upload.done())
+
+  // Three that waited beside the first are the last to be tried again: nothing is on its way until then, and that is said.
+  expect(seen.slice(0, 7)).toEqual(['waiting', ...Array.from({ length: 6 }, () => 'creating')])
+  expect(seen).toHaveLength(10)
+  expect(states.slice(0, 2)).toEqual(['waiting', 'creating'])
+  expect(states.slice(-3)).toEqual(['uploading', 'settling', 'confirmed'])
+})
+
 it('one of two uploads that waits while the other is on its way lets that one come to its end', async () => {
   let isSlow = true
   const store = storeOf((operation, nth) =>

@@ -13,7 +13,7 @@ export function waitingCall(output: Output, { signal }: Interruption): CallOptio
   return {
     signal,
     onWaiting(outage) {
-      if (outage === undefined) return
+      if (!outage) return
       output.event('waiting', outageFields(outage))
       say(outage)
     },

@@ -117,9 +117,10 @@ export interface HostWait {
 
 /**
  * Told after every try, once a person would notice that the answer is missing; and without a wait as each try begins, which a
- * pause then lets finish. What it throws is ignored.
+ * pause then lets finish; and with null once one of many tries that are one call has its answer, and the next begins. What it
+ * throws is ignored.
  */
-export type OnWaiting = (wait?: HostWait) => void
+export type OnWaiting = (wait?: HostWait | null) => void
 
 /** What the platform knows of a failure to get an answer, beyond what the error says. */
 export type Explain = (error: TransportError) => {
