@@ -1,0 +1,72 @@
+// One operation of the interface: its call, the JSON of its answer, and the error of an answer that lacks what it must have.
+
+import { UploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
+import { pathSegment, type BaseUrl, type Query } from './base-url.ts'
+import type { CallResult, Caller } from './caller.ts'
+import { isId, isWireObject, shownField, type ServiceId, type WireObject } from './contract/fields.ts'
+import { routes, type OperationName } from './contract/routes.ts'
+import { bytesOf } from './free-call.ts'
+import type { CallOptions } from './operations.ts'
+import { readJson, refuseEcho, serviceWords, showNames } from './reply.ts'
+
+export interface Sent {
+  readonly id?: ServiceId
+  readonly body?: WireObject
+  readonly query?: Query | undefined
+  /** Default true: an answer without JSON is refused. */
+  readonly isBodyNeeded?: boolean
+}
+
+export interface Answer extends CallResult {
+  readonly name: OperationName
+  readonly body: WireObject
+  /** The JSON of the reply; undefined where it is empty and nothing is needed. */
+  readonly json: unknown
+  /** Its fields, none where it is no object. */
+  readonly fields: WireObject
+}
+
+export type Perform = (name: OperationName, sent: Sent, options?: CallOptions) => Promise<Answer>
+
+/** Their answers give ids and addresses that are kept. */
+const KEPT_REPLIES: ReadonlySet<OperationName> = new Set([
+  'mocapSessions.create',
+  'mocapSessionFiles.register',
+  'videoUploads.create',
+])
+
+export function createPerform(baseUrl: BaseUrl, caller: Caller): Perform {
+  return async (name, { id, body, query, isBodyNeeded = true }, options = {}) => {
+    const { method, path, kind, words } = routes[name]
+    const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => pathSegment(id))
+    const url = baseUrl.resolve(place, query)
+    const call = { operation: name, words, kind, method, url, ...given({ body: body && bytesOf(body) }) }
+    const result = await caller(call, options)
+    const json = readJson(result.reply, call, isBodyNeeded)
+    if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, call, result.secret)
+    return { name, body: body ?? {}, json, fields: isWireObject(json) ? json : {}, ...result }
+  }
+}
+
+/** Throws what an answer lacks beside what was sent. Names of fields only: values may be secrets. */
+export function lacks({ name, body, json, fields, reply, secret, isDoubtful }: Answer, what: string): never {
+  const sentFields = Object.keys(body)
+  const words = serviceWords(reply, secret)
+  const shape = isWireObject(json) ? `the fields ${showNames(Object.keys(fields), secret)}` : 'no object'
+  const { status } = reply
+  throw new UploadError(
+    'ERR_UPLOAD_SERVICE_REPLY',
+    `The service answered ${status} without ${what} when asked to ${routes[name].words}. Sent were the fields ` +
+      `${showNames(sentFields, secret)}; the reply has ${shape}. ` +
+      `Check the names and forms of what was sent.${words === '' ? '' : ` It says: ${words}`}`,
+    {
+      details: {
+        operation: name,
+        status,
+        sentFields,
+        ...given({ sessionId: shownField(fields, 'upload_session_id', isId), isDoubtful: isDoubtful || undefined }),
+      },
+    },
+  )
+}
