@@ -163,6 +163,8 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
         return json(200, { id, session_id: id, status: 'pending' })
       }
       if (method === 'POST' && path === '/mocap_session_file') return register(body)
+      // What a client asks that waits for the service at a create.
+      if (method === 'GET' && path === '/requested_analyses') return json(200, [])
       violate(`a call that the interface does not have: ${method} ${path}`)
       return json(404, {})
     },
