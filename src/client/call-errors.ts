@@ -55,7 +55,7 @@ export function exhausted(asked: Asked, cause: UploadError): UploadError {
   return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', `${gaveUp(asked)} The last: ${cause.message}`, {
     cause,
     isRetryable: true,
-    details: { ...(cause instanceof HttpStatusError ? { status: cause.status } : {}), ...detailsOf(asked) },
+    details: { status: (cause as Partial<HttpStatusError>).status, ...detailsOf(asked) },
   })
 }
 
@@ -74,7 +74,7 @@ export function unreachable(
 ): UploadError {
   const { host, awayMs, reason, hasHostAnswered } = options
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
-  const status = error instanceof HttpStatusError ? error.status : undefined
+  const { status } = error as Partial<HttpStatusError>
   const message =
     status === undefined
       ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`
@@ -103,5 +103,5 @@ export function reasonOf(error: TransportError, explain?: Explain): string {
 }
 
 function gaveUp({ attempts, words }: Asked): string {
-  return `Gave up after ${attempts} attempt${attempts === 1 ? '' : 's'} to ${words}.`
+  return `Gave up after ${attempts} attempts to ${words}.`
 }

@@ -47,7 +47,6 @@ interface CallLife {
   /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
   isOffline: boolean
   missingTries: number
-  hiddenTries: number
 }
 
 /** Tries for a host that has never answered, since it is more likely misspelt than away, and for a rule that hides its answers. */
@@ -72,13 +71,13 @@ export function createCaller(options: CallerOptions): Caller {
         throw isUploadError(error) && !signal.aborted ? withDetails(error, { isDoubtful: life.isDoubtful }) : error
       })
     let credential = await got(options.credentials.current())
-    let [isRefreshed, isFreshConnection] = [false, false]
+    let isRefreshed = false
+    let isFreshConnection = false
 
     const tryOnce = async (isQuestion: boolean): Promise<Tried<CallResult | undefined, CallFailure>> => {
       life.attempts += Number(!isQuestion)
-      const ports = isQuestion ? Object.assign({}, options, { maxReplyBytes: 1 }) : options
       const sent = isQuestion ? question : call
-      const outcome = await attemptCall(ports, sent, { credential, isFreshConnection, signal })
+      const outcome = await attemptCall(options, sent, { credential, isFreshConnection, signal })
       const isAnswer = 'status' in outcome
       isFreshConnection = !isAnswer
       hasHostAnswered ||= isAnswer || outcome.isUnreadable
@@ -131,7 +130,6 @@ export function createCaller(options: CallerOptions): Caller {
       isDoubtful: false,
       isOffline: false,
       missingTries: 0,
-      hiddenTries: 0,
     }
     return run(life, call, { signal, onWaiting }).finally(() => waiting.delete(life))
   }
@@ -162,13 +160,12 @@ function unanswered(
   const reason = reasonOf(error, explain)
   life.isOffline ||= explain?.(error).isOffline ?? false
   life.missingTries += 1
-  life.hiddenTries += Number(error.code === 'ERR_UPLOAD_ANSWER_HIDDEN')
-  const isRedirect = error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
-  if (isRedirect || life.hiddenTries >= FEW_TRIES) throw withDetails(error, detailsOf(life))
+  const isFew = life.missingTries < FEW_TRIES
+  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (error.code === 'ERR_UPLOAD_ANSWER_HIDDEN' && !isFew))
+    throw withDetails(error, detailsOf(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
-  if (isFirstContact && life.missingTries >= FEW_TRIES)
-    throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
+  if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
   return { error, host, reason, isAway: isAway(error), isDoubtful }
 }
 

@@ -29,13 +29,6 @@ export interface Answer extends CallResult {
 
 export type Perform = (name: OperationName, sent: Sent, options?: CallOptions) => Promise<Answer>
 
-/** Their answers give ids and addresses that are kept. */
-const KEPT_REPLIES: ReadonlySet<OperationName> = new Set([
-  'mocapSessions.create',
-  'mocapSessionFiles.register',
-  'videoUploads.create',
-])
-
 export function createPerform(baseUrl: BaseUrl, caller: Caller): Perform {
   return async (name, { id, body, query, isBodyNeeded = true }, options = {}) => {
     const { method, path, kind, words } = routes[name]
@@ -44,7 +37,8 @@ export function createPerform(baseUrl: BaseUrl, caller: Caller): Perform {
     const call = { operation: name, words, kind, method, url, ...given({ body: body && bytesOf(body) }) }
     const result = await caller(call, options)
     const json = readJson(result.reply, call, isBodyNeeded)
-    if (KEPT_REPLIES.has(name)) refuseEcho(result.reply, json, call, result.secret)
+    // These answers give ids and addresses, which are kept.
+    if (kind === 'create' || name === 'mocapSessionFiles.register') refuseEcho(result.reply, json, call, result.secret)
     return { name, body: body ?? {}, json, fields: isWireObject(json) ? json : {}, ...result }
   }
 }

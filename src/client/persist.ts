@@ -56,8 +56,10 @@ export async function persist<TResult, TFailure extends Failure>(
   tryOnce: (isQuestion: boolean) => Promise<Tried<TResult, TFailure>>,
 ): Promise<{ readonly result: TResult } | { readonly failure: TFailure; readonly awayMs?: number }> {
   const [beganMs, sinceMs] = [clock.monotonicNow(), clock.wallNow()]
-  let [tries, usedUp] = [0, 0]
-  let [isDoubtful, isQuestion] = [false, false]
+  let tries = 0
+  let usedUp = 0
+  let isDoubtful = false
+  let isQuestion = false
   let awaySinceMs: number | undefined
   const tell = (wait?: HostWait): void => {
     try {
@@ -68,7 +70,7 @@ export async function persist<TResult, TFailure extends Failure>(
   }
   for (;;) {
     tell()
-    const tried = await tryOnce(isQuestion)
+    const tried: Tried<TResult, TFailure> = await tryOnce(isQuestion)
     const isThere = !('failure' in tried && tried.failure.isAway)
     if (isThere) awaySinceMs = undefined
     if (isQuestion && isThere) {
@@ -77,8 +79,8 @@ export async function persist<TResult, TFailure extends Failure>(
     }
     if ('result' in tried) return tried
     const { failure } = tried
-    const isHeard = failure.isDoubtful && !isQuestion
-    const isOrphan = isHeard && call.leavesOrphans
+    const isHeard: boolean = failure.isDoubtful && !isQuestion
+    const isOrphan: boolean = isHeard && call.leavesOrphans
     tries += 1
     isDoubtful ||= isHeard
     isQuestion ||= isOrphan && !isThere

@@ -16,9 +16,9 @@ export async function sendOnce(
 ): Promise<TransportReply | TransportError> {
   const { signal } = request
   signal.throwIfAborted()
-  const tooLate = new Error('The deadline of this try passed.')
+  const tooLate = new Error('late')
   const deadline = createDeadline(clock, limit.timeoutMs, tooLate, signal)
-  const timed = Object.assign({}, request, { signal: deadline.signal })
+  const timed = { ...request, signal: deadline.signal }
   try {
     return await transport.send(timed)
   } catch (error) {

@@ -58,7 +58,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
   const list = routes['requestedAnalyses.list']
-  const question = Object.assign({ operation: list.path, url: baseUrl.resolve(list.path) }, list)
+  const question = { ...list, operation: list.words, url: baseUrl.resolve(list.path) }
   const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question }
   const caller = createCaller({ ...options, ...settings, credentials, host: baseUrl.host })
   return createOperations(baseUrl, caller)

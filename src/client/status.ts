@@ -5,16 +5,16 @@ export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | '
 export function classOfStatus(status: number): AnswerClass {
   if (status >= 200 && status < 300) return 'success'
   if (status >= 300 && status < 400) return 'redirect'
-  if (status === 401 || status === 403) return 'credentials'
+  if ([401, 403].includes(status)) return 'credentials'
   // The request is not understood: the same once more changes nothing.
-  if (status === 501 || status === 505) return 'lasting'
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'again'
+  if ([501, 505].includes(status)) return 'lasting'
+  if ([408, 425, 429].includes(status) || status >= 500) return 'again'
   return 'refused'
 }
 
 /** False when the far end says that it has not begun (RFC 6585, 8470, 9110); a 408 or 500 may come after the deed. */
 export function isDoubtfulStatus(status: number): boolean {
-  return classOfStatus(status) === 'again' && status !== 425 && status !== 429 && status !== 503
+  return classOfStatus(status) === 'again' && ![425, 429, 503].includes(status)
 }
 
 /** The host is there and takes nothing now, or its gateway finds nobody behind it: it is waited for as one that is away. */
