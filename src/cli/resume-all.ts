@@ -1,6 +1,7 @@
 // Takes up sessions of the journal one after another. One that waits for a host out of reach is left behind, to go on by
 // itself: a storage that is dead must not keep those of other hosts waiting for as long as --give-up-after says.
 
+import { given } from '../core/given.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import type { Uplink } from '../uplink.ts'
@@ -10,6 +11,7 @@ import type { SharedOptions } from './options/options.ts'
 import { writeReceipt } from './receipt-file.ts'
 import { followUpload, type FollowedUpload } from './run-upload.ts'
 import { printResult, type UploadResult } from './upload-result.ts'
+import { voiceOf } from './views/change-lines.ts'
 import { errorLine } from './views/error-line.ts'
 import { sayHowToGoOn } from './views/how-to-go-on.ts'
 import type { Output } from './views/output.ts'
@@ -67,15 +69,16 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
 async function takeUp(
   { interruption }: CommandContext,
   output: Output,
-  { uplink }: ResumeTask,
+  { uplink, sessions }: ResumeTask,
   { key, flow, sessionId, bytes }: SessionSummary,
 ): Promise<FollowedUpload | UploadResult> {
   try {
     const upload = await uplink.resume(key)
     const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
     output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
-    output.say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
-    return followUpload(upload, { output, interruption })
+    const name = sessions.length > 1 ? key : undefined
+    voiceOf(output, name).say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
+    return followUpload(upload, { output, interruption, ...given({ name }) })
   } catch (error) {
     const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
     return { ...known, status: 'failed', key, durationMs: 0, files: [], error: errorLine(error) }

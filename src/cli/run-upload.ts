@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
-import { tellAsLines } from './views/change-lines.ts'
+import { tellAsLines, voiceOf } from './views/change-lines.ts'
 import { errorLine } from './views/error-line.ts'
 import { tellAsJson, type Watching } from './views/json-lines.ts'
 import type { Output } from './views/output.ts'
@@ -13,6 +13,8 @@ import { interruptedResult, resultOf, type UploadResult } from './upload-result.
 export interface RunningUpload {
   readonly output: Output
   readonly interruption: Interruption
+  /** In front of each of its lines, where several uploads speak in turns. */
+  readonly name?: string
 }
 
 /** How long an interrupted upload may take to end its attempts, ms. */
@@ -30,8 +32,9 @@ export interface FollowedUpload {
 }
 
 /** Follows the upload. */
-export function followUpload(upload: Upload, { output, interruption }: RunningUpload): FollowedUpload {
-  const watching = watch(upload, output, interruption)
+export function followUpload(upload: Upload, running: RunningUpload): FollowedUpload {
+  const { output, interruption } = running
+  const watching = watch(upload, running)
   let [isHidden, isOver] = [false, false]
   const follow = async (): Promise<UploadResult> => {
     const ended = reportOf(upload)
@@ -64,10 +67,11 @@ export function followUpload(upload: Upload, { output, interruption }: RunningUp
   }
 }
 
-function watch(upload: Upload, output: Output, interruption: Interruption): Watching {
+function watch(upload: Upload, { output, interruption, name }: RunningUpload): Watching {
   if (output.mode === 'json') return tellAsJson(upload, output, () => performance.now())
-  if (output.mode !== 'terminal') return tellAsLines(upload, output)
-  const view = tellOnTerminal(upload, output)
+  const voice = voiceOf(output, name)
+  if (output.mode !== 'terminal') return tellAsLines(upload, voice)
+  const view = tellOnTerminal(upload, output, voice)
   interruption.atOnce(() => view.hide())
   return view
 }

@@ -91,7 +91,7 @@ export function jointStatus(results: readonly UploadResult[], isLeft: boolean): 
 }
 
 export interface ResultOptions {
-  /** The name of the result in JSON. Default `result`. */
+  /** The name of the result in JSON: `ended` for one of several sessions, whose line begins with its key. Default `result`. */
   readonly event?: 'result' | 'ended'
   /** What an earlier run had delivered: it is no part of the rate. Default 0. */
   readonly bytesBefore?: number
@@ -115,7 +115,7 @@ export function printResult(output: Output, result: UploadResult, options: Resul
   if (result.hasPossibleOrphan === true) {
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
   }
-  output.answer(summaryLine(result, bytesBefore))
+  output.answer(summaryLine(result, bytesBefore, event === 'ended' ? `${result.key}: ` : ''))
 }
 
 function unfinishedNamed({ mode }: Output): number {
@@ -129,10 +129,10 @@ function namedReason({ name, error }: FileReport): string {
   return words.startsWith(`${name}: `) ? words : `${name}: ${words}`
 }
 
-function summaryLine(result: UploadResult, bytesBefore: number): string {
+function summaryLine(result: UploadResult, bytesBefore: number, name: string): string {
   const { status, files, durationMs, sessionId, confirmedBytes = 0 } = result
   const session = sessionId === null ? '' : `, session ${sessionId}`
-  if (files.length === 0) return `${status}: nothing was sent${session}`
+  if (files.length === 0) return `${status}: ${name}nothing was sent${session}`
   const confirmed = files.filter((file) => file.status === 'confirmed')
   const verified = confirmed.filter((file) => file.verified).length
   const bytes = confirmed.reduce((sum, file) => sum + file.bytes, 0)
@@ -143,7 +143,7 @@ function summaryLine(result: UploadResult, bytesBefore: number): string {
   const there =
     confirmedBytes > bytes ? `, ${formatBytes(confirmedBytes)} of ${formatBytes(result.bytes)} are there` : ''
   return (
-    `${status}: ${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ` +
+    `${status}: ${name}${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ` +
     `${what} ${formatDuration(durationMs)}${rate}${there}${session}`
   )
 }

@@ -96,7 +96,7 @@ it('tells a person which session waits, stops all with one word, and gives every
   const capture = await keptCapture()
 
   const resume = cli.start(['resume'], environment())
-  await resume.seen(/^confirmed: 1 of 1 file/m)
+  await resume.seen(new RegExp(`^confirmed: ${capture}: 1 of 1 file`, 'm'))
   resume.process.kill('SIGTERM')
   const { code, stdout, stderr } = await resume.ended
   const again = await cli.run(['cancel', 'video-dead-1', '--dry-run'], environment())
@@ -108,7 +108,11 @@ it('tells a person which session waits, stops all with one word, and gives every
   ])
   expect(stdout).toContain(`Session ${capture} (3 of 3)`)
   expect(stdout.match(/^Stopping: /gm)).toHaveLength(1)
-  expect(stdout.match(/^interrupted: .*$/gm)).toHaveLength(3)
+  expect(stdout.match(/^interrupted: (?:video-dead-[12]: 0 of 1 file|1 of 3 sessions) /gm)).toHaveLength(3)
+  // Of several sessions that go on at a time each line says whose it is.
+  expect(stdout).toMatch(/^video-dead-1: waiting: the storage is out of reach/m)
+  expect(stdout).toMatch(/^video-dead-2: waiting: the storage is out of reach/m)
+  expect(stdout).toMatch(new RegExp(`^${capture}: confirmed take\\.action`, 'm'))
   for (const key of ['video-dead-1', 'video-dead-2']) expect(stderr).toContain(`To finish: mocap-uplink resume ${key} `)
   expect(again.code).toBe(0)
 })

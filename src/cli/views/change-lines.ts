@@ -14,33 +14,46 @@ const SAME_OUTAGE_MS = 1_000
 /** Of the end the result speaks, which is the next line. */
 const IS_ENDING: ReadonlySet<UploadState> = new Set(['settling', 'confirmed', 'partial', 'failed', 'cancelled'])
 
+/** What a person is told on the way. */
+export type Voice = Pick<Output, 'mode' | 'say' | 'complain'>
+
+/** With a name in front of each line, where several uploads speak in turns. */
+export function voiceOf(output: Output, name: string | undefined): Voice {
+  if (name === undefined) return output
+  return {
+    mode: output.mode,
+    say: (text) => output.say(`${name}: ${text}`),
+    complain: (text) => output.complain(`${name}: ${text}`),
+  }
+}
+
 /** Tells the upload's changes line by line. */
-export function tellAsLines(upload: Upload, output: Output): Watching {
+export function tellAsLines(upload: Upload, voice: Voice): Watching {
   // A resumed session has confirmed files already.
   let confirmed = upload.files().filter((file) => file.state === 'confirmed').length
   let failed = 0
   let total: number | undefined
   const place = () => `${confirmed + failed} of ${(total ??= upload.files().length)}`
   upload.on('state', ({ state }) => {
-    if (!IS_ENDING.has(state)) output.say(state)
+    if (!IS_ENDING.has(state)) voice.say(state)
   })
   upload.on('file', (file) => {
     if (file.state === 'confirmed') {
       confirmed += 1
-      output.say(`confirmed ${file.name} (${formatBytes(file.bytes)}, ${place()})`)
+      voice.say(`confirmed ${file.name} (${formatBytes(file.bytes)}, ${place()})`)
     }
     if (file.state === 'failed') {
       failed += 1
-      output.say(`failed ${file.name} (${place()}): ${reasonOf(file)}`)
+      voice.say(`failed ${file.name} (${place()}): ${reasonOf(file)}`)
     }
   })
-  tellTroubles(upload, (text) => output.say(text), output)
+  tellTroubles(upload, voice)
   return { end: () => undefined }
 }
 
 /** Retries, waiting, dying addresses and warnings, in words. */
-export function tellTroubles(upload: Upload, say: (text: string) => void, output: Output): void {
-  tellRetries(upload, say, output.mode === 'terminal')
+export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): void {
+  tellRetries(upload, say, mode === 'terminal')
   upload.on('waiting', outageTeller(say))
   upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
     say(
@@ -54,7 +67,7 @@ export function tellTroubles(upload: Upload, say: (text: string) => void, output
         'files that are then not confirmed start again in a new session',
     ),
   )
-  upload.on('warning', ({ message }) => output.complain(`warning: ${inWords(message)}`))
+  upload.on('warning', ({ message }) => complain(`warning: ${inWords(message)}`))
 }
 
 /** Says of each outage once that somebody is waited for, who, why and until when. */

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
-import { tellTroubles } from './change-lines.ts'
+import { tellTroubles, type Voice } from './change-lines.ts'
 import { reasonOf } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
 import type { LiveArea, Output } from './output.ts'
@@ -23,7 +23,7 @@ export type LiveView = Required<Watching>
 /**
  * Draws the upload until `end`. While it is hidden the terminal is as it was: the area is taken away and the cursor shown.
  */
-export function tellOnTerminal(upload: Upload, output: Output): LiveView {
+export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): LiveView {
   let drawn: readonly string[] = []
   let timer: NodeJS.Timeout | undefined
   let isDirty = true
@@ -70,9 +70,9 @@ export function tellOnTerminal(upload: Upload, output: Output): LiveView {
   })
   upload.on('file', (file) => {
     mark()
-    if (file.state === 'failed') output.say(`failed ${file.name}: ${reasonOf(file)}`)
+    if (file.state === 'failed') voice.say(`failed ${file.name}: ${reasonOf(file)}`)
   })
-  tellTroubles(upload, (text) => output.say(text), output)
+  tellTroubles(upload, voice)
 
   const look = () => {
     const nowMs = performance.now()

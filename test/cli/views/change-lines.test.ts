@@ -79,7 +79,7 @@ it.each([
   ['a terminal', true, 2],
 ])('%s has a line for each retry, or for each new reason', (_where, isTerminal, count) => {
   const { output, emitter, upload, said } = stage(false, isTerminal)
-  tellTroubles(upload, (text) => output.say(text), output)
+  tellTroubles(upload, output)
 
   for (const message of ['The storage answered 503', 'The storage answered 503', 'Connection was refused'])
     emitter.emit('retry', {
