@@ -3,15 +3,21 @@
 import { join, resolve } from 'node:path'
 import { isLocked } from '../adapters/node/journal/journal-lock.ts'
 import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
-import { invalid } from '../core/errors.ts'
+import { invalid, UploadError } from '../core/errors.ts'
 import type { Journal, SessionJournal } from '../core/ports.ts'
-import { diskJournal, stateFolder } from '../node.ts'
+import type { SessionSummary } from '../flows/sessions.ts'
+import { createUplink, diskJournal, stateFolder } from '../node.ts'
 import type { Environment } from './options/credentials-from-options.ts'
+import { NOWHERE } from './options/uplink-from-options.ts'
 
 export interface KeptSessions {
   readonly journal: Journal
   /** Absolute. Made with the first session. */
   readonly folder: string
+  /** Every session, oldest first; makes no call. */
+  summaries(): Promise<readonly SessionSummary[]>
+  /** Where the journal of a session lies. */
+  folderOf(key: string): string
   /** Whether another process may be driving the session. Takes no lock. */
   isInUse(key: string): Promise<boolean>
   /** Gives back what is still open: an interrupted upload leaves no lock behind. Never rejects. */
@@ -24,9 +30,13 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
   const journal = diskJournal({ folder })
   const open = new Set<SessionJournal>()
+  const folderOf = (key: string): string => join(folder, folderOfKey(key))
   return {
     folder,
-    isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
+    summaries: () =>
+      createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions(),
+    folderOf,
+    isInUse: (key) => isLocked(folderOf(key)),
     journal: {
       ...journal,
       async open(key) {
@@ -39,4 +49,22 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
       await Promise.allSettled([...open].map((session) => session.close()))
     },
   }
+}
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT when the journal does not have the key. */
+export function knownSession(
+  sessions: readonly SessionSummary[],
+  key: string,
+  { folder }: KeptSessions,
+): SessionSummary {
+  const known = sessions.find((session) => session.key === key)
+  return known ?? invalid(`No session "${key}" is in ${folder}. See mocap-uplink sessions.`)
+}
+
+/** The same, and ERR_UPLOAD_JOURNAL for a session whose journal cannot be read. */
+export async function readableSession(kept: KeptSessions, key: string): Promise<SessionSummary> {
+  const session = knownSession(await kept.summaries(), key, kept)
+  if (session.error === undefined) return session
+  const forget = `To forget the session, remove the folder ${kept.folderOf(key)}.`
+  throw new UploadError('ERR_UPLOAD_JOURNAL', `${session.error.message} ${forget}`)
 }

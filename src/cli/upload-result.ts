@@ -138,10 +138,10 @@ function summaryLine(result: UploadResult, bytesBefore: number, name: string): s
   const bytes = confirmed.reduce((sum, file) => sum + file.bytes, 0)
   const now = Math.max(0, bytes - bytesBefore)
   const rate = durationMs > 0 && now > 0 ? ` (${formatRate((now / durationMs) * 1000)})` : ''
-  const amount = now < bytes ? `${formatBytes(bytes)}, ${formatBytes(now)} of it now` : formatBytes(bytes)
+  const earlier = now === 0 ? 'all of it before' : `${formatBytes(now)} of it now`
+  const amount = now < bytes ? `${formatBytes(bytes)}, ${earlier},` : formatBytes(bytes)
   const what = confirmed.length === 0 ? 'after' : `${verified} verified, ${amount} in`
-  const there =
-    confirmedBytes > bytes ? `, ${formatBytes(confirmedBytes)} of ${formatBytes(result.bytes)} are there` : ''
+  const there = confirmedBytes > bytes ? `, ${formatBytes(confirmedBytes)} of ${formatBytes(result.bytes)} stored` : ''
   return (
     `${status}: ${name}${confirmed.length} of ${countOf(files.length, 'file')} confirmed, ` +
     `${what} ${formatDuration(durationMs)}${rate}${there}${session}`

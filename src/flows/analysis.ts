@@ -107,6 +107,8 @@ function startAnalysis(
   const beganAtMs = clock.monotonicNow()
   const idOf = options.idOf ?? ((record: RequestedAnalysis) => record.id)
   let failure: unknown
+  // Whoever watches by an id may have typed it: the service's own form of it is what others are given too.
+  let idOfService: string | number | undefined
   const emitter = createEmitter<AnalysisEvents>()
   /** A step: its calls end with it, and its failure is kept as it was thrown. */
   const step = <T, I extends NonReducibleUnknown = NonReducibleUnknown>(
@@ -138,7 +140,11 @@ function startAnalysis(
         creatingDraft: step((calling, input) => createDraft(client, name, idOf, input, calling)),
         submitting: step((calling, { analysisId }) => submitDraft(client, analysisId, calling)),
         polling: step(({ signal }, { analysisId }) => {
-          const get = (until: AbortSignal) => client.requestedAnalyses.get(analysisId, callingUntil(until))
+          const get = async (until: AbortSignal) => {
+            const record = await client.requestedAnalyses.get(analysisId, callingUntil(until))
+            idOfService = idOf(record)
+            return record
+          }
           return pollAnalysis(clock, get, options, signal, tellStatus)
         }),
       },
@@ -154,7 +160,7 @@ function startAnalysis(
         emitter.emit('state', { state })
       },
       complete() {
-        const report = reportOf(actor.getSnapshot().output, clock.monotonicNow() - beganAtMs)
+        const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
         if (report.status === 'failed')
           reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
         else resolve(report)
@@ -177,13 +183,17 @@ function startAnalysis(
   }
 }
 
-function reportOf(output: AnalysisOutput | undefined, durationMs: number): AnalysisReport {
+function reportOf(
+  output: AnalysisOutput | undefined,
+  idOfService: string | number | undefined,
+  durationMs: number,
+): AnalysisReport {
   invariant(output !== undefined, 'an analysis ends with an outcome')
   const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = output
   return {
     flow: 'analysis',
     status,
-    analysisId: analysisId ?? undefined,
+    analysisId: idOfService ?? analysisId ?? undefined,
     serviceStatus: serviceStatus ?? undefined,
     segmentIds: segmentIds ?? undefined,
     hasPossibleDraft,

@@ -146,12 +146,18 @@ describe('an analysis', () => {
   })
 
   it('is watched by its id', async () => {
-    const env = await serviceWith({ analysisProgress: ['completed'] })
+    const env = await serviceWith({ analysisProgress: ['completed'], idStyle: 'number' })
     const primary = await createSegment(env)
     const made = await cli.run(['analysis', 'create', '--name', 'n', '--primary', primary, '--submit', '--json'], env)
 
-    const { code, stdout } = await cli.run(['analysis', 'watch', String(lastLine(made.stdout)['analysisId'])], env)
+    const { analysisId } = lastLine(made.stdout)
+    const { code, stdout } = await cli.run(['analysis', 'watch', String(analysisId)], env)
+    const watched = await cli.run(['analysis', 'watch', String(analysisId), '--json'], env)
 
+    const read = await cli.run(['analysis', 'get', String(analysisId), '--json'], env)
+
+    // The id is what every other command gives, and not what was typed.
+    expect(lastLine(watched.stdout)['analysisId']).toBe(lastLine(read.stdout)['analysisId'])
     expect(code).toBe(0)
     expect(stdout).toMatch(
       /^analysis: the service says completed\n[^]*completed: analysis \S+, the service says completed/,

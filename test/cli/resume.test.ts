@@ -2,7 +2,7 @@
 // refusal. What is sent again is counted at the service.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
@@ -213,6 +213,39 @@ describe('cancel', () => {
     expect(service.records.cancelledSessionIds).toHaveLength(1)
   })
 
+  it('that the service refuses is not called untold, and says nothing of resuming', async () => {
+    const key = await killedUpload({ operation: 'cancel', nth: 1, action: { status: 409 } })
+
+    const { code, stderr } = await run('cancel', key)
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^error: .*\(409\).* \(ERR_UPLOAD_SERVICE_REFUSED\)\nThe service was told and refused\. To tell it once more: mocap-uplink cancel /,
+    )
+    expect(stderr).not.toMatch(/resume/)
+  })
+
+  it('of a journal without a beginning says how to forget it, and so does a dry run of all', async () => {
+    service = await startIndependentService()
+    const folder = join(stateDir, 'session-video-torn')
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, 'journal'), '')
+
+    const listed = await run('sessions')
+    const cancel = await run('cancel', 'video-torn')
+    const receipt = await run('receipt', 'show', 'video-torn')
+    const dry = await run('resume', '--dry-run')
+
+    expect(listed.stderr).toMatch(/^warning: video-torn: The journal of this session has no beginning/)
+    for (const { code, stderr } of [cancel, receipt]) {
+      expect(code).toBe(1)
+      expect(stderr).toContain(
+        `has no beginning; it cannot be resumed. To forget the session, remove the folder ${folder}.`,
+      )
+    }
+    expect(dry.stdout).toMatch(/^dry run: video-torn: cannot be read\. The journal of this session has no beginning/)
+  })
+
   it('names every session of the service that it ends or could not end, also before it is told', async () => {
     service = await startIndependentService()
     const journal = await diskJournal({ folder: stateDir }).open('video-moved')
@@ -252,8 +285,10 @@ describe('cancel', () => {
     const upload = await run('capture', 'take-1.action', 'take-2.action', ...CAPTURE, '--json')
     const key = String(lastLine(upload.stdout)['key'])
 
+    const dry = await run('cancel', key, '--dry-run')
     const { code, stdout } = await run('cancel', key)
 
+    expect(dry).toMatchObject({ code: 0, stdout: 'dry run: no call\n' })
     expect({ upload: upload.code, code }).toEqual({ upload: 3, code: 0 })
     expect(stdout).toBe(
       `cancelled: ${key}; the service has no call that ends a capture session, and keeps the 1 file stored in it\n`,

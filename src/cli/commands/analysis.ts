@@ -31,7 +31,7 @@ interface WaitOptions {
 }
 
 export function addAnalysisCommand(program: Command, context: CommandContext): void {
-  const analysis = program.command('analysis').description('requested analyses')
+  const analysis = program.command('analysis').description('make, submit, watch and read requested analyses')
   addBelow(
     analysis,
     'Exit code 0: drafted, requested, completed, read, or still going on at the deadline; 1: failed.',

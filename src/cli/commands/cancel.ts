@@ -4,11 +4,11 @@ import type { Command } from 'commander'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { UploadReport } from '../../flows/upload.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { fullLine } from '../views/error-line.ts'
+import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { commandLine } from '../views/how-to-go-on.ts'
-import { keptSessions } from '../kept-sessions.ts'
+import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
@@ -16,8 +16,6 @@ import { isToldLater } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { resultOf } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
-import { knownSession } from './resume.ts'
-import { summariesOf } from './sessions.ts'
 
 const HELP =
   'Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
@@ -34,10 +32,9 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const output = context.begin('cancel', options)
     const kept = keptSessions(options, context.env)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
-    const session = knownSession(await summariesOf(kept), key, kept.folder)
+    const session = await readableSession(kept, key)
     if (options.dryRun === true) {
-      const { flow, sessionIds } = session
-      printCalls(output, 'cancel', flow === 'video' ? sessionIds.map((id) => `cancel of session ${id}`) : [])
+      printCalls(output, 'cancel', callsOf(session))
       return
     }
     if (session.status === 'cancelled' && !isToldLater(session)) {
@@ -55,6 +52,12 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       throw error
     }
   })
+}
+
+/** None for a capture, and for what is cancelled already. */
+function callsOf({ flow, status, sessionIds, isServiceTold }: SessionSummary): readonly string[] {
+  const isOver = flow !== 'video' || status === 'confirmed' || isServiceTold === true
+  return isOver ? [] : sessionIds.map((id) => `cancel of session ${id}`)
 }
 
 function tellCancelled(
@@ -83,8 +86,15 @@ function tellCancelled(
     output.answer(`cancelled: ${key}; ${left}`)
     return EXIT.done
   }
-  if (report.error !== undefined) output.complain(`error: ${fullLine(report.error)}`)
-  output.complain(`The service could not be told. To tell it: ${again}`)
+  // What to do stands in the next line: the advice that goes with the code is for uploads.
+  const { code, message } = report.error ?? {}
+  if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
+  const isRefused = code === 'ERR_UPLOAD_SERVICE_REFUSED'
+  output.complain(
+    isRefused
+      ? `The service was told and refused. To tell it once more: ${again}`
+      : `The service could not be told. To tell it: ${again}`,
+  )
   output.answer(`cancelled: ${key}; the service may still hold ${named}`)
   return EXIT.failed
 }

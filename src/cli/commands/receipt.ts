@@ -5,15 +5,13 @@ import { filesUnder } from '../../node.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { keptSessions } from '../kept-sessions.ts'
+import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { readReceipt, type FileProof } from '../receipt-check.ts'
 import { receiptOf, saveReceipt } from '../receipt-file.ts'
 import { proveAll } from '../receipt-match.ts'
 import { countOf } from '../views/wording.ts'
-import { knownSession } from './resume.ts'
-import { summariesOf } from './sessions.ts'
 
 type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { readonly output?: string }
 
@@ -22,7 +20,7 @@ const CHECK_HELP =
   'with 1 when one differs, is missing or cannot be proven.'
 
 export function addReceiptCommand(program: Command, context: CommandContext): void {
-  const receipt = program.command('receipt').description('what was delivered, and whether files are what was delivered')
+  const receipt = program.command('receipt').description('show what a session delivered, and check files against it')
   const show = receipt
     .command('show')
     .description('print the receipt of a session: every file, part, ETag and digest; no address')
@@ -32,7 +30,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addOutputOptions(show).action(async (key: string, options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
     const kept = keptSessions(options, context.env)
-    knownSession(await summariesOf(kept), key, kept.folder)
+    await readableSession(kept, key)
     const made = await receiptOf(kept.journal, key)
     if (options.output === undefined) {
       output.event('receipt', { receipt: made })

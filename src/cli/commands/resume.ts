@@ -1,13 +1,12 @@
 // `mocap-uplink resume`: finishes sessions of the journal.
 
 import type { Command } from 'commander'
-import { invalid } from '../../core/errors.ts'
 import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
+import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { resumeAll } from '../resume-all.ts'
@@ -15,7 +14,6 @@ import { isResumable } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
-import { summariesOf } from './sessions.ts'
 
 const HELP =
   'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
@@ -32,7 +30,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
-    const sessions = choose(await summariesOf(kept), keys, kept)
+    const sessions = choose(await kept.summaries(), keys, kept)
     if (options.dryRun === true) {
       printDryRun(output, sessions)
       context.exitWith(EXIT.done)
@@ -51,16 +49,10 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
 function choose(
   sessions: readonly SessionSummary[],
   keys: readonly string[],
-  { folder }: KeptSessions,
+  kept: KeptSessions,
 ): readonly SessionSummary[] {
   if (keys.length === 0) return sessions.filter(isResumable)
-  return [...new Set(keys)].map((key) => knownSession(sessions, key, folder))
-}
-
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT when the journal does not have the key. */
-export function knownSession(sessions: readonly SessionSummary[], key: string, folder: string): SessionSummary {
-  const known = sessions.find((session) => session.key === key)
-  return known ?? invalid(`No session "${key}" is in ${folder}. See mocap-uplink sessions.`)
+  return [...new Set(keys)].map((key) => knownSession(sessions, key, kept))
 }
 
 /** The last word about none or several sessions. */
@@ -96,9 +88,13 @@ function printDryRun(output: Output, sessions: readonly SessionSummary[]): void 
     filesConfirmed,
   }))
   output.event('plan', { flow: 'resume', sessions: plan })
-  for (const { key, bytes, confirmedBytes, filesTotal, filesConfirmed } of plan) {
-    const files = `${filesTotal - filesConfirmed} of ${countOf(filesTotal, 'file')}`
-    output.answer(`dry run: ${key}: ${files} and ${formatBytes(bytes - confirmedBytes)} are missing`)
-  }
+  for (const session of sessions) output.answer(`dry run: ${session.key}: ${missingOf(session)}`)
   output.answer(`dry run: ${countOf(sessions.length, 'session')} to resume. Nothing was called.`)
+}
+
+function missingOf({ error, bytes, confirmedBytes, filesTotal, filesConfirmed }: SessionSummary): string {
+  if (error !== undefined) return `cannot be read. ${error.message}`
+  if (filesConfirmed === filesTotal) return 'nothing is missing'
+  const files = `${filesTotal - filesConfirmed} of ${countOf(filesTotal, 'file')}`
+  return `${files} and ${formatBytes(bytes - confirmedBytes)} are missing`
 }

@@ -23,7 +23,9 @@ interface UpdateOptions extends SharedOptions {
 }
 
 export function addSegmentCommand(program: Command, context: CommandContext): void {
-  const segment = program.command('segment').description('player group segments, from which analyses are made')
+  const segment = program
+    .command('segment')
+    .description('make and change player group segments, from which analyses are made')
   const create = segment
     .command('create')
     .description("make a segment; prints the service's record")
@@ -76,7 +78,12 @@ async function updateSegment(context: CommandContext, text: string, options: Upd
     const calling = waitingCall(output, context.interruption)
     const record = await uplink.client.playerGroupSegments.update({ id, data }, calling)
     output.document(record)
-    output.event('result', { flow: 'segment', status: 'completed', segmentId: id, record })
+    output.event('result', {
+      flow: 'segment',
+      status: 'completed',
+      segmentId: record['analysis_segment_id'] ?? id,
+      record,
+    })
   }
   context.exitWith(EXIT.done)
 }

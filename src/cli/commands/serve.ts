@@ -9,6 +9,7 @@ import { addLimitOptions } from '../serve/limits-from-options.ts'
 import { addOutputOptions } from '../options/options.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
 import { serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
+import { errorCode } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
 import { addKeysCommand } from './serve-keys.ts'
 
@@ -58,7 +59,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   // Only here: whoever uploads needs none of the packages of the service.
   const { startService } = await import('../../service/index.ts')
   if (output.mode === 'terminal') output.say('Starting the service …')
-  const service = await startService(settings)
+  const service = await startService(settings).catch((error: unknown) => explain(error, options))
   const made = credentials === undefined ? service.credentials : undefined
   output.event('listening', {
     url: service.url,
@@ -95,6 +96,21 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   output.event('result', { flow: 'serve', status: 'interrupted' })
   // SIGTERM is how a supervisor ends what it runs: a service that ended in order has not failed.
   context.exitWith(reason === undefined || reason === 'SIGTERM' ? EXIT.done : SIGNAL_EXIT[reason])
+}
+
+/** Why the system lets nobody listen there, as wrong use; everything else as it is. */
+function explain(error: unknown, { host, port }: ServeOptions): never {
+  switch (errorCode(error)) {
+    case 'EADDRINUSE':
+      return invalid(`Port ${port} of ${host} is taken: end the program that has it, or give another --port.`)
+    case 'EACCES':
+      return invalid(`This user may not listen on port ${port}: give another --port.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return invalid(`This machine has no address ${host}: give another --host.`)
+    default:
+      throw error
+  }
 }
 
 async function setOrigins(context: CommandContext, origins: readonly string[]): Promise<void> {

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import type { SessionSummary } from '../../flows/sessions.ts'
-import { createUplink } from '../../node.ts'
 import type { CommandContext } from '../command-context.ts'
 import { errorLine } from '../views/error-line.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -10,7 +9,6 @@ import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { isFinished, sessionLines, type ListedSession } from '../views/sessions-view.ts'
-import { NOWHERE } from '../options/uplink-from-options.ts'
 import { countOf } from '../views/wording.ts'
 
 interface SessionsOptions extends Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> {
@@ -26,7 +24,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
   addOutputOptions(command).action(async (options: SessionsOptions) => {
     const output = context.begin('sessions', options)
     const kept = keptSessions(options, context.env)
-    const sessions = await summariesOf(kept)
+    const sessions = await kept.summaries()
     if (options.prune === true) {
       context.exitWith(await prune(sessions, kept, output))
       return
@@ -34,11 +32,6 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     const listed = sessions.map(async (session) => Object.assign({ isInUse: await kept.isInUse(session.key) }, session))
     context.exitWith(list(await Promise.all(listed), kept, output))
   })
-}
-
-/** Every session of the journal, oldest first; makes no call. */
-export function summariesOf({ journal }: KeptSessions): Promise<readonly SessionSummary[]> {
-  return createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions()
 }
 
 function list(sessions: readonly ListedSession[], { folder }: KeptSessions, output: Output): number {
@@ -53,7 +46,7 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
     const columns = output.mode === 'terminal' ? output.size().columns : Infinity
     for (const line of sessionLines(sessions, Date.now(), columns)) output.answer(line)
   }
-  for (const { error } of sessions) if (error !== undefined) output.complain(`warning: ${error.message}`)
+  for (const { key, error } of sessions) if (error !== undefined) output.complain(`warning: ${key}: ${error.message}`)
   return EXIT.done
 }
 

@@ -31,4 +31,5 @@ export function printPlan(output: Output, flow: 'video' | 'capture', plan: Uploa
 export function printCalls(output: Output, flow: string, calls: readonly string[]): void {
   output.event('plan', { flow, calls })
   for (const call of calls) output.answer(`dry run: ${call}`)
+  if (calls.length === 0) output.answer('dry run: no call')
 }
