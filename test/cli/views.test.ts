@@ -2,14 +2,13 @@
 
 import { describe, expect, it } from 'vitest'
 
-import { wrapped } from '../../src/cli/views/help-texts.ts'
 import { parseDuration, parseInteger, parseSize, readJsonOption } from '../../src/cli/options/option-values.ts'
 import { onOneLine } from '../../src/core/redact.ts'
 import { progressLines } from '../../src/cli/views/progress-lines.ts'
 import type { ProgressPicture } from '../../src/cli/views/progress-lines.ts'
 import { eraseText } from '../../src/cli/views/progress-view.ts'
 import { sessionLines } from '../../src/cli/views/sessions-view.ts'
-import { columnsOf, fitColumns, shortenMiddle } from '../../src/cli/views/text-width.ts'
+import { columnsOf, fitColumns, shortenMiddle, wrapped } from '../../src/cli/views/text-width.ts'
 import { formatTime, percentOf } from '../../src/cli/views/wording.ts'
 import type { SessionSummary } from '../../src/flows/sessions.ts'
 import type { UploadFileStatus } from '../../src/flows/upload.ts'

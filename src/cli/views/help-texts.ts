@@ -2,6 +2,7 @@
 // the terminal need not break.
 
 import { type Command, Help, type Option } from 'commander'
+import { wrapped } from './text-width.ts'
 
 const WIDEST = 100
 
@@ -25,21 +26,4 @@ export function addBelow(command: Command, ...paragraphs: readonly string[]): Co
 /** Commands to copy, one a line and never broken, under a title. */
 export function addExamples(command: Command, title: string, ...lines: readonly string[]): Command {
   return command.addHelpText('after', `\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
-}
-
-/** The text in lines of at most `columns`, where its words allow it. */
-export function wrapped(text: string, columns: number): string {
-  const lines: string[] = []
-  for (const paragraph of text.split('\n')) {
-    let line = ''
-    for (const word of paragraph.split(' ')) {
-      const longer = line === '' ? word : `${line} ${word}`
-      if (line !== '' && longer.length > columns) {
-        lines.push(line)
-        line = word
-      } else line = longer
-    }
-    lines.push(line)
-  }
-  return lines.join('\n')
 }

@@ -5,6 +5,7 @@ import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import { adviceOn } from '../../core/advice.ts'
 import type { UploadErrorCode } from '../../core/errors.ts'
 import { onOneLine, UNSHOWN } from '../../core/redact.ts'
+import { wrapped } from './text-width.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
 export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'
@@ -76,16 +77,16 @@ export function createOutput(options: OutputOptions): Output {
         out.write(`${JSON.stringify({ event, at: new Date().toISOString(), ...fields }, withAdviceOnErrors)}\n`)
     },
     say(text) {
-      if (mode === 'lines' || mode === 'terminal') above(() => out.write(`${onOneLine(text)}\n`))
+      if (mode === 'lines' || mode === 'terminal') above(() => out.write(asLine(text, stdout)))
     },
     answer(text) {
-      if (mode !== 'json') above(() => out.write(`${onOneLine(text)}\n`))
+      if (mode !== 'json') above(() => out.write(asLine(text, stdout)))
     },
     document(value) {
       isForDocument = true
       if (mode !== 'json') above(() => out.write(`${toJson(value, stdout.isTTY)}\n`))
     },
-    complain: (text) => above(() => err.write(`${onOneLine(text)}\n`)),
+    complain: (text) => above(() => err.write(asLine(text, stderr))),
     draw: (text) => out.write(text),
     setLive(area) {
       live = area
@@ -101,6 +102,14 @@ export function createOutput(options: OutputOptions): Output {
     },
   }
 }
+
+/** One line; on a terminal broken between words where it is too long, unless it holds a command to copy. */
+function asLine(text: string, { isTTY, columns }: NodeJS.WriteStream): string {
+  const line = onOneLine(text)
+  return `${isTTY && columns > 0 && !line.includes(COMMAND) ? wrapped(line, columns) : line}\n`
+}
+
+const COMMAND = 'mocap-uplink '
 
 /** Every error of ours in a line says what to do, wherever it stands. What a service calls an error stays as it is. */
 function withAdviceOnErrors(name: string, value: unknown): unknown {

@@ -38,6 +38,23 @@ export function clip(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : takeColumns(pieces(text), columns)
 }
 
+/** The text in lines of at most `columns`, where its words allow it. */
+export function wrapped(text: string, columns: number): string {
+  const lines: string[] = []
+  for (const paragraph of text.split('\n')) {
+    let line = ''
+    for (const word of paragraph.split(' ')) {
+      const longer = line === '' ? word : `${line} ${word}`
+      if (line !== '' && columnsOf(longer) > columns) {
+        lines.push(line)
+        line = word
+      } else line = longer
+    }
+    lines.push(line)
+  }
+  return lines.join('\n')
+}
+
 interface Piece {
   readonly text: string
   readonly columns: number

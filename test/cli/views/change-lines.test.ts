@@ -17,7 +17,7 @@ function stage(isJson: boolean, isTerminal = false) {
     throw error
   })
   const upload = { on: emitter.on, off: emitter.off, state: 'uploading', files: () => [] } as unknown as Upload
-  return { output, emitter, upload, said: () => String(stdout.read()) }
+  return { output, stdout, emitter, upload, said: () => String(stdout.read()) }
 }
 
 const replaced = { oldSessionId: 's-1', newSessionId: 's-2', filesKept: 1, filesMoved: 3, bytesVoided: 5_242_880 }
@@ -88,6 +88,19 @@ it.each([
     })
 
   expect(said().match(/^retry a\.mp4, part 1/gm)).toHaveLength(count)
+})
+
+it('breaks a long line between words on a terminal, and never one with a command to copy', () => {
+  const { output, stdout, said } = stage(false, true)
+  Object.assign(stdout, { columns: 40 })
+
+  output.say('waiting: the storage is out of reach since 2026-11-20 02:00:00')
+  output.answer('To finish: mocap-uplink resume video-mhq3x0c4-7k2f9m1xqz')
+
+  expect(said()).toBe(
+    'waiting: the storage is out of reach\nsince 2026-11-20 02:00:00\n' +
+      'To finish: mocap-uplink resume video-mhq3x0c4-7k2f9m1xqz\n',
+  )
 })
 
 it('scripts are told both as events', () => {
