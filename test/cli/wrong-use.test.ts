@@ -225,3 +225,14 @@ it.skipIf(process.platform !== 'linux').each([
   expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed: nothing was sent\n' })
   expect(stderr).toMatch(words)
 })
+
+it('serve at a port that another program has says so, and what to give', async () => {
+  const port = new URL(service.url).port
+
+  const { code, stderr } = await cli.run(['serve', '--port', port, '--quiet'], { MOCAP_API_KEY: 'key-of-the-test' })
+
+  expect(code).toBe(2)
+  expect(stderr).toBe(
+    `error: Port ${port} of 127.0.0.1 is taken: end the program that has it, or give another --port. (ERR_UPLOAD_INVALID_ARGUMENT)\n`,
+  )
+})
