@@ -1,4 +1,4 @@
-// Looks at the sources and fixes the plan. Every problem that can be known without a call is found here.
+// Asks the sources what they are and fixes the plan. Problems that can be known from that alone are found here, before any call.
 
 import { invalid, isUploadError, UploadError } from '../core/errors.ts'
 import { planFile, type PartSize } from '../core/plan.ts'
@@ -15,14 +15,11 @@ export interface PrepareOptions {
   readonly signal: AbortSignal
 }
 
-/** In a page, those that are looked at together are one read. */
-const LOOKS_AT_ONCE = 128
-
 /** Plans every file, in order. Rejects with the first problem, or with the signal's reason. */
 export function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
   // A source of the host need not listen to the signal.
   return unlessAborted(
-    inBatches(files, (file, fileIndex) => prepareFile(file, fileIndex, options), LOOKS_AT_ONCE),
+    inBatches(files, (file, fileIndex) => prepareFile(file, fileIndex, options)),
     options.signal,
   )
 }

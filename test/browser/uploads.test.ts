@@ -168,14 +168,16 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     await expectStored()
   })
 
-  test('fails a file alone that is written to while it goes out whole', async () => {
+  test('fails a file alone that was written to before the upload began, or while it goes out whole', async () => {
     const page = await openTab(await openContext(browser), pages.url)
-    for (const name of ['one.action', 'two.action']) await writeFile(join(folder, name), pattern(2000))
+    const names = ['one.action', 'two.action', 'three.action']
+    for (const name of names) await writeFile(join(folder, name), pattern(2000))
     await page.setInputFiles(
       '#files',
-      ['one.action', 'two.action'].map((name) => join(folder, name)),
+      names.map((name) => join(folder, name)),
     )
-    // After it was looked at and before it is sent.
+    await writeFile(join(folder, 'three.action'), pattern(2001))
+    // After it was planned and before it is sent.
     await page.route('**/mocap_session_file', async (route) => {
       if (route.request().method() === 'POST') await writeFile(join(folder, 'two.action'), pattern(2001))
       await route.continue()
@@ -198,6 +200,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     expect(files).toEqual([
       ['one.action', 'confirmed', undefined],
       ['two.action', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
+      ['three.action', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
     ])
   })
 
@@ -218,11 +221,11 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
       const sources = [...document.querySelector<HTMLInputElement>('#files')!.files!].map((file) =>
         rig.blobSource(file),
       )
+      const all = await Promise.all(sources.map(async (source) => source.open(await source.describe())))
+      for (const reader of all) reader.blob!(0, 900_000)
       await touch(1)
-      const before = await codes(sources.map((source) => source.describe()))
-      const same = sources.filter((_, index) => index !== 1)
-      const readers = await Promise.all(same.map(async (source) => source.open(await source.describe())))
-      for (const reader of readers) reader.blob!(0, 900_000)
+      const before = await codes(all.map(async (reader) => reader.verify()))
+      const readers = all.filter((_, index) => index !== 1)
       const untouched = await codes(readers.map(async (reader) => reader.verify()))
       await touch(3)
       const after = await codes(readers.map(async (reader) => reader.verify()))

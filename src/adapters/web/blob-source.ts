@@ -2,6 +2,8 @@
 
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
+import { learnFacts } from './file-facts.ts'
+import { createGathering } from './gathering.ts'
 import { firstByteOf, look, type Looked } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
@@ -20,25 +22,27 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
   if (blob === undefined) return invalid('blobSource: pass a File, or a name and a Blob.')
   const name = typeof nameOrFile === 'string' ? nameOrFile : nameOrFile.name
   const probe = createProbe(name, blob)
-  let wasLookedAt = false
+  let wasOpened = false
 
   return {
     name,
     async describe(signal) {
       signal?.throwIfAborted()
-      await probe(true)
-      wasLookedAt = true
+      await learn(blob, true)
       return identityOf(blob)
     },
     async open(expected) {
       requireSame(name, expected, identityOf(blob))
-      // A look before the first opening is enough: what changed in between fails when it is sent, or verified afterwards.
-      if (!wasLookedAt) await probe(true)
-      wasLookedAt = false
+      // No look before it is first sent: what cannot be read fails then, alone, and what changed meanwhile is looked at after.
+      if (wasOpened) await probe(true)
+      wasOpened = true
       return blobReader(name, blob, probe)
     },
   }
 }
+
+/** Those that are asked at once, together. */
+const learn = /* @__PURE__ */ createGathering(learnFacts)
 
 function identityOf(blob: Blob): SourceIdentity {
   const { size: sizeBytes, lastModified: modifiedAtMs } = blob as Blob & Partial<File>

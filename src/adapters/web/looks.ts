@@ -1,7 +1,6 @@
 // Whether Files are still what they were when they were chosen. Their size and time never follow the disk; what does follow is
 // reading: the platform refuses to read a file that was written to since. So the first byte is read to find out.
 
-import { learnFacts } from './file-facts.ts'
 import { createGathering } from './gathering.ts'
 import { isSeen } from './is-seen.ts'
 
@@ -16,20 +15,19 @@ export interface Looked {
  * begins, so that one of a disk that hangs holds up no later look; that read says whether all are what they were. In a page it is
  * the beginning of all files together: browsers compare size and time of every file of a Blob before they give its first byte.
  */
-export const look = /* @__PURE__ */ createGathering(async (looked: readonly Looked[]) => {
+export const look = /* @__PURE__ */ createGathering((looked: readonly Looked[]) => {
   const files = [...new Set(looked)]
-  await learnFacts(files.map(({ blob }) => blob))
   // A page that is seen is a browser; others do not promise that a Blob of many is looked at whole.
   const reads: Promise<unknown>[] =
     files.length > 1 && isSeen()
       ? [readBeginning(new Blob(files.map(({ blob }) => blob)))]
       : files.map((one) => firstByteOf(one).arrayBuffer())
-  return {
-    reading: Promise.all(reads).then(
-      () => true,
-      () => false,
-    ),
-  }
+  const reading = Promise.all(reads).then(
+    () => true,
+    () => false,
+  )
+  // In an object: a promise would be waited for.
+  return Promise.resolve({ reading })
 })
 
 /** The same slice each time: making one holds the page up until another process of the browser has answered. */

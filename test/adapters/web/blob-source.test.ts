@@ -110,7 +110,7 @@ describe('blobSource', () => {
     vi.resetModules()
     const { blobSource: fresh } = await import('../../../src/adapters/web/blob-source.ts')
     const readers = await Promise.all(
-      ['a.mp4', 'b.mp4', 'c.mp4'].map(async (name) => {
+      ['a.mp4', 'b.mp4', 'c.mp4', 'd.mp4'].map(async (name) => {
         const source = fresh(name, new Blob(['abc']))
         return source.open(await source.describe())
       }),
@@ -119,7 +119,8 @@ describe('blobSource', () => {
     vi.stubGlobal('document', { visibilityState: 'visible' })
     const ended: string[] = []
     for (const reader of readers) reader.blob!(0, 3)
-    const [a, b, c] = readers
+    const [a, b, c, d] = readers
+    await d!.verify()
 
     const first = a!.verify()!.then(() => ended.push('a'))
     await new Promise((resolve) => setImmediate(resolve))
@@ -137,9 +138,9 @@ describe('blobSource', () => {
     const failing = Object.assign(new Blob([counting(10)]), {
       slice: () => Object.assign(new Blob(['abc']), { arrayBuffer: () => Promise.reject(new Error('disk gone')) }),
     })
-    const source = blobSource('take-7.mp4', failing)
+    const reader = await blobSource('take-7.mp4', failing).open({ sizeBytes: blob.size })
 
-    await expect(source.open({ sizeBytes: blob.size })).rejects.toMatchObject({
+    await expect(reader.verify()).rejects.toMatchObject({
       code: 'ERR_UPLOAD_SOURCE_READ',
       cause: expect.objectContaining({ message: 'disk gone' }) as Error,
     })
