@@ -59,6 +59,12 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
+/** Shows an element with its text; hides it when there is none. */
+export function showText(element: HTMLElement, text: string | false | undefined): void {
+  element.hidden = text === false || text === undefined
+  setText(element, text || '')
+}
+
 /** As `setText`, for an attribute; undefined removes it. */
 export function setAttribute(element: Element, name: string, value: string | undefined): void {
   if (element.getAttribute(name) === (value ?? null)) return

@@ -11,6 +11,9 @@ import type { Setting } from './setting.ts'
 import type { SummaryBar } from './summary-bar.ts'
 import type { UploadList } from './upload-list.ts'
 
+/** How often an upload is looked at that tells nothing, ms: a rate must not stand still when the line does. */
+const LOOK_AGAIN_MS = 1_000
+
 export interface Drawing {
   readonly element: HTMLElement
   /** Something has changed. */
@@ -32,7 +35,7 @@ export function createDrawing(
     ...[cards, zone, parts.notices, summary, rows].map((of) => of.element),
   )
   let isAsked = false
-  let wasPaused = false
+  let lookAgain: ReturnType<typeof setTimeout> | undefined
   let itemToReveal: Item | undefined
   let lastOnItsWay: Item | undefined
 
@@ -45,19 +48,18 @@ export function createDrawing(
     })
   }
   const draw = (nowMs: number): void => {
-    const { texts, formats, accept } = setting()
+    const { words, accept } = setting()
     list.refresh(nowMs)
     const { items, jobs } = list
+    clearTimeout(lookAgain)
     const [phase, totals] = [list.phase(), list.totals()]
-    const isPaused = phase === 'paused'
-    if (isPaused !== wasPaused) rows.markAll()
-    wasPaused = isPaused
-    setAttribute(element, 'aria-label', texts.label)
+    if (phase === 'uploading') lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
+    setAttribute(element, 'aria-label', words.label)
     const hasList = phase !== 'empty'
-    zone.draw(texts, formats, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
-    cards.draw(offers.offers, texts, formats)
+    zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
+    cards.draw(offers.offers, words)
     const readyCount = items.filter(({ state }) => state === 'ready').length
-    summary.draw(texts, formats, {
+    summary.draw(words, {
       phase,
       totals,
       outage: list.outage(),
@@ -70,7 +72,8 @@ export function createDrawing(
     // Who looks through the list keeps the place.
     if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
-    if (rows.draw({ texts, formats, isPaused, remainingMs: totals.remainingMs })) ask()
+    const look = { words, isPaused: phase === 'paused', remainingMs: totals.remainingMs }
+    if (rows.draw(items, look)) ask()
     else if (itemToReveal !== undefined) {
       // Only now do all rows have their words, and so their heights; and once a frame at most.
       rows.reveal(itemToReveal)

@@ -1,11 +1,10 @@
 // Where files come in: by drop on the whole element, by the picker, and by the folder picker where the browser has one.
 
 import { learnFacts } from '../browser.ts'
-import { build, buildButton, buildIcon, setAttribute, setPart, setText } from './build-element.ts'
+import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
-import type { Formats } from './formats.ts'
 import { UPLOAD_ICON } from './icons.ts'
-import type { UploaderTexts } from './texts.ts'
+import type { Words } from './words.ts'
 
 export interface DropZone {
   readonly element: HTMLElement
@@ -13,7 +12,7 @@ export interface DropZone {
   choose(): Promise<void>
   focus(): void
   /** `accept` as of `<input accept>`. Compact while there is something else to look at. */
-  draw(texts: UploaderTexts, formats: Formats, accept: string, look: { hasList: boolean; isCompact: boolean }): void
+  draw(words: Words, accept: string, look: { hasList: boolean; isCompact: boolean }): void
 }
 
 /** `target` is what files can be dropped on. */
@@ -63,17 +62,16 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     element,
     choose,
     focus: () => fileButton.focus(),
-    draw(texts, formats, accept, { hasList, isCompact }) {
+    draw(words, accept, { hasList, isCompact }) {
       const isTouch = matchMedia('(hover: none)').matches
-      atRest = hasList ? texts.addMore : isTouch ? texts.addHere : texts.dropHere
-      atDrop = texts.dropNow
+      atRest = hasList ? words.addMore : isTouch ? words.addHere : words.dropHere
+      atDrop = words.dropNow
       if (!element.hasAttribute('data-over')) setText(title, atRest)
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
-      setText(fileButton, texts.chooseFiles)
-      setText(folderButton, texts.chooseFolder)
+      setText(fileButton, words.chooseFiles)
+      setText(folderButton, words.chooseFolder)
       const kinds = accept.split(',').map((kind) => kind.trim().replace(/^\./, '').toUpperCase())
-      setText(hint, accept === '' ? '' : texts.accepts(formats.list(kinds)))
-      hint.hidden = accept === ''
+      showText(hint, accept !== '' && words.accepts(words.list(kinds)))
       setAttribute(element, 'data-large', isCompact ? undefined : '')
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
     },
@@ -87,29 +85,21 @@ function listenForDrops(
 ): void {
   // Entering a child comes before leaving its parent, so the two are counted.
   let depth = 0
-  const reset = (): void => {
-    depth = 0
-    onOver(false)
+  const enter = (to: number): void => {
+    depth = Math.max(0, to)
+    onOver(depth > 0)
   }
-  target.addEventListener('dragenter', (event) => {
-    if (!hasFiles(event.dataTransfer)) return
-    depth += 1
-    onOver(true)
-  })
-  target.addEventListener('dragleave', (event) => {
-    if (!hasFiles(event.dataTransfer)) return
-    depth -= 1
-    if (depth <= 0) reset()
-  })
-  target.addEventListener('dragover', (event) => {
-    if (!hasFiles(event.dataTransfer)) return
-    event.preventDefault()
-    event.dataTransfer.dropEffect = 'copy'
-  })
-  target.addEventListener('drop', (event) => {
-    if (!hasFiles(event.dataTransfer)) return
-    event.preventDefault()
-    reset()
-    void filesOfDrop(event.dataTransfer).then(onFiles)
+  const listen = (type: 'dragenter' | 'dragleave' | 'dragover' | 'drop', act: (transfer: DataTransfer) => void): void =>
+    target.addEventListener(type, (event) => {
+      if (!hasFiles(event.dataTransfer)) return
+      event.preventDefault()
+      act(event.dataTransfer)
+    })
+  listen('dragenter', () => enter(depth + 1))
+  listen('dragleave', () => enter(depth - 1))
+  listen('dragover', (transfer) => (transfer.dropEffect = 'copy'))
+  listen('drop', (transfer) => {
+    enter(0)
+    void filesOfDrop(transfer).then(onFiles)
   })
 }

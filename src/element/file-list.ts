@@ -1,4 +1,4 @@
-// The list of rows. However many files there are, a frame makes and draws only a bounded number of rows, and only those
+// The list of rows. However many files there are, a frame makes only so many rows, draws for only so long, and draws only those
 // whose file has changed. All are laid out: with `content-visibility` the browser asks in each frame of every row whether it is
 // in view, which took longer than it saved (half as long again with a thousand rows, measured).
 
@@ -6,81 +6,74 @@ import { build, removeElement, setAttribute } from './build-element.ts'
 import { createFileRow, type FileRow, type Look, type RowAction } from './file-row.ts'
 import type { Item } from './items.ts'
 
-/** Rows made, and rows drawn anew, in one frame; a row is some 15 nodes. */
-const ROWS_PER_FRAME = 20
+/** Rows made in one frame; a row is some 15 nodes. */
+const MADE_PER_FRAME = 20
+/** What drawing may take of a frame, ms; the browser has to lay out what was drawn. */
+const DRAWING_MS = 4
 
 export interface FileList {
   readonly element: HTMLUListElement
-  add(items: readonly Item[]): void
-  remove(item: Item): void
-  /** Something of this file has changed. */
-  mark(item: Item): void
-  markAll(): void
+  /** Takes away the rows of all other items: at once, so that the focus is where the next key is meant to go. */
+  keep(items: readonly Item[]): void
   /** Scrolls to a row, within the list only. */
   reveal(item: Item): void
-  /** Draws what is due; true when another frame is needed. */
-  draw(look: Look): boolean
+  /** Brings the rows nearer to the items; true when another frame is needed. */
+  draw(items: readonly Item[], look: Look): boolean
 }
 
 /** `onEmptied` hears that the row which had the focus is gone, and no other row can take it. */
 export function createFileList(onAction: (item: Item, action: RowAction) => void, onEmptied: () => void): FileList {
   const element = build('ul', 'list', { tabindex: '0', role: 'list' })
   const rows = new Map<Item, FileRow>()
-  const awaited = new Set<Item>()
-  const changed = new Set<Item>()
+
+  const remove = (row: HTMLElement): void => {
+    const neighbour = row.nextElementSibling ?? row.previousElementSibling
+    removeElement(row, () => {
+      const next = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
+      if (next === null || next === undefined) onEmptied()
+      else next.focus()
+    })
+  }
+  /** False when there was no time for all. */
+  const drawRows = (items: readonly Item[], look: Look): boolean => {
+    const untilMs = performance.now() + DRAWING_MS
+    let made = 0
+    for (const item of items) {
+      let row = rows.get(item)
+      if (row === undefined) {
+        if (made === MADE_PER_FRAME) return false
+        made += 1
+        row = createFileRow(item, onAction)
+        rows.set(item, row)
+        element.append(row.element)
+      }
+      if (row.draw(look) && performance.now() > untilMs) return false
+    }
+    return true
+  }
+
+  const keep = (items: readonly Item[]): void => {
+    const here = new Set(items)
+    for (const [item, row] of rows) {
+      if (here.has(item)) continue
+      rows.delete(item)
+      remove(row.element)
+    }
+  }
 
   return {
     element,
-    add(items) {
-      for (const item of items) awaited.add(item)
-    },
-    remove(item) {
-      awaited.delete(item)
-      changed.delete(item)
-      const row = rows.get(item)
-      if (row === undefined) return
-      rows.delete(item)
-      const neighbour = row.element.nextElementSibling ?? row.element.previousElementSibling
-      removeElement(row.element, () => {
-        const next = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
-        if (next === null || next === undefined) onEmptied()
-        else next.focus()
-      })
-    },
-    mark(item) {
-      changed.add(item)
-    },
-    markAll() {
-      for (const item of rows.keys()) changed.add(item)
-    },
+    keep,
     reveal(item) {
       const row = rows.get(item)?.element
       if (row !== undefined) element.scrollTop = row.offsetTop - element.offsetTop
     },
-    draw(look) {
-      setAttribute(element, 'aria-label', look.texts.files)
-      const made = take(awaited, ROWS_PER_FRAME).map((item) => {
-        const row = createFileRow(item, onAction)
-        rows.set(item, row)
-        changed.delete(item)
-        row.draw(look)
-        return row.element
-      })
-      if (made.length > 0) element.append(...made)
-      for (const item of take(changed, ROWS_PER_FRAME)) rows.get(item)?.draw(look)
+    draw(items, look) {
+      setAttribute(element, 'aria-label', look.words.files)
+      keep(items)
+      const isWhole = drawRows(items, look)
       element.hidden = rows.size === 0
-      return awaited.size > 0 || [...changed].some((item) => rows.has(item))
+      return !isWhole
     },
   }
-}
-
-/** Takes the first of a set out of it. */
-function take<T>(set: Set<T>, count: number): T[] {
-  const taken: T[] = []
-  for (const each of set) {
-    if (taken.length === count) break
-    taken.push(each)
-    set.delete(each)
-  }
-  return taken
 }

@@ -1,21 +1,20 @@
 // One row: name, size, state, bar and what can be done. It is made once and only ever changed, so that focus and a
 // screen reader's place stay where they are.
 
-import { build, buildButton, buildIcon, setAttribute, setText } from './build-element.ts'
-import { joinFacts, type Formats } from './formats.ts'
+import { build, buildButton, buildIcon, setAttribute, setText, showText } from './build-element.ts'
+import { joinFacts } from './formats.ts'
 import { ICONS } from './icons.ts'
-import { actionOf, problemOf } from './problems.ts'
-import { remainingOf } from './reading.ts'
-import type { UploaderTexts } from './texts.ts'
 import type { Item } from './items.ts'
+import { problemOf } from './problems.ts'
+import { remainingOf } from './reading.ts'
+import type { Words } from './words.ts'
 
-/** What a row's one button does; undefined: it has none. */
+/** What a row's one button does. */
 export type RowAction = 'remove' | 'retry' | 'choose'
 
 /** How a row is to be drawn, beside its item. */
 export interface Look {
-  readonly texts: UploaderTexts
-  readonly formats: Formats
+  readonly words: Words
   readonly isPaused: boolean
   /** Of all files together. */
   readonly remainingMs: number | undefined
@@ -23,12 +22,13 @@ export interface Look {
 
 export interface FileRow {
   readonly element: HTMLLIElement
-  draw(look: Look): void
+  /** False when there was nothing to draw: neither its item nor the words have changed. */
+  draw(look: Look): boolean
 }
 
 export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
-  const line = icon.querySelector('path')
+  const line = icon.firstElementChild
   const name = build('bdi', 'file-name', { title: item.chosen?.path ?? item.name }, item.name)
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
@@ -39,29 +39,33 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
     if (action !== undefined) onAction(item, action)
   })
   const facts = build('span', 'facts', {}, size, ' · ', status)
-  const words = build('div', 'words', {}, name, facts, problem)
-  const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), words, button, bar)
+  const texts = build('div', 'words', {}, name, facts, problem)
+  const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), texts, button, bar)
+  let drawn: Look | undefined
+  let drawnVersion: number
   return {
     element,
     draw(look) {
-      const { texts, formats } = look
+      const { words, isPaused } = look
+      if (drawn?.words === words && drawn.isPaused === isPaused && drawnVersion === item.version) return false
+      drawn = look
+      drawnVersion = item.version
+      const { state, error } = item
       const share = shareOf(item)
-      setAttribute(element, 'data-state', item.state)
-      if (line !== null) setAttribute(line, 'd', ICONS[item.state])
-      setText(size, formats.bytes(item.bytes))
-      const words = statusText(item, look)
-      setText(status, words)
-      const isBarShown = item.state === 'uploading' || item.state === 'confirming'
-      bar.hidden = !isBarShown
-      const percent = formats.percent(share)
-      if (isBarShown) drawBar(bar, fill, share, item.name, words.startsWith(percent) ? words : `${percent}, ${words}`)
-      problem.hidden = item.error === undefined
-      setText(problem, item.error === undefined ? '' : texts.problems[problemOf(item.error)])
+      setAttribute(element, 'data-state', state)
+      if (line !== null) setAttribute(line, 'd', ICONS[state])
+      setText(size, words.bytes(item.bytes))
+      const said = statusText(item, look)
+      setText(status, said)
+      bar.hidden = state !== 'uploading' && state !== 'confirming'
+      const percent = words.percent(share)
+      if (!bar.hidden) drawBar(bar, fill, share, item.name, said.startsWith(percent) ? said : `${percent}, ${said}`)
+      showText(problem, error && words.problems[problemOf(error)])
       action = rowActionOf(item)
-      button.hidden = action === undefined
-      const word = action === undefined ? '' : actionWord(action, texts, formats)
-      setText(button, word)
-      setAttribute(button, 'aria-label', texts.actionOn(word, item.name))
+      const word = action && actionWord(action, words)
+      showText(button, word)
+      setAttribute(button, 'aria-label', word && words.actionOn(word, item.name))
+      return true
     },
   }
 }
@@ -95,25 +99,26 @@ function shareOf({ bytes, sentBytes, state }: Item): number {
 function rowActionOf({ state, error, isOver }: Item): RowAction | undefined {
   if (state === 'ready') return 'remove'
   if (state !== 'failed' || error === undefined) return undefined
-  const action = actionOf(error)
-  return action === 'choose' || (action === 'retry' && isOver) ? action : undefined
+  const problem = problemOf(error)
+  if (problem === 'choose') return problem
+  return isOver && problem !== 'setup' ? 'retry' : undefined
 }
 
-function actionWord(action: RowAction, texts: UploaderTexts, formats: Formats): string {
-  if (action === 'retry') return texts.retry(formats.count(1))
-  return action === 'remove' ? texts.remove : texts.chooseAgain
+function actionWord(action: RowAction, words: Words): string {
+  if (action === 'retry') return words.retry(1)
+  return action === 'remove' ? words.remove : words.chooseAgain
 }
 
-function statusText(item: Item, { texts, formats, isPaused, remainingMs }: Look): string {
+function statusText(item: Item, { words, isPaused, remainingMs }: Look): string {
   const { state, retries, bytesPerSecond: rate } = item
   const leftMs = remainingOf(item, remainingMs)
   const isOnItsWay = state === 'waiting' || state === 'uploading'
   const isMoving = isOnItsWay && !isPaused && rate > 0
-  const first = isOnItsWay && isPaused ? texts.paused : texts[state]
+  const first = isOnItsWay && isPaused ? words.paused : words[state]
   return joinFacts(
-    state === 'uploading' && !isPaused ? formats.percent(shareOf(item)) : first,
-    isMoving && formats.rate(rate),
-    isMoving && leftMs !== undefined && texts.remaining(formats.duration(leftMs)),
-    isOnItsWay && retries > 0 && texts.retries(formats.count(retries)),
+    state === 'uploading' && !isPaused ? words.percent(shareOf(item)) : first,
+    isMoving && words.rate(rate),
+    isMoving && leftMs !== undefined && words.remaining(words.duration(leftMs)),
+    isOnItsWay && retries > 0 && words.retries(retries),
   )
 }

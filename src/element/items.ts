@@ -25,6 +25,8 @@ export interface Item {
   error: ErrorSummary | undefined
   /** Its upload has ended: only now can another try begin. */
   isOver: boolean
+  /** Grows with each change. */
+  version: number
 }
 
 /** One upload and its files, by file index. */
@@ -56,7 +58,13 @@ export function newItem(
     retries: 0,
     error: undefined,
     isOver: false,
+    version: 0,
   }
+}
+
+export function changeItem(item: Item, change: Partial<Item>): void {
+  Object.assign(item, change)
+  item.version += 1
 }
 
 /** With its handle where there is one, so that a later life of the page finds the file again. */

@@ -2,13 +2,12 @@
 
 import type { UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { Announcer } from './announcer.ts'
-import type { Formats } from './formats.ts'
 import type { Job } from './items.ts'
 import type { Totals } from './list-state.ts'
 import { outageWords } from './outage-words.ts'
 import { problemOf } from './problems.ts'
-import type { UploaderTexts } from './texts.ts'
 import type { Tell } from './uploader-events.ts'
+import type { Words } from './words.ts'
 
 export interface Narration {
   /** Counts the quarters of the way anew. */
@@ -21,7 +20,7 @@ export interface Narration {
 export function createNarration(options: {
   readonly announcer: Announcer
   readonly tell: Tell
-  readonly words: () => { readonly texts: UploaderTexts; readonly formats: Formats }
+  readonly words: () => Words
   readonly totals: () => Totals
 }): Narration {
   const { announcer, tell, words, totals } = options
@@ -36,16 +35,14 @@ export function createNarration(options: {
     // The end is said in words, and of nothing there is no share.
     if (!(reached > quarter && reached < 1)) return
     quarter = reached
-    const { texts, formats } = words()
-    announcer.say(texts.saidPercent(formats.percent(quarter)))
+    announcer.say(words().saidPercent(words().percent(quarter)))
   }
   const tellState = ({ upload: { key, state } }: Job): void => {
-    const { texts, formats } = words()
     const { filesConfirmed, filesTotal } = totals()
-    if (state === 'paused') announcer.say(texts.pausedAt(formats.count(filesConfirmed), formats.count(filesTotal)))
+    if (state === 'paused') announcer.say(words().pausedAt(filesConfirmed, filesTotal))
     if (state !== 'waiting' && cutOff.delete(key) && state === 'uploading')
-      announcer.say(texts.saidStarted(formats.count(filesTotal - filesConfirmed)))
-    if (state === 'cancelling') announcer.say(texts.cancelling)
+      announcer.say(words().saidStarted(filesTotal - filesConfirmed))
+    if (state === 'cancelling') announcer.say(words().cancelling)
     tell('mocap-upload-state', { key, state })
   }
   return {
@@ -61,19 +58,17 @@ export function createNarration(options: {
       if (event === 'waiting' && !cutOff.has(key)) {
         // The same outage is told of again and again.
         cutOff.add(key)
-        const { texts, formats } = words()
-        announcer.say(outageWords(texts, formats, job.outage))
+        announcer.say(outageWords(words(), job.outage))
       }
     },
     sayEnd({ items }, report) {
-      const { texts, formats } = words()
+      const { saidFileFailed, problems, wasCancelled, allDone, progress } = words()
       const failed = items.find((item) => item.state === 'failed')
       if (failed?.error !== undefined && report?.status === 'partial')
-        announcer.say(texts.saidFileFailed(failed.name, texts.problems[problemOf(failed.error)]))
-      const { filesConfirmed, filesTotal } = totals()
-      const [done, all] = [formats.count(filesConfirmed), formats.count(filesTotal)]
-      if (report?.status === 'cancelled') announcer.say(texts.wasCancelled)
-      else announcer.say(done.value === all.value ? texts.allDone(all) : texts.progress(done, all))
+        announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
+      const { filesConfirmed: done, filesTotal: all } = totals()
+      if (report?.status === 'cancelled') announcer.say(wasCancelled)
+      else announcer.say(done === all ? allDone(all) : progress(done, all))
     },
   }
 }

@@ -1,14 +1,14 @@
 // The cards that offer unfinished uploads; a card is kept while its offer changes, so that focus stays.
 
-import { build, buildButton, removeElement, setAttribute, setText } from './build-element.ts'
-import { isolated, type Formats } from './formats.ts'
+import { build, buildButton, removeElement, setAttribute, setText, showText } from './build-element.ts'
+import { isolated } from './formats.ts'
 import type { OfferControl } from './offer-control.ts'
 import { isOneClick, type Offer } from './offers.ts'
-import type { UploaderTexts } from './texts.ts'
+import type { Words } from './words.ts'
 
 export interface OfferCards {
   readonly element: HTMLElement
-  draw(offers: readonly Offer[], texts: UploaderTexts, formats: Formats): void
+  draw(offers: readonly Offer[], words: Words): void
 }
 
 /** Of many missing files the first are named. */
@@ -16,7 +16,7 @@ const NAMED_FILES = 3
 
 interface Card {
   readonly element: HTMLElement
-  draw(offer: Offer, texts: UploaderTexts, formats: Formats): void
+  draw(offer: Offer, words: Words): void
 }
 
 /** `onEmptied` hears that the card which had the focus is gone. */
@@ -25,7 +25,7 @@ export function createOfferCards(control: OfferControl, onEmptied: () => void): 
   const cards = new Map<string, Card>()
   return {
     element,
-    draw(offers, texts, formats) {
+    draw(offers, words) {
       const keys = new Set(offers.map(({ session }) => session.key))
       for (const [key, card] of cards) {
         if (keys.has(key)) continue
@@ -40,7 +40,7 @@ export function createOfferCards(control: OfferControl, onEmptied: () => void): 
             () => void control.accept(key),
             () => void control.discard(key),
           )
-        card.draw(offer, texts, formats)
+        card.draw(offer, words)
         if (cards.has(key)) continue
         cards.set(key, card)
         element.append(card.element)
@@ -55,28 +55,27 @@ function createCard(accept: () => void, discard: () => void): Card {
   const names = build('p', 'hint')
   const go = buildButton('offer-button primary-button', accept)
   const drop = buildButton('discard-button quiet-button', discard)
-  const words = build('div', 'offer-words', {}, title, body, names)
-  const element = build('div', 'offer', { role: 'group' }, words, build('div', 'actions', {}, go, drop))
+  const texts = build('div', 'offer-words', {}, title, body, names)
+  const element = build('div', 'offer', { role: 'group' }, texts, build('div', 'actions', {}, go, drop))
   return {
     element,
-    draw(offer, texts, formats) {
+    draw(offer, words) {
       const { session, missing } = offer
       const isAllowing = isOneClick(offer)
-      setAttribute(element, 'aria-label', texts.offerTitle)
-      setText(title, texts.offerTitle)
-      const [done, all] = [formats.count(session.filesConfirmed), formats.count(session.filesTotal)]
-      const advice = isAllowing ? texts.offerAllow : texts.offerPick(formats.count(missing.length))
-      setText(body, `${texts.offerBody(done, all, formats.date(session.beganAtMs ?? 0))} ${advice}`)
-      names.hidden = isAllowing
-      setText(names, namesOf(missing, texts, formats))
-      setText(go, isAllowing ? texts.offerAllowAction : texts.offerPickAction)
-      setText(drop, texts.offerDiscard)
+      const { filesConfirmed, filesTotal, beganAtMs = 0 } = session
+      setAttribute(element, 'aria-label', words.offerTitle)
+      setText(title, words.offerTitle)
+      const advice = isAllowing ? words.offerAllow : words.offerPick(missing.length)
+      setText(body, `${words.offerBody(filesConfirmed, filesTotal, words.date(beganAtMs))} ${advice}`)
+      showText(names, !isAllowing && namesOf(missing, words))
+      setText(go, isAllowing ? words.offerAllowAction : words.offerPickAction)
+      setText(drop, words.offerDiscard)
     },
   }
 }
 
-function namesOf(missing: Offer['missing'], texts: UploaderTexts, formats: Formats): string {
+function namesOf(missing: Offer['missing'], words: Words): string {
   const names = missing.slice(0, NAMED_FILES).map(({ fileName }) => isolated(fileName))
   const more = missing.length - names.length
-  return `${names.join(', ')}${more > 0 ? ` ${texts.andMore(formats.count(more))}` : ''}`
+  return `${names.join(', ')}${more > 0 ? ` ${words.andMore(more)}` : ''}`
 }

@@ -1,12 +1,11 @@
 // What is said while an upload waits for somebody: for the network, or for a service or a storage that does nothing though there is one.
 
 import type { Outage } from '../flows/upload.ts'
-import type { Formats } from './formats.ts'
-import type { UploaderTexts } from './texts.ts'
+import type { Words } from './words.ts'
 
 /** Without an outage: it was told before anybody listened. */
-export function outageWords(texts: UploaderTexts, formats: Formats, outage: Outage | undefined): string {
+export function outageWords(words: Words, outage: Outage | undefined): string {
   return outage?.reason === undefined || !navigator.onLine
-    ? texts.noNetwork
-    : texts.noAnswer(outage.untilMs === undefined ? undefined : formats.time(outage.untilMs))
+    ? words.noNetwork
+    : words.noAnswer(outage.untilMs === undefined ? undefined : words.time(outage.untilMs))
 }

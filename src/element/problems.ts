@@ -1,15 +1,12 @@
-// What an error means to the person in front of the page, and what that person can do. The texts have the words.
+// What an error means to the person in front of the page. The texts have the words.
 
 import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
 
-/** What a person can tell apart. Everything else is `setup`: only those who run the page or the service can mend it. */
-export type Problem = 'network' | 'again' | 'choose' | 'signIn' | 'elsewhere' | 'setup'
-
 /**
- * `retry`: the same file again, with one click. `choose`: this file has to be chosen again. `ask`: nobody in front of
- * the page can mend it; the message for those who can is shown with it.
+ * What a person can tell apart. `choose`: the file has to be chosen again. `setup`, which is everything else: only those who run
+ * the page or the service can mend it, and the message for them is shown with it. After all others one click tries again.
  */
-export type ProblemAction = 'retry' | 'choose' | 'ask'
+export type Problem = 'network' | 'again' | 'choose' | 'signIn' | 'elsewhere' | 'setup'
 
 const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
   ERR_UPLOAD_SOURCE_READ: 'choose',
@@ -28,10 +25,4 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
 
 export function problemOf({ code }: ErrorSummary): Problem {
   return PROBLEMS[code] ?? 'setup'
-}
-
-export function actionOf(error: ErrorSummary): ProblemAction {
-  const problem = problemOf(error)
-  if (problem === 'choose') return problem
-  return problem === 'setup' ? 'ask' : 'retry'
 }

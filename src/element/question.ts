@@ -1,12 +1,12 @@
 // The question before something confirmed is given up: a modal dialog, where the safe answer has the focus and Escape means it.
 
 import { build, buildButton, setText } from './build-element.ts'
-import type { UploaderTexts } from './texts.ts'
+import type { Words } from './words.ts'
 
 export interface Question {
   readonly element: HTMLDialogElement
   /** True when the person said to cancel. One at a time: a second asking is answered with no. */
-  ask(texts: UploaderTexts, words: string): Promise<boolean>
+  ask(words: Words, what: string): Promise<boolean>
 }
 
 export function createQuestion(): Question {
@@ -25,12 +25,12 @@ export function createQuestion(): Question {
   keep.autofocus = true
   return {
     element,
-    ask(texts, words) {
+    ask(words, what) {
       if (element.open) return Promise.resolve(false)
-      setText(title, texts.questionTitle)
-      setText(body, words)
-      setText(keep, texts.questionKeep)
-      setText(cancel, texts.questionCancel)
+      setText(title, words.questionTitle)
+      setText(body, what)
+      setText(keep, words.questionKeep)
+      setText(cancel, words.questionCancel)
       element.returnValue = ''
       element.showModal()
       return new Promise((resolve) => {

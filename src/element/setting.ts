@@ -4,12 +4,11 @@ import type { BrowserUplink } from '../browser.ts'
 import type { Source } from '../core/ports.ts'
 import type { Upload } from '../flows/upload.ts'
 import type { UploaderFlow } from './attributes.ts'
-import type { Formats } from './formats.ts'
-import type { UploaderTexts } from './texts.ts'
+import type { Words } from './words.ts'
 
 export interface Setting {
-  readonly texts: UploaderTexts
-  readonly formats: Formats
+  /** The same until texts or language change. */
+  readonly words: Words
   readonly flow: UploaderFlow
   readonly accept: string
   readonly isRenaming: boolean

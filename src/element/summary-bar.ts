@@ -1,12 +1,12 @@
 // The whole: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
 import type { Outage } from '../flows/upload.ts'
-import { build, buildButton, focusedBeside, setText } from './build-element.ts'
+import { build, buildButton, focusedBeside, setText, showText } from './build-element.ts'
 import { buildBar, drawBar } from './file-row.ts'
-import { joinFacts, type Formats } from './formats.ts'
+import { joinFacts } from './formats.ts'
 import { outageWords } from './outage-words.ts'
-import type { UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
+import type { Words } from './words.ts'
 
 export interface SummaryState {
   readonly phase: Phase
@@ -32,7 +32,7 @@ export interface SummaryActions {
 
 export interface SummaryBar {
   readonly element: HTMLElement
-  draw(texts: UploaderTexts, formats: Formats, state: SummaryState): void
+  draw(words: Words, state: SummaryState): void
 }
 
 export function createSummaryBar(actions: SummaryActions): SummaryBar {
@@ -61,33 +61,27 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
 
   return {
     element,
-    draw(texts, formats, state) {
-      const { phase, totals } = state
+    draw(words, state) {
+      const { phase, totals, readyCount, retryableCount } = state
       const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
       const focused = buttons.find((button) => button === focusedBeside(element))
-      const words = headingOf(texts, formats, state)
+      const said = headingOf(words, state)
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'
       if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
-      setText(heading, words)
-      setText(facts, factsOf(texts, formats, state, totals.sentBytes < sentBytes))
+      setText(heading, said)
+      setText(facts, factsOf(words, state, totals.sentBytes < sentBytes))
       const share = totals.totalBytes === 0 ? 0 : Math.min(1, totals.sentBytes / totals.totalBytes)
       bar.hidden = !isRunning
-      drawBar(bar, fill, share, texts.totalProgress, `${formats.percent(share)}, ${words}`)
+      drawBar(bar, fill, share, words.totalProgress, `${words.percent(share)}, ${said}`)
       element.dataset['phase'] = phase
       element.dataset['outcome'] = outcomeOf(state)
-      start.hidden = state.readyCount === 0
-      pause.hidden = !isRunning
-      pause.disabled = phase === 'cancelling'
-      retry.hidden = isRunning || state.retryableCount === 0
-      clear.hidden = isRunning || !state.isClearable
-      cancel.hidden = !isRunning
-      cancel.disabled = phase === 'cancelling'
-      setText(start, texts.start(formats.count(state.readyCount)))
-      setText(pause, isPaused ? texts.resume : texts.pause)
-      setText(retry, texts.retry(formats.count(state.retryableCount)))
-      setText(clear, texts.clear)
-      setText(cancel, texts.cancel)
+      showText(start, readyCount > 0 && words.start(readyCount))
+      showText(pause, isRunning && (isPaused ? words.resume : words.pause))
+      showText(retry, !isRunning && retryableCount > 0 && words.retry(retryableCount))
+      showText(clear, !isRunning && state.isClearable && words.clear)
+      showText(cancel, isRunning && words.cancel)
+      pause.disabled = cancel.disabled = phase === 'cancelling'
       // A button that is hidden or disabled drops the focus to the top of the page.
       if (focused?.hidden === true || focused?.disabled === true) focus()
     },
@@ -100,54 +94,44 @@ function outcomeOf({ phase, totals, wasCancelled }: SummaryState): string {
   return wasCancelled ? 'cancelled' : 'problem'
 }
 
-function headingOf(
-  texts: UploaderTexts,
-  formats: Formats,
-  { phase, totals, outage, readyCount, wasCancelled }: SummaryState,
-): string {
-  const done = formats.count(totals.filesConfirmed)
-  const all = formats.count(totals.filesTotal)
+function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancelled }: SummaryState): string {
+  const { filesConfirmed: done, filesTotal: all } = totals
   switch (phase) {
     case 'empty':
       return ''
     case 'ready':
-      return texts.chosen(formats.count(readyCount))
+      return words.chosen(readyCount)
     case 'waiting':
-      return outageWords(texts, formats, outage)
+      return outageWords(words, outage)
     case 'paused':
-      return texts.pausedAt(done, all)
+      return words.pausedAt(done, all)
     case 'cancelling':
-      return texts.cancelling
+      return words.cancelling
     case 'uploading':
-      return texts.progress(done, all)
+      return words.progress(done, all)
     case 'settled':
-      if (done.value === all.value) return texts.allDone(all)
-      if (wasCancelled) return texts.wasCancelled
-      return done.value === 0 ? texts.noneDone : texts.notDone(formats.count(all.value - done.value))
+      if (done === all) return words.allDone(all)
+      if (wasCancelled) return words.wasCancelled
+      return done === 0 ? words.noneDone : words.notDone(all - done)
   }
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(
-  texts: UploaderTexts,
-  formats: Formats,
-  { phase, totals, wasCancelled }: SummaryState,
-  hasLost: boolean,
-): string {
+function factsOf(words: Words, { phase, totals, wasCancelled }: SummaryState, hasLost: boolean): string {
   // What was confirmed of an upload that is given up counts no more.
   if (phase === 'ready' || phase === 'empty' || (wasCancelled && phase === 'settled')) return ''
-  const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
+  const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs, filesFailed } = totals
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const isOver = phase === 'settled'
-  const amount = texts.amountOf(formats.bytes(isOver ? confirmedBytes : sentBytes), formats.bytes(totalBytes))
+  const whole = words.bytes(totalBytes)
   return joinFacts(
-    isOver &&
-      confirmedBytes < totalBytes &&
-      texts.progress(formats.count(totals.filesConfirmed), formats.count(totals.filesTotal)),
-    !isOver && totals.filesFailed > 0 && texts.notDone(formats.count(totals.filesFailed)),
-    isOver && confirmedBytes === totalBytes ? formats.bytes(totalBytes) : amount,
-    hasLost && texts.sentAgain,
-    isMoving && formats.rate(bytesPerSecond),
-    isMoving && remainingMs !== undefined && texts.remaining(formats.duration(remainingMs)),
+    isOver && confirmedBytes < totalBytes && words.progress(totals.filesConfirmed, totals.filesTotal),
+    !isOver && filesFailed > 0 && words.notDone(filesFailed),
+    isOver && confirmedBytes === totalBytes
+      ? whole
+      : words.amountOf(words.bytes(isOver ? confirmedBytes : sentBytes), whole),
+    hasLost && words.sentAgain,
+    isMoving && words.rate(bytesPerSecond),
+    isMoving && remainingMs !== undefined && words.remaining(words.duration(remainingMs)),
   )
 }

@@ -6,17 +6,14 @@ import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import { changeItem as touch, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
-import { actionOf } from './problems.ts'
+import { problemOf } from './problems.ts'
 import type { ResumedUpload } from './offers.ts'
 import { createReading } from './reading.ts'
 
-/** What the list tells; `item` is for one that changed, `change` for anything about the whole. */
+/** What the list tells; `change` is for anything that can be seen. */
 export interface ListListener {
-  added(items: readonly Item[]): void
-  removed(item: Item): void
-  item(item: Item): void
   change(): void
   told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', detail?: UploadFileStatus): void
   settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void
@@ -46,38 +43,22 @@ export interface UploadList {
   retry(uplink: BrowserUplink): Promise<void>
   /** Takes what is over out of the list. */
   clear(): void
-  /** Reads from the uploads what has changed since; called once a frame. */
+  /** Reads from the uploads what has changed; called once a frame. */
   refresh(nowMs: number): void
 }
 
 export function createUploadList(listener: ListListener): UploadList {
   let items: Item[] = []
   let jobs: Job[] = []
-  const stale = new Set<Job>()
-
-  const touch = (item: Item, change: Partial<Item>): void => {
-    Object.assign(item, change)
-    listener.item(item)
-  }
   const read = createReading(touch)
   const over = new WeakSet<Job>()
   const isActive = (job: Job): boolean => !over.has(job)
   const active = (): Job[] => jobs.filter(isActive)
 
-  const put = (added: Item[]): void => {
-    items = [...items, ...added]
-    listener.added(added)
-  }
-  const drop = (gone: ReadonlySet<Item>): void => {
-    items = items.filter((item) => !gone.has(item))
-    for (const item of gone) listener.removed(item)
-  }
-
   /** Follows an upload to its end. */
   const follow = (job: Job): void => {
     const { upload } = job
     const tell = (event: 'progress' | 'file' | 'state' | 'waiting', status?: UploadFileStatus): void => {
-      if (isActive(job)) stale.add(job)
       listener.change()
       listener.told(job, event, status)
     }
@@ -91,13 +72,13 @@ export function createUploadList(listener: ListListener): UploadList {
     upload.on('retry', ({ fileIndex }) => {
       const item = job.items[fileIndex]
       if (item !== undefined) touch(item, { retries: item.retries + 1 })
+      listener.change()
     })
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
       over.add(job)
       job.report = report
       // For the last time: what the upload knows no more of, such as a file that it never began, is settled here.
       read(job, Number.NaN)
-      stale.delete(job)
       for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error ?? error)
       listener.settled(job, report, error)
       listener.change()
@@ -113,7 +94,6 @@ export function createUploadList(listener: ListListener): UploadList {
   const carry = (upload: Upload, carried: readonly Item[]): void => {
     const job: Job = { upload, items: carried, report: undefined }
     jobs = [...jobs, job]
-    stale.add(job)
     follow(job)
   }
 
@@ -138,13 +118,15 @@ export function createUploadList(listener: ListListener): UploadList {
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totalsOf(active(), active()),
     retryable: () =>
-      items.filter(({ state, error, isOver }) => state === 'failed' && isOver && error && actionOf(error) !== 'choose'),
+      items.filter(
+        ({ state, error, isOver }) => state === 'failed' && isOver && error && problemOf(error) !== 'choose',
+      ),
     add(files) {
-      put(files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen)))
+      items = [...items, ...files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))]
       listener.change()
     },
     remove(item) {
-      drop(new Set([item]))
+      items = items.filter((other) => other !== item)
       listener.change()
     },
     async start(begin) {
@@ -164,7 +146,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const adopted = upload.files().map(({ fileIndex, name, bytes }) => {
         return newItem(name, bytes, found.get(fileIndex), 'waiting', files[fileIndex])
       })
-      put(adopted)
+      items = [...items, ...adopted]
       carry(upload, adopted)
     },
     pause() {
@@ -193,15 +175,13 @@ export function createUploadList(listener: ListListener): UploadList {
       }
     },
     clear() {
-      const running = active()
-      const kept = new Set(running.flatMap((job) => job.items))
-      jobs = running
-      drop(new Set(items.filter((item) => !kept.has(item) && item.state !== 'ready')))
+      jobs = active()
+      const running = new Set(jobs.flatMap((job) => job.items))
+      items = items.filter((item) => running.has(item) || item.state === 'ready')
       listener.change()
     },
     refresh(nowMs) {
-      for (const job of stale) read(job, nowMs)
-      stale.clear()
+      for (const job of active()) read(job, nowMs)
     },
   }
   return list

@@ -6,13 +6,13 @@ import type { Credentials } from '../client/credentials.ts'
 import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, type UploaderInput } from './attributes.ts'
-import { createFormats, type Formats } from './formats.ts'
 import type { Setting } from './setting.ts'
 import { styleSheet } from './style-sheet.ts'
 import { englishTexts, type UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
 import { tellOn } from './uploader-events.ts'
 import { createUploaderView, type UploaderView } from './uploader-view.ts'
+import { createWords, type Words } from './words.ts'
 
 /** Where there is no page, on a server that renders, the module can be loaded all the same. */
 const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
@@ -33,7 +33,7 @@ export class MocapUploaderElement extends Base {
   #credentials: Credentials | undefined
   #input: UploaderInput = {}
   #texts: UploaderTexts = englishTexts
-  #formats: { readonly of: string | undefined; readonly formats: Formats } | undefined
+  #words: { readonly of: string | undefined; readonly words: Words } | undefined
 
   /** Also whenever somebody comes back to the page: meanwhile another tab may have done something. */
   readonly #look = (): void => {
@@ -110,6 +110,7 @@ export class MocapUploaderElement extends Base {
       refusals: { ...englishTexts.refusals, ...texts.refusals },
       problems: { ...englishTexts.problems, ...texts.problems },
     }
+    this.#words = undefined
     this.#view.redraw()
   }
 
@@ -153,8 +154,7 @@ export class MocapUploaderElement extends Base {
     const flow = flowOf(this)
     const input = inputOf(this, this.#input)
     return {
-      texts: this.#texts,
-      formats: this.#currentFormats(),
+      words: this.#currentWords(),
       flow,
       uplink: () => this.#currentUplink(),
       accept: acceptOf(this, flow, input),
@@ -178,11 +178,11 @@ export class MocapUploaderElement extends Base {
     return this.#made.uplink
   }
 
-  #currentFormats(): Formats {
+  #currentWords(): Words {
     const language = this.closest('[lang]')?.getAttribute('lang') ?? undefined
-    if (this.#formats?.of !== language || this.#formats === undefined)
-      this.#formats = { of: language, formats: createFormats(language) }
-    return this.#formats.formats
+    if (this.#words?.of !== language || this.#words === undefined)
+      this.#words = { of: language, words: createWords(this.#texts, language) }
+    return this.#words.words
   }
 }
 

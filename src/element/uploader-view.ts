@@ -37,12 +37,6 @@ export interface UploaderView extends SummaryActions {
 
 export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
   const list = createUploadList({
-    added: (items) => rows.add(items),
-    removed: (item) => rows.remove(item),
-    item(item) {
-      rows.mark(item)
-      drawing.ask()
-    },
     change: () => drawing.ask(),
     told: (job, event, file) => narration.told(job, event, file),
     settled,
@@ -56,9 +50,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     mayGiveUp,
     onTaken(resumed, filesTotal) {
       list.adopt(resumed)
-      announcer.say(setting().texts.saidStarted(setting().formats.count(filesTotal)))
+      announcer.say(setting().words.saidStarted(filesTotal))
     },
-    onDiscarded: () => announcer.say(setting().texts.wasCancelled),
+    onDiscarded: () => announcer.say(setting().words.wasCancelled),
     lookAgain: () => view.lookForOffers(),
     onChange: () => drawing.ask(),
   })
@@ -74,7 +68,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     add(files) {
       const rest = offers.feed(files)
-      const { texts, formats, accept, flow, isRenaming } = setting()
+      const { words, accept, flow, isRenaming } = setting()
       // What is given up can be chosen again.
       const here = list.items.filter(({ state }) => state !== 'cancelled')
       const present = here.map((item) => item.present)
@@ -83,25 +77,25 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven }
       const { accepted, refused } = judgeFiles(rest, present, rules)
       notices.clear()
-      if (files.length === 0) notices.showNothing(texts)
+      if (files.length === 0) notices.showNothing(words)
       if (refused.length > 0) {
-        notices.showRefused(refused, texts, formats)
+        notices.showRefused(refused, words)
         tell('mocap-upload-refused', { files: refused })
       }
       drawing.ask()
       if (accepted.length === 0) return
       list.add(accepted)
-      announcer.say(texts.saidAdded(formats.count(accepted.length)))
+      announcer.say(words.saidAdded(accepted.length))
       if (setting().isStartingByItself) void view.start()
     },
     async start() {
-      const { begin, texts, formats } = setting()
+      const { begin, words } = setting()
       if (list.items.every(({ state }) => state !== 'ready')) return
       if (list.phase() === 'ready') narration.restart()
       notices.clear()
       await attempt(async (uplink) => {
         const taken = await list.start((sources) => begin(uplink, sources))
-        if (taken > 0) announcer.say(texts.saidStarted(formats.count(taken)))
+        if (taken > 0) announcer.say(words.saidStarted(taken))
       })
     },
     pause: () => list.pause(),
@@ -128,10 +122,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const { uplink, flow } = setting()
       await offers.look(uplink, flow, keysInUse)
     },
-    redraw() {
-      rows.markAll()
-      drawing.ask()
-    },
+    redraw: () => drawing.ask(),
   }
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
@@ -139,7 +130,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const cards = createOfferCards(offers, toZone)
   const question = createQuestion()
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
-  const narration = createNarration({ announcer, tell, words: setting, totals: () => list.totals() })
+  const narration = createNarration({ announcer, tell, words: () => setting().words, totals: () => list.totals() })
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
@@ -150,8 +141,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     narration.sayEnd(job, report)
   }
 
-  function showProblem(error: ErrorSummary, report?: UploadReport, words?: string): void {
-    notices.showProblem(error, setting().texts, words)
+  function showProblem(error: ErrorSummary, report?: UploadReport, title?: string): void {
+    notices.showProblem(error, setting().words, title)
     tell('mocap-upload-error', { error, report })
   }
 
@@ -161,14 +152,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       return
     }
     list.remove(item)
-    announcer.say(setting().texts.saidRemoved(item.name))
+    rows.keep(list.items)
+    announcer.say(setting().words.saidRemoved(item.name))
     if (action === 'choose') void zone.choose()
   }
 
   async function mayGiveUp({ filesConfirmed, confirmedBytes }: AtStake): Promise<boolean> {
-    const { texts, formats, flow } = setting()
-    const words = flow === 'capture' ? texts.questionKept : texts.questionBody(formats.count(filesConfirmed))
-    return confirmedBytes === 0 || question.ask(texts, words)
+    const { words, flow } = setting()
+    const what = flow === 'capture' ? words.questionKept : words.questionBody(filesConfirmed)
+    return confirmedBytes === 0 || question.ask(words, what)
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
@@ -180,7 +172,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         return
       }
       const message = 'Give the element an uplink, or a base-url and credentials.'
-      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, undefined, setting().texts.notSetUp)
+      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, undefined, setting().words.notSetUp)
     } catch (error) {
       showProblem(summarize(error))
     }

@@ -489,6 +489,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(touched).toEqual(['swing-3.mp4', 'swing-500.mp4', 'swing-999.mp4'])
   })
 
+  test('looks again while it uploads, also when nothing is told', async () => {
+    const page = await openPage()
+    await startTwo(page)
+    const row = page.locator('mocap-uploader [part~=file]').first()
+    await expect.poll(() => row.getAttribute('data-state')).toBe('waiting')
+
+    await page.evaluate(() => {
+      const { files } = globalThis.scripted
+      files[0] = { ...files[0]!, state: 'uploading' }
+    })
+
+    await expect.poll(() => row.getAttribute('data-state'), { timeout: 5_000 }).toBe('uploading')
+  })
+
   test('shows the row of the file that is on its way, unless somebody looks through the list', async () => {
     const page = await openPage()
     await page.mouse.move(1, 1)

@@ -6,6 +6,7 @@ import { createFormats } from '../../src/element/formats.ts'
 import type { Job } from '../../src/element/items.ts'
 import { createNarration } from '../../src/element/narration.ts'
 import { englishTexts } from '../../src/element/texts.ts'
+import { createWords } from '../../src/element/words.ts'
 import type { Outage, UploadState } from '../../src/flows/upload.ts'
 
 const WAIT = { sinceMs: 0, untilMs: Date.UTC(2026, 10, 20, 20, 5, 30) }
@@ -22,7 +23,7 @@ function narrated(states: readonly UploadState[], outage: Outage = WAIT, onLine 
   const narration = createNarration({
     announcer: { region: undefined as never, say: (message) => said.push(message) },
     tell: () => undefined,
-    words: () => ({ texts: englishTexts, formats: createFormats('en') }),
+    words: () => createWords(englishTexts, 'en'),
     totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }),
   })
   for (const state of states) {

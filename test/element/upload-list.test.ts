@@ -15,9 +15,7 @@ function listed() {
   let answer = ignore
   const looked = new Promise<File>((resolve) => (answer = () => resolve(file)))
   const handle = { getFile: () => looked } as FileSystemFileHandle
-  const list = createUploadList({
-    ...{ added: ignore, removed: ignore, item: ignore, change: ignore, told: ignore, settled: ignore },
-  })
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   list.add([{ file, path: file.name, handle } satisfies ChosenFile])
   const begun: number[] = []
   const begin = (sources: readonly unknown[]): Upload => {

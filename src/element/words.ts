@@ -1,0 +1,22 @@
+// What the element says, in one language: its texts, which are given amounts as numbers here, and how amounts are written.
+
+import { createFormats, type Amount, type Formats } from './formats.ts'
+import type { UploaderTexts } from './texts.ts'
+
+type AsNumbers<Given> = { readonly [Index in keyof Given]: Given[Index] extends Amount ? number : Given[Index] }
+type Said<Text> = Text extends (...given: infer Given) => string ? (...given: AsNumbers<Given>) => string : Text
+
+export type Words = Formats & { readonly [Name in keyof UploaderTexts]: Said<UploaderTexts[Name]> }
+
+/** `language`: see `createFormats`. */
+export function createWords(texts: UploaderTexts, language: string | undefined): Words {
+  const formats = createFormats(language)
+  const amountOf = (given: unknown): unknown => (typeof given === 'number' ? formats.count(given) : given)
+  const said = Object.entries(texts).map(([name, text]: [string, unknown]) => [
+    name,
+    typeof text === 'function'
+      ? (...given: unknown[]) => Reflect.apply(text, texts, given.map(amountOf)) as string
+      : text,
+  ])
+  return Object.assign(Object.fromEntries(said) as Words, formats)
+}
