@@ -2,4 +2,5 @@
 'use client'
 
 export { useUpload, type UseUpload } from './react/use-upload.ts'
-export { createUploadStore, type UploadStore, type UploadStoreOptions, type UploadView } from './react/upload-store.ts'
+export { createUploadStore, type UploadStore, type UploadStoreOptions } from './react/upload-store.ts'
+export type { UploadView } from './react/upload-view.ts'

@@ -2,7 +2,8 @@
 // StrictMode can upload twice.
 
 import { useMemo, useState, useSyncExternalStore } from 'react'
-import { createUploadStore, NOTHING_YET, type UploadStore, type UploadView } from './upload-store.ts'
+import { createUploadStore, type UploadStore } from './upload-store.ts'
+import { NOTHING_YET, type UploadView } from './upload-view.ts'
 
 export interface UseUpload extends UploadView, Pick<UploadStore, 'start' | 'pause' | 'resume' | 'cancel' | 'reset'> {}
 

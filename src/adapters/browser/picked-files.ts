@@ -35,8 +35,12 @@ export interface MissingFile extends SessionFile {
 /** What is needed of an upload to remember its files. */
 interface Remembered {
   readonly key: string
-  /** Gives `partial` where files failed that can be taken up again. */
-  done(): Promise<{ readonly status: string }>
+  /** Gives `partial` where files failed that can be taken up again; rejects with an error that has a `report` of the same. */
+  done(): Promise<Ending>
+}
+
+interface Ending {
+  readonly status: string
 }
 
 export interface PickedFiles {
@@ -97,8 +101,8 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       const keeping = kept.keep(upload.key, map)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
       const forget = async (): Promise<void> => {
-        const { status } = await upload.done()
-        if (status === 'confirmed') await kept.forget(upload.key)
+        const { status } = await upload.done().catch((error: { readonly report: Ending }) => error.report)
+        if (status === 'confirmed' || status === 'cancelled') await kept.forget(upload.key)
       }
       keeping.then(forget).catch(() => undefined)
     },

@@ -77,6 +77,7 @@ describe('kept handles', () => {
     ['confirmed', ['k']],
     ['partial', []],
     ['failed', []],
+    ['cancelled', ['k']],
   ])('of an upload that ends as %s are forgotten: %j', async (status, expected) => {
     const forgotten: string[] = []
     const kept: KeptHandles = {
@@ -86,7 +87,9 @@ describe('kept handles', () => {
     }
     const picked = createPickedFiles(await journalOf(['a'], ['a']), kept)
 
-    const done = () => (status === 'failed' ? Promise.reject(new Error('no room')) : Promise.resolve({ status }))
+    const isRejected = status === 'failed' || status === 'cancelled'
+    const failure = Object.assign(new Error('no room'), { report: { status } })
+    const done = () => (isRejected ? Promise.reject(failure) : Promise.resolve({ status }))
     picked.remember({ key: 'k', done }, [{} as FileSystemFileHandle])
     await new Promise((resolve) => setImmediate(resolve))
 
