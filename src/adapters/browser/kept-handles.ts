@@ -1,6 +1,6 @@
 // File System Access handles, kept beside the journal, so that after a reload a person need not pick the files again.
 
-import { ended, pageDatabase } from './page-database.ts'
+import { ended, pageDatabase, rangeOf } from './page-database.ts'
 
 export interface KeptHandles {
   keep(key: string, handles: ReadonlyMap<number, FileSystemFileHandle>): Promise<void>
@@ -17,7 +17,6 @@ type Permissions = {
 /** `name` is the journal's database. */
 export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
-  const rangeOf = (key: string): IDBKeyRange => IDBKeyRange.bound([key, 0], [key, Number.MAX_SAFE_INTEGER])
   return {
     keep: (key, handles) =>
       database.use(async (db) => {

@@ -85,6 +85,11 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
   }
 }
 
+/** Everything of one session in a store whose keys begin with it. */
+export function rangeOf(session: number | string): IDBKeyRange {
+  return IDBKeyRange.bound([session, 0], [session, Number.MAX_SAFE_INTEGER])
+}
+
 /** Settles as the whole of `tx` does; what fails in it is told by that alone, and never to the page as a rejection that nobody awaits. */
 export async function ended(tx: { readonly done: Promise<void> }, ...requests: Promise<unknown>[]): Promise<void> {
   for (const request of requests) request.catch(() => undefined)

@@ -3,7 +3,7 @@
 import { compactRecords } from '../../core/journal/compact-journal.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import { recordFromText, recordText } from '../../core/journal/record-text.ts'
-import { ended, type PageDatabase } from './page-database.ts'
+import { ended, rangeOf, type PageDatabase } from './page-database.ts'
 
 /** A session as it is in the database; `session` is undefined until it has a record. */
 export interface Found {
@@ -79,7 +79,7 @@ export async function forget(database: PageDatabase, key: string): Promise<void>
       tx,
       tx.objectStore('sessions').delete(session),
       tx.objectStore('records').delete(rangeOf(session)),
-      tx.objectStore('handles').delete(IDBKeyRange.bound([key, 0], [key, Number.MAX_SAFE_INTEGER])),
+      tx.objectStore('handles').delete(rangeOf(key)),
     )
   })
 }
@@ -89,10 +89,6 @@ export async function settledBeyond(database: PageDatabase, kept: number): Promi
   const sessions = await database.use((db) => db.getAll('sessions'))
   const settled = sessions.filter((session) => session.isSettled)
   return settled.slice(0, Math.max(0, settled.length - kept)).map((session) => session.key)
-}
-
-function rangeOf(session: number): IDBKeyRange {
-  return IDBKeyRange.bound([session, 0], [session, Number.MAX_SAFE_INTEGER])
 }
 
 /** The text of a record has no line break. */
