@@ -19,7 +19,6 @@ export interface Item {
   readonly present: Present
   state: ItemState
   sentBytes: number
-  confirmedBytes: number
   bytesPerSecond: number
   retries: number
   error: ErrorSummary | undefined
@@ -53,7 +52,6 @@ export function newItem(
     present: chosen === undefined ? earlier : presentOf(chosen),
     state,
     sentBytes: 0,
-    confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
     error: undefined,

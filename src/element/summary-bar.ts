@@ -6,6 +6,7 @@ import { buildBar, drawBar } from './file-row.ts'
 import { joinFacts } from './formats.ts'
 import { outageWords } from './outage-words.ts'
 import type { Phase, Totals } from './list-state.ts'
+import type { UploadList } from './upload-list.ts'
 import type { Words } from './words.ts'
 
 export interface SummaryState {
@@ -20,9 +21,8 @@ export interface SummaryState {
 }
 
 export interface SummaryActions {
+  readonly list: UploadList
   start(): Promise<void>
-  pause(): void
-  resume(): void
   retry(): Promise<void>
   /** Asks first when something is confirmed; false when the answer was no. */
   cancel(): Promise<boolean>
@@ -43,7 +43,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   /** When it was last neither paused nor waiting. */
   let sentBytes = 0
   const start = buildButton('start-button primary-button', () => void actions.start())
-  const pause = buildButton('pause-button', () => (isPaused ? actions.resume() : actions.pause()))
+  const pause = buildButton('pause-button', () => actions.list[isPaused ? 'resume' : 'pause']())
   const retry = buildButton('retry-button primary-button', () => void actions.retry())
   const clear = buildButton('clear-button quiet-button', () => actions.clear())
   const cancel = buildButton('cancel-button quiet-button', () => void actions.cancel())

@@ -116,11 +116,11 @@ export class MocapUploaderElement extends Base {
 
   /** What is going on. */
   get phase(): Phase {
-    return this.#view.phase
+    return this.#view.list.phase()
   }
 
   get totals(): Totals {
-    return this.#view.totals
+    return this.#view.list.totals()
   }
 
   /** Adds files as if they had been dropped: refused, matched to an unfinished upload, or put on the list. */
@@ -134,11 +134,11 @@ export class MocapUploaderElement extends Base {
   }
 
   pause(): void {
-    this.#view.pause()
+    this.#view.list.pause()
   }
 
   resume(): void {
-    this.#view.resume()
+    this.#view.list.resume()
   }
 
   retry(): Promise<void> {

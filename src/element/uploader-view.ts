@@ -12,7 +12,6 @@ import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
 import type { Item, Job } from './items.ts'
-import type { Phase, Totals } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
@@ -26,8 +25,6 @@ import type { Tell } from './uploader-events.ts'
 
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
-  readonly phase: Phase
-  readonly totals: Totals
   add(files: readonly ChosenFile[]): void
   /** Looks for unfinished uploads of an earlier life. */
   lookForOffers(): Promise<void>
@@ -60,12 +57,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     get elements() {
       return [drawing.element, question.element, announcer.region]
     },
-    get phase() {
-      return list.phase()
-    },
-    get totals() {
-      return list.totals()
-    },
+    list,
     add(files) {
       const rest = offers.feed(files)
       const { words, accept, flow, isRenaming } = setting()
@@ -98,8 +90,6 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         if (taken > 0) announcer.say(words.saidStarted(taken))
       })
     },
-    pause: () => list.pause(),
-    resume: () => list.resume(),
     async retry() {
       notices.clear()
       await attempt(async (uplink) => {
