@@ -34,24 +34,22 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
       else next.focus()
     })
   }
-  /** False when there was no time for all. */
+  /** False when there was no time for all. New rows are drawn before they are in the page, and put there together. */
   const drawRows = (items: readonly Item[], look: Look): boolean => {
     const untilMs = performance.now() + DRAWING_MS
-    let made = 0
-    for (const item of items) {
-      let row = rows.get(item)
-      if (row === undefined) {
-        if (made === MADE_PER_FRAME) return false
-        made += 1
-        row = createFileRow(item, onAction)
+    const made: HTMLElement[] = []
+    const isWhole = items.every((item) => {
+      const row = rows.get(item) ?? createFileRow(item, onAction)
+      if (!rows.has(item)) {
+        if (made.length === MADE_PER_FRAME) return false
         rows.set(item, row)
-        element.append(row.element)
+        made.push(row.element)
       }
-      if (row.draw(look) && performance.now() > untilMs) return false
-    }
-    return true
+      return !row.draw(look) || performance.now() < untilMs
+    })
+    element.append(...made)
+    return isWhole
   }
-
   const keep = (items: readonly Item[]): void => {
     const here = new Set(items)
     for (const [item, row] of rows) {
