@@ -101,7 +101,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       const keeping = kept.keep(upload.key, map)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
       const forget = async (): Promise<void> => {
-        const { status } = await upload.done().catch((error: { readonly report: Ending }) => error.report)
+        const { status } = await upload.done().catch((error: unknown) => (error as { readonly report: Ending }).report)
         if (status === 'confirmed' || status === 'cancelled') await kept.forget(upload.key)
       }
       keeping.then(forget).catch(() => undefined)
