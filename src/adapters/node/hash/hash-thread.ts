@@ -14,8 +14,6 @@ export interface HashJob {
 }
 
 export interface HashThread {
-  /** Bodies that have their state here; whoever hands out threads counts them. */
-  bodies: number
   /** False from its first sign of failure, and once closed: nothing new should begin here. */
   readonly isSound: () => boolean
   submit(job: HashJob): void
@@ -83,7 +81,6 @@ export function startHashThread(onDied: () => void): HashThread {
   })
 
   return {
-    bodies: 0,
     isSound: () => isSound,
     submit(job) {
       if (lossError !== undefined) {

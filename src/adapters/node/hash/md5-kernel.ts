@@ -15,9 +15,6 @@ export const KERNEL_WIDTHS = [2, 4, 16] as const
 
 export type KernelWidth = (typeof KERNEL_WIDTHS)[number]
 
-/** Bodies that one thread takes at once. */
-export const MOST_LANES = 16 satisfies KernelWidth
-
 /**
  * A WebAssembly module. It imports a memory, `md5.memory`, and exports `take(bytes)`: takes that many bytes, a multiple of 64
  * up to `LANE_BYTES`, from each lane into its state. Word `r` of the state of lane `n` is the 32-bit word

@@ -29,7 +29,7 @@ export function hashWorkerData(): HashWorkerData {
 
 /**
  * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: four cost little more than one. While
- * some have none it waits a millisecond for them, but not when all are there. One that begins alone goes through OpenSSL, whose
+ * some have none it waits a millisecond for them, but not when all are there, nor for the last blocks of a body. One that begins alone goes through OpenSSL, whose
  * single chain is quicker. `getBuiltinModule` is in both module systems, so that a host's flag that makes evaluated text a
  * module changes nothing.
  */
@@ -42,9 +42,9 @@ const WAIT_MS = 1
 const widest = kernels.at(-1)[0]
 const narrower = kernels.at(-2)[0]
 const memory = new WebAssembly.Memory({ initial: Math.ceil((lanesAt + widest * laneBytes) / 65536) })
-const takes = kernels.map(([width, module]) => {
+const instances = kernels.map(([width, module]) => {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } })
-  return { width, take: exports.take }
+  return { width, kernel: exports.take }
 })
 const bytes = new Uint8Array(memory.buffer)
 /** WebAssembly's words are little-endian, whatever the processor is. */
@@ -59,7 +59,7 @@ const ready = new Set()
 
 const begin = (hashId) => {
   const state = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476]
-  const body = { hashId, state, length: 0, rest: new Uint8Array(BLOCK), restLength: 0, steps: [], at: 0, isLast: false }
+  const body = { hashId, state, length: 0, rest: new Uint8Array(BLOCK), restLength: 0, steps: [], at: 0 }
   bodies.set(hashId, body)
   return body
 }
@@ -95,13 +95,14 @@ const advance = (body) => {
     const left = step.length - body.at
     if (step === 'drop') end(body, null)
     else if (step === 'digest') {
+      // It waits for no other: a block or two, and a part or a file is done.
       body.steps[0] = padding(body.length)
-      body.isLast = true
+      take([body], body.restLength + body.steps[0].length)
+      end(body, hex(body.state))
     } else if (body.restLength + left >= BLOCK) {
       ready.add(body)
       return
-    } else if (body.isLast) end(body, hex(body.state))
-    else {
+    } else {
       body.rest.set(step.subarray(body.at), body.restLength)
       body.restLength += left
       body.length += step.length
@@ -134,6 +135,11 @@ const round = () => {
     length = Math.min(length, whole - (whole % BLOCK))
     if (lanes.length === most) break
   }
+  take(lanes, length)
+  for (const body of lanes) if (body.restLength + body.steps[0].length - body.at < BLOCK) advance(body)
+}
+/** So many bytes, whole blocks, of each of these bodies. */
+const take = (lanes, length) => {
   lanes.forEach((body, lane) => {
     const { rest, restLength, steps, at, state } = body
     const to = lanesAt + lane * laneBytes
@@ -143,10 +149,9 @@ const round = () => {
     body.restLength = 0
     for (let r = 0; r < 4; r += 1) words.setUint32(wordAt(lane, r), state[r], true)
   })
-  takes.find(({ width }) => width >= lanes.length).take(length)
+  instances.find(({ width }) => width >= lanes.length).kernel(length)
   lanes.forEach((body, lane) => {
     for (let r = 0; r < 4; r += 1) body.state[r] = words.getUint32(wordAt(lane, r), true)
-    if (body.restLength + body.steps[0].length - body.at < BLOCK) advance(body)
   })
 }
 const drain = () => {

@@ -27,11 +27,11 @@ const ZEROS_128_KIB = '0dfbe8aa4c20b52e1b8bf3cb6cbdf193'
 const ABC = '900150983cd24fb0d6963f7d28e17f72'
 
 hasherContract('workerHasher, every body on a thread', () => {
-  const hasher = workerHasher({ smallBodyBytes: 0, threads: 2 })
+  const hasher = workerHasher({ smallBodyBytes: 0 })
   return { hasher, cleanUp: () => hasher.close() }
 })
 hasherContract('workerHasher, every body beside another', () => {
-  const hasher = besideAnother(workerHasher({ smallBodyBytes: 0, threads: 1 }))
+  const hasher = besideAnother(workerHasher({ smallBodyBytes: 0 }))
   return { hasher, cleanUp: () => hasher.close() }
 })
 hasherContract('workerHasher, as it comes', () => {
@@ -45,7 +45,7 @@ const remember = (worker: Worker): void => void started.push(worker)
 const open: (Hasher & { close(): Promise<void> })[] = []
 
 function makeHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
-  const hasher = workerHasher({ smallBodyBytes: 0, threads: 1, ...options })
+  const hasher = workerHasher({ smallBodyBytes: 0, ...options })
   open.push(hasher)
   return hasher
 }
@@ -61,7 +61,7 @@ afterEach(async () => {
 
 describe('the digests of workerHasher', () => {
   it('do not depend on cuts, offsets, the kind of memory, or other bodies on the way', async () => {
-    const hasher = besideAnother(makeHasher({ threads: 2 }))
+    const hasher = besideAnother(makeHasher())
     const piece = fc.record({
       offset: fc.integer({ min: 0, max: 65 }),
       bytes: fc.uint8Array({ maxLength: 5_000 }),
@@ -89,7 +89,7 @@ describe('the digests of workerHasher', () => {
   })
 
   it('are right for a thousand bodies at once, each through one window that is used again', async () => {
-    const hasher = makeHasher({ threads: 2 })
+    const hasher = makeHasher()
     const digests = Array.from({ length: 1_000 }, async (_, index) => {
       const window = sharedWindow(4 * KIB)
       const hash = hasher.start()
@@ -105,7 +105,7 @@ describe('the digests of workerHasher', () => {
         md5(Buffer.concat([0, 1, 2].map((round) => Buffer.alloc(4 * KIB, index + round)))),
       ),
     )
-    expect(started).toHaveLength(2)
+    expect(started).toHaveLength(1)
   })
 
   it('are right for bodies that end around a block, or around what is taken at once, all on the way together', async () => {
@@ -251,8 +251,8 @@ describe('the memory of workerHasher', () => {
   })
 })
 
-describe('the threads of workerHasher', () => {
-  it('are not started for small bodies, which are hashed at once', () => {
+describe('the thread of workerHasher', () => {
+  it('is not started for small bodies, which are hashed at once', () => {
     const hasher = makeHasher({ smallBodyBytes: 64 * KIB })
     const hash = hasher.start()
 
@@ -263,8 +263,8 @@ describe('the threads of workerHasher', () => {
     expect(started).toEqual([])
   })
 
-  it('take a body whose first piece with bytes is as large as the limit, which is 64 KiB when none is given', async () => {
-    const hasher = workerHasher({ threads: 1 })
+  it('takes a body whose first piece with bytes is as large as the limit, which is 64 KiB when none is given', async () => {
+    const hasher = workerHasher()
     open.push(hasher)
     const below = hasher.start()
     const large = hasher.start()
@@ -280,22 +280,18 @@ describe('the threads of workerHasher', () => {
     expect(started).toHaveLength(1)
   })
 
-  it('are started when the others have sixteen bodies, up to the limit, and kept', async () => {
-    const hasher = makeHasher({ threads: 2 })
-    const run = async (atOnce: number): Promise<number> => {
+  it('is one, which is kept, however many bodies there are', async () => {
+    const hasher = makeHasher()
+    for (const atOnce of [1, 17, 40]) {
       const hashes = Array.from({ length: atOnce }, () => hasher.start())
       await Promise.all(hashes.map(async (hash) => hash.update(sharedWindow(64 * KIB))))
       for (const hash of hashes) expect(await hash.digest()).toBe(ZEROS_64_KIB)
-      return started.length
     }
 
-    expect(await run(16)).toBe(1)
-    expect(await run(16)).toBe(1)
-    expect(await run(17)).toBe(2)
-    expect(await run(40)).toBe(2)
+    expect(started).toHaveLength(1)
   })
 
-  it('end at close, which may be called again; later bodies are hashed by the calling thread', async () => {
+  it('ends at close, which may be called again; later bodies are hashed by the calling thread', async () => {
     const hasher = makeHasher()
     const under = hasher.start()
     await under.update(sharedWindow(64 * KIB))
@@ -311,12 +307,6 @@ describe('the threads of workerHasher', () => {
     expect(later.update(Buffer.from('abc'))).toBeUndefined()
     expect(later.digest()).toBe(ABC)
     expect(started).toHaveLength(1)
-  })
-
-  it.each([0, 1.5, 17, Number.NaN])('cannot be %s of them', (threads) => {
-    expect(() => workerHasher({ threads })).toThrow(
-      expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error,
-    )
   })
 
   it.each([-1, Number.NaN])('cannot be spared for bodies below %s bytes', (smallBodyBytes) => {
