@@ -124,7 +124,7 @@ function startAnalysis(
     })
   const callingUntil = (signal: AbortSignal) => ({
     signal,
-    onWaiting(wait?: HostWait) {
+    onWaiting(wait?: HostWait | null) {
       if (wait) emitter.emit('waiting', wait)
     },
   })
