@@ -15,7 +15,8 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
     'Try again when the line is better; a session that was begun can be resumed. For a very slow line, timeouts and callTimeoutMs can be longer.',
   ERR_UPLOAD_ANSWER_HIDDEN:
     'Allow the origin of the page, the method PUT and all headers in the CORS rule of the bucket, and expose ETag.',
-  ERR_UPLOAD_HOST_UNREACHABLE: 'Check network and base URL, then resume the session.',
+  ERR_UPLOAD_HOST_UNREACHABLE:
+    'Check network and base URL, or wait until the host is back in service; then resume the session.',
   ERR_UPLOAD_REDIRECT_REFUSED: 'Give the final address as base URL; if a storage redirects, tell the service.',
   ERR_UPLOAD_HTTP_STATUS:
     'Show the status and the words in the message to those who run that host; if it passes, try again.',

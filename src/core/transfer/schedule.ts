@@ -32,8 +32,11 @@ export interface Schedule {
    * given holds. Absent: never.
    */
   add(units: readonly Unit[], deadlineMs?: number): void
-  /** Gives the next unit that may be sent at `nowMs`, or nothing. A taken unit is not given again until put back. */
-  take(nowMs: number): Turn | undefined
+  /**
+   * Gives the next unit that may be sent at `nowMs`, or nothing. A taken unit is not given again until put back. `isProbe`: rather the
+   * first of a file, of which no other goes before it is settled, so that one file that is never taken does not stand for all.
+   */
+  take(nowMs: number, isProbe?: boolean): Turn | undefined
   /** A taken unit will be tried again, not before `notBeforeMs`; of a dropped file it will not. */
   putBack(turn: Turn, notBeforeMs: number): void
   /** The file begins anew with these units; what was given out of it before does not come back. */
@@ -56,7 +59,7 @@ export interface ScheduleOptions {
 interface Queued {
   units: readonly Unit[]
   cursor: number
-  /** With `order: next`: a unit of this file is out or waits to be tried again. */
+  /** A unit of this file is out or waits to be tried again, and none goes for the first time before: with `order: next`, or of a probe. */
   isBusy: boolean
   /** Its place among the files, from its first units on. */
   readonly place: number
@@ -98,8 +101,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   let freshCount = 0
 
   const freshOf = ({ units, cursor, isBusy }: Queued): number => {
-    const left = units.length - cursor
-    return order === 'any' ? left : Number(left > 0 && !isBusy)
+    const left = isBusy ? 0 : units.length - cursor
+    return order === 'any' ? left : Math.min(left, 1)
   }
   /** Every change of a file goes through here, so that the count and the heaps of open files stay true. */
   const change = (queued: Queued, apply: (queued: Queued) => void): void => {
@@ -134,15 +137,18 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       queued.deadlineMs = deadlineMs
     })
   }
+  const free = (queued: Queued): void => {
+    change(queued, () => {
+      queued.isBusy = false
+    })
+  }
   const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
     waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
     const queued = files.get(fileIndex)
     if (queued === undefined || dropped.has(fileIndex)) return
     for (const { partNumber } of [...queued.out]) takeBack(queued, partNumber)
     queued.epoch += 1
-    change(queued, () => {
-      queued.isBusy = false
-    })
+    free(queued)
     fill(queued, units, deadlineMs)
   }
   /** Addresses that are dead already are not saved by haste. */
@@ -155,24 +161,19 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     }
     return undefined
   }
-  const choose = (nowMs: number): { queued: Queued; isFirstComer: boolean } | undefined => {
+  const takeFresh = (nowMs: number, isProbe: boolean): Turn | undefined => {
     const dying = firstDying(nowMs)
     const isNear = dying !== undefined && dying.deadlineMs <= nowMs + NEAR_MS
     const isFirstComer = !isNear && (firstComerCount + 1) * FIRST_COMER_SHARE <= outCount + 1
     const queued = isNear ? dying : isFirstComer ? byPlace.first() : byLeft.first()
-    return queued && { queued, isFirstComer }
-  }
-  const takeFresh = (nowMs: number): Turn | undefined => {
-    const chosen = choose(nowMs)
-    const queued = chosen?.queued
     const unit = queued?.units[queued.cursor]
     if (queued === undefined || unit === undefined) return undefined
     change(queued, () => {
       queued.cursor += 1
       queued.leftBytes -= unit.end - unit.start
-      queued.isBusy = true
+      queued.isBusy = isProbe || order === 'next'
     })
-    giveOut(queued, unit.partNumber, chosen?.isFirstComer ?? false)
+    giveOut(queued, unit.partNumber, isFirstComer)
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: queued.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
@@ -193,7 +194,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       files.set(first.fileIndex, queued)
       fill(queued, [...queued.units.slice(queued.cursor), ...units], deadlineMs)
     },
-    take: (nowMs) => takeWaiting(nowMs) ?? takeFresh(nowMs),
+    take: (nowMs, isProbe = false) =>
+      (isProbe && takeFresh(nowMs, isProbe)) || takeWaiting(nowMs) || takeFresh(nowMs, isProbe),
     putBack(turn, notBeforeMs) {
       const { fileIndex, partNumber } = turn.unit
       const queued = files.get(fileIndex)
@@ -206,10 +208,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       const queued = files.get(fileIndex)
       if (queued === undefined) return
       takeBack(queued, partNumber)
-      if (order === 'any') return
-      change(queued, () => {
-        queued.isBusy = false
-      })
+      if (queued.isBusy) free(queued)
     },
     drop(fileIndex) {
       restart(fileIndex, [])

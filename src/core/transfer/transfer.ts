@@ -174,7 +174,7 @@ export function createTransfer(
     readyCount: (nowMs) => Math.min(openSlots(nowMs), schedule.readyCount(nowMs)),
     attemptNext(onFree) {
       const nowMs = clock.monotonicNow()
-      const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs)
+      const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs, !host.isInReach())
       if (turn === undefined) return undefined
       host.tried()
       return life.track(() => attempt(turn, onFree))

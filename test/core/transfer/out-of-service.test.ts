@@ -129,6 +129,25 @@ describe('a part that alone is never taken', () => {
     })
   })
 
+  it.each([
+    ['many small files', 8, 100],
+    ['the parts of one large file', 1, 100_000],
+  ])('does not stand for the storage, also where all that it is asked with at first is %s', async (_, bad, size) => {
+    const world = createWorld({
+      answerMs: 500,
+      fault: ({ fileIndex }) => (fileIndex < bad ? status(503) : undefined),
+    })
+    // Those with the least left go first.
+    const sizes = Array.from({ length: bad + 6 }, (_, index) => (index < bad ? size : 2 * size))
+    const job = world.job({ partSizeBytes: 1_000, sources: world.sources(sizes) })
+
+    await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+    })
+
+    expect(job.ledger.files.map(({ state }) => state === 'confirmed')).toEqual(sizes.map((_, index) => index >= bad))
+  })
+
   it('has one try where no more are allowed', async () => {
     const world = createWorld({
       engine: { retries: 1 },
