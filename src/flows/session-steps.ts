@@ -49,10 +49,10 @@ export function createSessionSteps(
   const stopLooking = (): void => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.'))
 
   /** A drain waits for its end. */
-  const step = <T>(task: Promise<T>): Promise<T> => {
+  const step = <T>(task: Promise<T>, signal: AbortSignal): Promise<T> => {
     running = task.catch((error: unknown) => {
-      // A transfer has kept its own error before it threw plain data.
-      if (error instanceof Error) failure = error
+      // A transfer has kept its own error before it threw plain data; how one ended that was stopped is the cause of nothing.
+      if (error instanceof Error && !signal.aborted) failure = error
     })
     return task
   }
@@ -90,10 +90,10 @@ export function createSessionSteps(
     create(signal) {
       looking = new AbortController()
       signal.addEventListener('abort', stopLooking)
-      return step(createSession(options, telling, { signal, looking: looking.signal }))
+      return step(createSession(options, telling, { signal, looking: looking.signal }), signal)
     },
     stopLooking,
-    transfer: (signal) => step(transfer(signal)),
+    transfer: (signal) => step(transfer(signal), signal),
     async drain(reason) {
       await running
       if (reason === 'cancel') await record.write({ type: 'session.cancelling' })

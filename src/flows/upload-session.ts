@@ -62,18 +62,14 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
   let late: unknown
-  const want = (type: 'upload.pause' | 'upload.resume' | 'upload.cancel'): void => {
-    clock.clearTimeout(late)
-    if (type !== 'upload.resume' && actor.getSnapshot().value === 'creating')
-      late = clock.setTimeout(() => send({ type: 'create.late' }), CREATE_WITHIN_MS)
-    send({ type })
-  }
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
-        if (snapshot.value !== 'creating') clock.clearTimeout(late)
+        if (snapshot.value === 'creating' && snapshot.context.intent !== 'run')
+          late ??= clock.setTimeout(() => send({ type: 'create.late' }), CREATE_WITHIN_MS)
+        else late = void clock.clearTimeout(late)
         const state = stateName(snapshot)
         if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state
@@ -106,10 +102,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,
-    pause: () => want('upload.pause'),
-    resume: () => want('upload.resume'),
+    pause: () => send({ type: 'upload.pause' }),
+    resume: () => send({ type: 'upload.resume' }),
     cancel() {
-      want('upload.cancel')
+      send({ type: 'upload.cancel' })
       steps.stopLooking()
       return finished
     },

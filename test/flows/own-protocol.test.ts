@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { UploadError } from '../../src/core/errors.ts'
 import type { OnWaiting, Protocol } from '../../src/core/ports.ts'
 import type { Upload, UploadState } from '../../src/flows/upload.ts'
 import { createFarEnd, endOf, goodStorage } from '../security/far-end.ts'
@@ -84,6 +85,61 @@ describe.each(['create', 'register', 'confirm'] as const)('a %s of the host’s 
     })
     expect(clock.pending).toBe(0)
   })
+})
+
+describe('the time of a create that never ends', () => {
+  it('runs on when a resume comes after the cancel: a cancel is never taken back', async () => {
+    const { upload, settled, clock } = await waitingFor('create')
+    const beganAtMs = clock.monotonicNow()
+    const cancelled = upload.cancel()
+    upload.resume()
+
+    expect(await settled(cancelled)).toMatchObject({ status: 'cancelled', hasPossibleOrphan: true })
+    expect(clock.monotonicNow() - beganAtMs).toBeLessThanOrEqual(90_000)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('does not begin again with each pause', async () => {
+    const { upload, clock } = await waitingFor('create')
+    for (let time = 0; time < 10; time += 1) {
+      upload.pause()
+      await clock.advance(10_000)
+    }
+    expect(upload.state).toBe('paused')
+    expect(clock.pending).toBe(0)
+  })
+
+  it('is over with a resume, and begins anew with the next pause', async () => {
+    const { upload, clock } = await waitingFor('create')
+    upload.pause()
+    await clock.advance(59_999)
+    upload.resume()
+    await clock.advance(600_000)
+    expect(upload.state).toBe('creating')
+    upload.pause()
+    await clock.advance(59_999)
+    expect(upload.state).toBe('creating')
+    await clock.advance(30_001)
+    expect(upload.state).toBe('paused')
+    expect(clock.pending).toBe(0)
+  })
+})
+
+it('a call that was left in a pause is not the cause of what fails after it', async () => {
+  const rig = createFarEnd({ service: goodStorage, storage: goodStorage })
+  let calls = 0
+  const create = () => ((calls += 1) === 1 ? never() : Promise.resolve({ sessionId: 7 }))
+  const register = () => Promise.reject(new UploadError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.'))
+  const upload = rig.uplink.upload({ protocol: protocolWith({ create, register }, 'batches'), files })
+  await rig.clock.advance(0)
+  const paused = reached(upload, 'paused')
+  upload.pause()
+  await rig.settled(paused)
+  upload.resume()
+  const { error } = await rig.settled(endOf(upload))
+
+  expect(error).toMatchObject({ message: expect.stringContaining('No such name.') as string })
+  expect((error as Error).cause).toBeUndefined()
 })
 
 it('a call of the host’s protocol that tells of its waits may take as long as it likes', async () => {
