@@ -3,7 +3,7 @@
 import type { ServiceClient } from './client/operations.ts'
 import { createServiceClient } from './client/service-client.ts'
 import { readAddressPolicy } from './core/address/address-policy.ts'
-import { createTunedEngine, type EngineOptions } from './core/engine.ts'
+import { createTunedEngine } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import type { LimitRate } from './core/line/timetable.ts'
@@ -66,24 +66,36 @@ export interface Uplink {
 
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
   const { transport, storageTransport = transport, journal, clock, random, tuning = fixedTuning } = ports
-  const { baseUrl, credentials, isHttpAllowed = false } = options
-  // `retries` are those of a part; the client has its own.
-  const { verify = 'md5', retries, partSizeBytes, ...chosen } = given(options)
-  const addressPolicy = readAddressPolicy(chosen.addressPolicy ?? 'any', ports.isPublicHost)
+  const { verify = 'md5', isHttpAllowed = false, giveUpAfterMs } = options
+  const addressPolicy = readAddressPolicy(options.addressPolicy ?? 'any', ports.isPublicHost)
   // Hosts in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const hasher = verify === 'off' ? undefined : ports.hasher
-  const own = { clock, random }
-  const engineOptions: EngineOptions = Object.assign(
-    given({ hasher, retries, allocate: ports.allocate, wholeBodies: ports.wholeBodies, hearing: ports.hearing }),
-    chosen,
-    own,
-    { transport: storageTransport },
-  )
-  const engine = createTunedEngine(engineOptions, tuning)
-  const client = createServiceClient(
-    Object.assign(given({ explain: ports.explain }), chosen, own, { baseUrl, credentials, transport }),
-  )
+  // Each by its name: a host may give them through the getters of a class, or more than belongs here.
+  const engineOptions = given({
+    hasher,
+    giveUpAfterMs,
+    retries: options.retries,
+    limitRate: options.limitRate,
+    isBackground: options.isBackground,
+    concurrency: options.concurrency,
+    memoryBytes: options.memoryBytes,
+    timeouts: options.timeouts,
+    allocate: ports.allocate,
+    wholeBodies: ports.wholeBodies,
+    hearing: ports.hearing,
+  })
+  const clientOptions = given({
+    giveUpAfterMs,
+    bearerHeader: options.bearerHeader,
+    callTimeoutMs: options.callTimeoutMs,
+    isFirstContactAwaited: options.isFirstContactAwaited,
+    explain: ports.explain,
+  })
+  const { baseUrl, credentials } = options
+  const engine = createTunedEngine({ transport: storageTransport, clock, random, ...engineOptions }, tuning)
+  const service = { baseUrl, credentials, isHttpAllowed }
+  const client = createServiceClient({ transport, clock, random, ...service, ...clientOptions })
   const context: FlowContext = {
     engine,
     journal,
@@ -95,7 +107,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     sourceAt: ports.sourceAt,
     hasher,
     contentHasher: verify === 'full' ? ports.contentHasher : undefined,
-    partSizeBytes,
+    partSizeBytes: options.partSizeBytes,
     verifyDepth: verify === 'full' ? 'full' : 'sample',
   }
 

@@ -69,7 +69,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
       next(snapshot) {
         if (snapshot.value === 'creating' && snapshot.context.intent !== 'run')
           late ??= clock.setTimeout(() => send({ type: 'create.late' }), CREATE_WITHIN_MS)
-        else late = void clock.clearTimeout(late)
+        else {
+          clock.clearTimeout(late)
+          late = undefined
+        }
         const state = stateName(snapshot)
         if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state

@@ -10,6 +10,8 @@ import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import type { LedgerFile } from '../../src/core/journal/ledger.ts'
 import type { PlannedFile, Source } from '../../src/core/ports.ts'
 import { digestWhole, verifySource } from '../../src/flows/verify-source.ts'
+import { createUplink, type UplinkPorts } from '../../src/index.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { BASE_URL, createFarEnd, endOf, expiredStorage, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const file = (name = 'a.mp4') => ({ source: bytesSource(name, new Uint8Array(3)) })
@@ -301,6 +303,22 @@ describe('an analysis', () => {
 
     expect(await settled(analysis.done())).toMatchObject({ status: 'stopped', hasPossibleDraft: true })
   })
+})
+
+it.each([
+  ...['callTimeoutMs', 'retries', 'giveUpAfterMs', 'concurrency', 'limitRate'],
+  ...['bearerHeader', 'verify', 'addressPolicy'],
+])('an Uplink takes its %s also from the getter of a class', (name) => {
+  class Choices {
+    readonly baseUrl = BASE_URL
+    readonly credentials = { apiKey: 'k-1' }
+  }
+  Object.defineProperty(Choices.prototype, name, { get: () => NaN })
+  const transport = { send: () => Promise.reject(new Error('unused')), close: () => Promise.resolve() }
+  const ports = { transport, clock: createSimulatedClock(), journal: memoryJournal(), random: () => 0.5 }
+  const make = () => createUplink(new Choices(), ports as unknown as UplinkPorts)
+
+  expect(make).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error)
 })
 
 it('an Uplink with a callTimeoutMs that is none says so by the name of the option', () => {
