@@ -16,8 +16,6 @@ export interface KeptSessions {
   readonly folder: string
   /** Every session, oldest first; makes no call. */
   summaries(): Promise<readonly SessionSummary[]>
-  /** Where the journal of a session lies. */
-  folderOf(key: string): string
   /** Whether another process may be driving the session. Takes no lock. */
   isInUse(key: string): Promise<boolean>
   /** Gives back what is still open: an interrupted upload leaves no lock behind. Never rejects. */
@@ -30,13 +28,11 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
   const journal = diskJournal({ folder })
   const open = new Set<SessionJournal>()
-  const folderOf = (key: string): string => join(folder, folderOfKey(key))
   return {
     folder,
     summaries: () =>
       createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions(),
-    folderOf,
-    isInUse: (key) => isLocked(folderOf(key)),
+    isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
     journal: {
       ...journal,
       async open(key) {
@@ -61,10 +57,14 @@ export function knownSession(
   return known ?? invalid(`No session "${key}" is in ${folder}. See mocap-uplink sessions.`)
 }
 
-/** The same, and ERR_UPLOAD_JOURNAL for a session whose journal cannot be read. */
-export async function readableSession(kept: KeptSessions, key: string): Promise<SessionSummary> {
+/** The same, and ERR_UPLOAD_JOURNAL for a session whose journal cannot be read, after `beforeError`. */
+export async function readableSession(
+  kept: KeptSessions,
+  key: string,
+  beforeError: () => void = () => undefined,
+): Promise<SessionSummary> {
   const session = knownSession(await kept.summaries(), key, kept)
   if (session.error === undefined) return session
-  const forget = `To forget the session, remove the folder ${kept.folderOf(key)}.`
-  throw new UploadError('ERR_UPLOAD_JOURNAL', `${session.error.message} ${forget}`)
+  beforeError()
+  throw new UploadError('ERR_UPLOAD_JOURNAL', session.error.message)
 }

@@ -91,7 +91,7 @@ export function jointStatus(results: readonly UploadResult[], isLeft: boolean): 
 }
 
 export interface ResultOptions {
-  /** The name of the result in JSON: `ended` for one of several sessions, whose line begins with its key. Default `result`. */
+  /** The name of the result in JSON: `ended` for one of several sessions, whose lines have its key in front. Default `result`. */
   readonly event?: 'result' | 'ended'
   /** What an earlier run had delivered: it is no part of the rate. Default 0. */
   readonly bytesBefore?: number
@@ -102,20 +102,21 @@ export function printResult(output: Output, result: UploadResult, options: Resul
   const { event = 'result', bytesBefore = 0 } = options
   output.event(event, { ...result })
   const { files, status } = result
+  const name = event === 'ended' ? `${result.key}: ` : ''
   // When the session failed as a whole, its one error says more than the name of every file that was not begun.
   const isWhole = status === 'failed' || status === 'cancelled'
   const others = files.filter((file) => file.status === 'failed' || (file.status === 'unfinished' && !isWhole))
   const most = status === 'interrupted' ? unfinishedNamed(output) : NAMED_AT_MOST
   for (const file of others.slice(0, most)) {
-    output.complain(`${file.status}: ${namedReason(file)}`)
+    output.complain(`${file.status}: ${name}${namedReason(file)}`)
   }
-  if (others.length > most) output.complain(`and ${countOf(others.length - most, 'more file')}`)
+  if (others.length > most) output.complain(`${name}and ${countOf(others.length - most, 'more file')}`)
   const isSaid = others.some((file) => file.error?.message === result.error?.message)
-  if (result.error !== undefined && !isSaid) output.complain(`error: ${fullLine(result.error)}`)
+  if (result.error !== undefined && !isSaid) output.complain(`error: ${name}${fullLine(result.error)}`)
   if (result.hasPossibleOrphan === true) {
-    output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
+    output.complain(`warning: ${name}a create had no clear answer, so the service may hold a session that nobody uses.`)
   }
-  output.answer(summaryLine(result, bytesBefore, event === 'ended' ? `${result.key}: ` : ''))
+  output.answer(summaryLine(result, bytesBefore, name))
 }
 
 function unfinishedNamed({ mode }: Output): number {

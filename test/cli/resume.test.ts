@@ -213,19 +213,27 @@ describe('cancel', () => {
     expect(service.records.cancelledSessionIds).toHaveLength(1)
   })
 
-  it('that the service refuses is not called untold, and says nothing of resuming', async () => {
+  it('that the service refuses is not called untold, says nothing of resuming, and can be forgotten', async () => {
     const key = await killedUpload({ operation: 'cancel', nth: 1, action: { status: 409 } })
 
+    const open = await run('sessions', '--forget', key)
     const { code, stderr } = await run('cancel', key)
+    const forget = /\. To forget it here: mocap-uplink (.*)\n/.exec(stderr)?.[1] ?? ''
+    const forgotten = await run(...forget.split(' '))
+    const listed = await run('sessions')
 
+    expect(open).toMatchObject({ code: 2, stdout: '' })
+    expect(open.stderr).toMatch(/is not over: cancel it first, so that the service is told/)
     expect(code).toBe(1)
     expect(stderr).toMatch(
-      /^error: .*\(409\).* \(ERR_UPLOAD_SERVICE_REFUSED\)\nThe service was told and refused\. To tell it once more: mocap-uplink cancel /,
+      /^error: .*\(409\).* \(ERR_UPLOAD_SERVICE_REFUSED\)\nThe service was told and refused\. To tell it once more: mocap-uplink cancel .*\n/,
     )
     expect(stderr).not.toMatch(/resume/)
+    expect(forgotten).toMatchObject({ code: 0, stdout: `removed ${key}; no service was told\n` })
+    expect(listed.stdout).toMatch(/^There is no session in /)
   })
 
-  it('of a journal without a beginning says how to forget it, and so does a dry run of all', async () => {
+  it('of a journal without a beginning says how to forget it, and a dry run of all says so too', async () => {
     service = await startIndependentService()
     const folder = join(stateDir, 'session-video-torn')
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -235,15 +243,38 @@ describe('cancel', () => {
     const cancel = await run('cancel', 'video-torn')
     const receipt = await run('receipt', 'show', 'video-torn')
     const dry = await run('resume', '--dry-run')
+    const forget = /\. To forget it here: mocap-uplink (.*)\n/.exec(cancel.stderr)?.[1] ?? ''
+    const forgotten = await run(...forget.split(' '), '--json')
 
     expect(listed.stderr).toMatch(/^warning: video-torn: The journal of this session has no beginning/)
     for (const { code, stderr } of [cancel, receipt]) {
       expect(code).toBe(1)
-      expect(stderr).toContain(
-        `has no beginning; it cannot be resumed. To forget the session, remove the folder ${folder}.`,
-      )
+      expect(stderr).toContain('has no beginning; it cannot be resumed.')
+      expect(stderr).not.toContain(folder)
     }
+    expect(receipt.stderr).not.toMatch(/forget/)
     expect(dry.stdout).toMatch(/^dry run: video-torn: cannot be read\. The journal of this session has no beginning/)
+    expect(forgotten.code).toBe(0)
+    expect(lastLine(forgotten.stdout)).toMatchObject({ event: 'result', status: 'completed', sessions: 0, removed: 1 })
+    expect((await readdir(stateDir)).filter((name) => name.startsWith('session-'))).toEqual([])
+  })
+
+  it('of a session that another process drives: it is not forgotten', async () => {
+    service = await startIndependentService()
+    const session = await diskJournal({ folder: stateDir }).open('video-busy')
+    const begun = { version: 1, key: 'video-busy', flow: 'video', params: {}, locations: [], files: [] } as const
+    await session.append([
+      { at: 1, type: 'session.begun', ...begun },
+      { at: 2, type: 'session.cancelled', isServiceTold: false },
+    ])
+
+    const { code, stdout, stderr } = await run('sessions', '--forget', 'video-busy')
+    const unknown = await run('sessions', '--forget', 'video-never')
+    await session.close()
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: .*"video-busy" cannot be opened/)
+    expect(unknown.code).toBe(2)
   })
 
   it('names every session of the service that it ends or could not end, also before it is told', async () => {
@@ -349,6 +380,7 @@ describe('all sessions', () => {
     expect(listed.stderr).toMatch(words)
     expect(code).toBe(3)
     expect(stderr).toMatch(words)
+    expect(stderr).toMatch(new RegExp(`^error: ${sound}: The journal `, 'm'))
     // When it began is not known any more, so its place in the list is not either.
     const ended = jsonLines(stdout).filter(({ event }) => event === 'ended')
     expect(ended.sort((one) => (one['key'] === sound ? -1 : 1))).toMatchObject([

@@ -7,7 +7,7 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { commandLine } from '../views/how-to-go-on.ts'
+import { commandLine, forgetLine } from '../views/how-to-go-on.ts'
 import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -32,7 +32,10 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const output = context.begin('cancel', options)
     const kept = keptSessions(options, context.env)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
-    const session = await readableSession(kept, key)
+    const forget = forgetLine(key, options, context.env)
+    const session = await readableSession(kept, key, () =>
+      output.complain(`Nothing can be told of ${key}. To forget it here: ${forget}`),
+    )
     if (options.dryRun === true) {
       printCalls(output, 'cancel', callsOf(session))
       return
@@ -44,7 +47,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const again = commandLine('cancel', key, options, context.env)
     try {
       const report = await interruptible(uplink.cancelSession(key), context.interruption)
-      context.exitWith(tellCancelled(output, report, session.sessionIds, again))
+      context.exitWith(tellCancelled(output, report, session.sessionIds, { again, forget }))
     } catch (error) {
       if (context.interruption.reason !== undefined) {
         output.complain(`The cancel is not known to be over. To repeat it: ${again}`)
@@ -64,7 +67,7 @@ function tellCancelled(
   output: Output,
   report: UploadReport,
   sessionIds: SessionSummary['sessionIds'],
-  again: string,
+  { again, forget }: { readonly again: string; readonly forget: string },
 ): number {
   const { flow, key, files, isServiceTold = false } = report
   const isNothingToTell = flow === 'capture' || sessionIds.length === 0
@@ -89,12 +92,10 @@ function tellCancelled(
   // What to do stands in the next line: the advice that goes with the code is for uploads.
   const { code, message } = report.error ?? {}
   if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
-  const isRefused = code === 'ERR_UPLOAD_SERVICE_REFUSED'
-  output.complain(
-    isRefused
-      ? `The service was told and refused. To tell it once more: ${again}`
-      : `The service could not be told. To tell it: ${again}`,
-  )
+  if (code === 'ERR_UPLOAD_SERVICE_REFUSED') {
+    output.complain(`The service was told and refused. To tell it once more: ${again}`)
+    output.complain(`If it stays so, nothing more can be done here. To forget it here: ${forget}`)
+  } else output.complain(`The service could not be told. To tell it: ${again}`)
   output.answer(`cancelled: ${key}; the service may still hold ${named}`)
   return EXIT.failed
 }

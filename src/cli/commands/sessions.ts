@@ -1,11 +1,12 @@
 // `mocap-uplink sessions`: what the journal holds, also of sessions that another process drives.
 
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
+import { invalid } from '../../core/errors.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { CommandContext } from '../command-context.ts'
 import { errorLine } from '../views/error-line.ts'
 import { EXIT } from '../exit-codes.ts'
-import { keptSessions, type KeptSessions } from '../kept-sessions.ts'
+import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { isFinished, sessionLines, type ListedSession } from '../views/sessions-view.ts'
@@ -13,6 +14,7 @@ import { countOf } from '../views/wording.ts'
 
 interface SessionsOptions extends Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> {
   readonly prune?: boolean
+  readonly forget?: readonly string[]
 }
 
 export function addSessionsCommand(program: Command, context: CommandContext): void {
@@ -20,13 +22,26 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     .command('sessions')
     .description("list the sessions on this machine; with --json an event 'session' for each")
     .option('--prune', 'remove the sessions that are confirmed, or cancelled with the service told')
+    .addOption(
+      new Option(
+        '--forget <keys...>',
+        'remove these, cancelled or unreadable, whatever the service knows of them; it is not told',
+      ).conflicts('prune'),
+    )
   addStateOption(command)
   addOutputOptions(command).action(async (options: SessionsOptions) => {
     const output = context.begin('sessions', options)
     const kept = keptSessions(options, context.env)
     const sessions = await kept.summaries()
-    if (options.prune === true) {
-      context.exitWith(await prune(sessions, kept, output))
+    if (options.prune === true || options.forget !== undefined) {
+      const unwanted = chosen(sessions, kept, options.forget)
+      const removed = await remove(unwanted, kept, output, options)
+      const [isDone, left] = [removed === unwanted.length, sessions.length - removed]
+      const status = isDone ? 'completed' : 'failed'
+      output.event('result', { flow: 'sessions', status, sessions: left, removed })
+      if (options.forget === undefined)
+        output.answer(`removed ${countOf(removed, 'finished session')}, ${countOf(left, 'other')} kept`)
+      context.exitWith(isDone ? EXIT.done : EXIT.failed)
       return
     }
     const listed = sessions.map(async (session) => Object.assign({ isInUse: await kept.isInUse(session.key) }, session))
@@ -50,20 +65,32 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
   return EXIT.done
 }
 
-async function prune(sessions: readonly SessionSummary[], { journal }: KeptSessions, output: Output): Promise<number> {
-  const finished = sessions.filter(isFinished)
+/** What is to be removed. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or of a session that is not over. */
+function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: readonly string[] | undefined) {
+  if (keys === undefined) return sessions.filter(isFinished)
+  return [...new Set(keys)].map((key) => {
+    const session = knownSession(sessions, key, kept)
+    const isOver = session.error !== undefined || session.status === 'cancelled' || session.status === 'confirmed'
+    return isOver ? session : invalid(`${key} is not over: cancel it first, so that the service is told.`)
+  })
+}
+
+async function remove(
+  sessions: readonly SessionSummary[],
+  { journal }: KeptSessions,
+  output: Output,
+  { forget }: SessionsOptions,
+): Promise<number> {
   let removed = 0
-  for (const { key } of finished) {
+  for (const { key } of sessions) {
     try {
       await journal.remove(key)
       removed += 1
       output.event('removed', { key })
+      if (forget !== undefined) output.answer(`removed ${key}; no service was told`)
     } catch (error) {
       output.complain(`error: ${errorLine(error).message}`)
     }
   }
-  const status = removed === finished.length ? 'completed' : 'failed'
-  output.event('result', { flow: 'sessions', status, sessions: sessions.length - removed, removed })
-  output.answer(`removed ${countOf(removed, 'finished session')}, ${countOf(sessions.length - removed, 'other')} kept`)
-  return removed === finished.length ? EXIT.done : EXIT.failed
+  return removed
 }

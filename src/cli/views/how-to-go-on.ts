@@ -72,6 +72,12 @@ export function commandLine(
   return ['mocap-uplink', command, quoted(key), ...words, ...flags].join(' ')
 }
 
+/** The command that removes a session whatever the service knows of it; it calls nobody, so it needs no address. */
+export function forgetLine(key: string, { stateDir }: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
+  const folder = absolute(stateDir ?? stateDirOf(env))
+  return `mocap-uplink sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
+}
+
 /** Where the environment of this shell put the sessions; undefined where those of every shell are. */
 function stateDirOf(env: Environment): string | undefined {
   const folder = stateFolder(env)
