@@ -1,4 +1,4 @@
-// The calls of the service in a person's words: the library's errors name its own methods, which no analyst knows.
+// The library's errors in a person's words: they name its own methods and options, which no analyst knows.
 
 import type { OperationName } from '../../client/contract/routes.ts'
 
@@ -23,7 +23,16 @@ const NAMES = new RegExp(
   'g',
 )
 
-/** The message with each name of a method replaced. */
+/** What the library calls an option, and what the command does. */
+const FLAGS = [
+  ['or allow HTTP.', 'or give --allow-http.'],
+  ['or allow plain HTTP if', 'or give --allow-http if'],
+  ['or give the kind.', 'or give --kind.'],
+  ['frameRate is missing', '--frame-rate is missing'],
+] as const
+
+/** The message with each name of a method and of an option replaced. */
 export function inWords(message: string): string {
-  return message.replace(NAMES, (name) => WORDS[name as OperationName])
+  const named = message.replace(NAMES, (name) => WORDS[name as OperationName])
+  return FLAGS.reduce((text, [ours, flag]) => text.replace(ours, flag), named)
 }
