@@ -1,8 +1,10 @@
 // What a person sees, without a process: widths, the lines of the live view, the meaning of option texts.
 
+import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 
 import { parseDuration, parseInteger, parseSize, readJsonOption } from '../../src/cli/options/option-values.ts'
+import { markRequired } from '../../src/cli/views/help-texts.ts'
 import { onOneLine } from '../../src/core/redact.ts'
 import { progressLines } from '../../src/cli/views/progress-lines.ts'
 import type { ProgressPicture } from '../../src/cli/views/progress-lines.ts'
@@ -134,6 +136,24 @@ describe('a paragraph of the help', () => {
     expect(wrapped('one two three\nfour https://a.example/very/long', 9)).toBe(
       'one two\nthree\nfour\nhttps://a.example/very/long',
     )
+  })
+
+  it('keeps its blanks: what is set in columns stays so, and a new line begins with a word', () => {
+    expect(wrapped('          5 MiB in 3 s', 80)).toBe('          5 MiB in 3 s')
+    expect(wrapped('  a1  orga   name here', 14)).toBe('  a1  orga\nname here')
+    expect(wrapped('', 80)).toBe('')
+  })
+
+  it('stands beside the name of an option in a window of 60 columns too', () => {
+    const program = markRequired(new Command('x')).configureOutput({ getOutHelpWidth: () => 60 })
+    program.option('--forget <keys...>', 'remove these, cancelled or unreadable, whatever the service knows of them')
+
+    expect(program.helpInformation().split('\n').filter((line) => line.length > 60)).toEqual([])
+  })
+
+  it('is measured by what a person sees', () => {
+    expect(wrapped('投球 投球 x', 9)).toBe('投球 投球\nx')
+    expect(wrapped('投球 投球 x', 8)).toBe('投球\n投球 x')
   })
 })
 

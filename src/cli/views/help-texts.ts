@@ -5,11 +5,14 @@ import { type Command, Help, type Option } from 'commander'
 import { wrapped } from './text-width.ts'
 
 const WIDEST = 100
+const NARROWEST = 20
 
 /** Marks what is required; the commands that are added afterwards inherit it. */
 export function markRequired(program: Command): Command {
   const plain = new Help()
   return program.configureHelp({
+    // Its own 40 leave what is beside the names of options unbroken in windows of less than some 70 columns.
+    minWidthToWrap: NARROWEST,
     optionDescription: (option: Option) =>
       option.mandatory ? `${plain.optionDescription(option)} (required)` : plain.optionDescription(option),
   })

@@ -38,17 +38,16 @@ export function clip(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : takeColumns(pieces(text), columns)
 }
 
-/** The text in lines of at most `columns`, where its words allow it. */
+/** The text in lines of at most `columns`, where its words allow it. Blanks stay, but for those at a break. */
 export function wrapped(text: string, columns: number): string {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
     let line = ''
-    for (const word of paragraph.split(' ')) {
-      const longer = line === '' ? word : `${line} ${word}`
-      if (line !== '' && columnsOf(longer) > columns) {
+    for (const word of paragraph.match(/ *[^ ]+/g) ?? []) {
+      if (line !== '' && columnsOf(line + word) > columns) {
         lines.push(line)
-        line = word
-      } else line = longer
+        line = word.trimStart()
+      } else line += word
     }
     lines.push(line)
   }
