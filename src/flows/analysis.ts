@@ -142,7 +142,8 @@ function startAnalysis(
         polling: step(({ signal }, { analysisId }) => {
           const get = async (until: AbortSignal) => {
             const record = await client.requestedAnalyses.get(analysisId, callingUntil(until))
-            idOfService = idOf(record)
+            const id = idOf(record)
+            if (String(id) === String(analysisId)) idOfService = id
             return record
           }
           return pollAnalysis(clock, get, options, signal, tellStatus)

@@ -148,7 +148,12 @@ describe('a paragraph of the help', () => {
     const program = markRequired(new Command('x')).configureOutput({ getOutHelpWidth: () => 60 })
     program.option('--forget <keys...>', 'remove these, cancelled or unreadable, whatever the service knows of them')
 
-    expect(program.helpInformation().split('\n').filter((line) => line.length > 60)).toEqual([])
+    expect(
+      program
+        .helpInformation()
+        .split('\n')
+        .filter((line) => line.length > 60),
+    ).toEqual([])
   })
 
   it('is measured by what a person sees', () => {

@@ -62,6 +62,20 @@ describe('a requested analysis', () => {
     await expect(failure).rejects.toMatchObject({ code: 'ERR_UPLOAD_FAILED', report: { serviceStatus: 'failed' } })
   })
 
+  it('that is watched has the id as the service writes it, and that of no other record', async () => {
+    const rig = await startRig({ analysisProgress: ['completed'], idStyle: 'number' })
+    const { analysisId } = await rig.uplink.requestAnalysis({ name: 'Watched', primary }).done()
+
+    const watched = await rig.uplink.watchAnalysis(String(analysisId)).done()
+    const other = await rig.uplink.watchAnalysis(String(analysisId), { idOf: () => 77 }).done()
+
+    expect([typeof analysisId, watched.analysisId, other.analysisId]).toEqual([
+      'number',
+      analysisId,
+      String(analysisId),
+    ])
+  })
+
   it('reads the id from another field of the record', async () => {
     const rig = await startRig({ analysisIdField: 'requested_analysis_id', idStyle: 'number' })
 
