@@ -168,15 +168,16 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     await expectStored()
   })
 
-  test('fails a file alone that was written to before the upload began, or while it goes out whole', async () => {
+  test('fails a file alone that was written to or taken away before the upload began, or written to while it goes out whole', async () => {
     const page = await openTab(await openContext(browser), pages.url)
-    const names = ['one.action', 'two.action', 'three.action']
+    const names = ['one.action', 'two.action', 'three.action', 'four.action']
     for (const name of names) await writeFile(join(folder, name), pattern(2000))
     await page.setInputFiles(
       '#files',
       names.map((name) => join(folder, name)),
     )
     await writeFile(join(folder, 'three.action'), pattern(2001))
+    await rm(join(folder, 'four.action'))
     // After it was planned and before it is sent.
     await page.route('**/mocap_session_file', async (route) => {
       if (route.request().method() === 'POST') await writeFile(join(folder, 'two.action'), pattern(2001))
@@ -192,15 +193,17 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
             ...{ orgId: 'org-1', mocapTypeId: 2, sessionTypeId: 1, sessionDate: '2026-11-19' },
           })
           .done()
-        return report.files.map(({ name, status, error }) => [name, status, error?.code])
+        return report.files.map(({ name, status, error }) => [name, status, error?.code, error?.message ?? ''])
       },
       { baseUrl: service.url, apiKey: API_KEY },
     )
 
+    const changed = ['failed', 'ERR_UPLOAD_SOURCE_CHANGED', expect.stringContaining('choose it again') as string]
     expect(files).toEqual([
-      ['one.action', 'confirmed', undefined],
-      ['two.action', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
-      ['three.action', 'failed', 'ERR_UPLOAD_SOURCE_CHANGED'],
+      ['one.action', 'confirmed', undefined, ''],
+      ['two.action', ...changed],
+      ['three.action', ...changed],
+      ['four.action', ...changed],
     ])
   })
 

@@ -3,7 +3,6 @@
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { learnFacts } from './file-facts.ts'
-import { createGathering } from './gathering.ts'
 import { firstByteOf, look, type Looked } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
@@ -28,10 +27,12 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
     name,
     async describe(signal) {
       signal?.throwIfAborted()
-      await learn(blob, true)
+      await learnFacts([blob])
       return identityOf(blob)
     },
     async open(expected) {
+      // One that was gone before it was asked for its size says that it is empty, and was written to just now.
+      if (blob.size === 0) await bytesOf(name, blob, 0)
       requireSame(name, expected, identityOf(blob))
       // No look before it is first sent: what cannot be read fails then, alone, and what changed meanwhile is looked at after.
       if (wasOpened) await probe(true)
@@ -40,9 +41,6 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
     },
   }
 }
-
-/** Those that are asked at once, together. */
-const learn = /* @__PURE__ */ createGathering(learnFacts)
 
 function identityOf(blob: Blob): SourceIdentity {
   const { size: sizeBytes, lastModified: modifiedAtMs } = blob as Blob & Partial<File>

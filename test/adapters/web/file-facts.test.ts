@@ -4,8 +4,10 @@ import { learnFacts } from '../../../src/adapters/web/file-facts.ts'
 
 let endTasks: () => void = () => undefined
 
-afterEach(() => {
+afterEach(async () => {
   endTasks()
+  // The turn of the test before is over.
+  await new Promise((resolve) => setImmediate(resolve))
   vi.restoreAllMocks()
   vi.unstubAllGlobals()
 })
@@ -58,6 +60,17 @@ test('so do sources that are described together', async () => {
   const { files, tasks } = pickedFiles(10)
 
   await Promise.all(files.map((file, index) => blobSource(`${String(index)}.mp4`, file).describe()))
+
+  expect(tasks).toEqual([3, 3, 3, 1])
+})
+
+test('so do sources that are described a few at a time, as an upload does', async () => {
+  const { files, tasks } = pickedFiles(10)
+  const sources = files.map((file, index) => blobSource(`${String(index)}.mp4`, file))
+
+  for (let from = 0; from < sources.length; from += 2) {
+    await Promise.all(sources.slice(from, from + 2).map((source) => source.describe()))
+  }
 
   expect(tasks).toEqual([3, 3, 3, 1])
 })
