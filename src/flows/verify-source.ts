@@ -64,7 +64,7 @@ function choose(file: LedgerFile, { depth, random }: VerifySourceOptions): Ledge
 }
 
 async function digest(part: LedgerPart, reader: Reader, { hasher, signal }: VerifySourceOptions): Promise<string> {
-  const hash = hasher.start()
+  const hash = hasher.start(part.end - part.start)
   try {
     await readThrough(part, reader, signal, (piece) => hash.update(piece))
     return await hash.digest()
@@ -88,7 +88,7 @@ export async function digestWhole(
     await withReader(source, plan, options.signal, async (reader) => {
       for (const part of file.parts) {
         const md5 = part.receipt?.md5
-        const hash = md5 === undefined ? undefined : options.partHasher?.start()
+        const hash = md5 === undefined ? undefined : options.partHasher?.start(part.end - part.start)
         try {
           await readThrough(part, reader, options.signal, async (piece) => {
             await whole.update(piece)

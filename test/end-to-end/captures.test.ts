@@ -1,9 +1,9 @@
 // Captures against a service that was written from the interface alone: names, order, batches, duplicates, lost replies.
 
 import { Readable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesSource, streamSource } from '../../src/node.ts'
-import { bytesOf, CAPTURE, expectStored, sample, startRig, VIDEO } from './rig.ts'
+import { bytesOf, CAPTURE, expectStored, MIB, sample, startRig, VIDEO } from './rig.ts'
 
 interface Registration {
   readonly filenames: readonly string[]
@@ -13,6 +13,25 @@ interface Registration {
 
 const registrations = (rig: Awaited<ReturnType<typeof startRig>>): Registration[] =>
   rig.service.requestsOf('register').map((call) => call.body as Registration)
+
+describe('digests', () => {
+  it('are computed without a thread for a short upload, and on one thread for a long one', async () => {
+    const rig = await startRig()
+    const files = [MIB / 16, 3 * MIB, 5 * MIB].map((sizeBytes) => sample(`${sizeBytes}.action`, sizeBytes))
+    let threads = 0
+    const count = (): void => void (threads += 1)
+    process.on('worker', count)
+    onTestFinished(() => void process.off('worker', count))
+
+    const report = await rig.uplink.uploadCaptures({ ...CAPTURE, files: files.slice(0, 2) }).done()
+    expect([report.status, threads]).toEqual(['confirmed', 0])
+    const further = await rig.uplink.uploadCaptures({ ...CAPTURE, files: files.slice(2) }).done()
+    expect([further.status, threads]).toEqual(['confirmed', 1])
+
+    expect([...report.files, ...further.files].map((file) => file.verified)).toEqual([true, true, true])
+    expectStored(rig, files)
+  })
+})
 
 describe('names', () => {
   it('carries every legal name, whatever it means elsewhere', async () => {

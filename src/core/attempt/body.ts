@@ -27,7 +27,7 @@ export interface AttemptBody {
 }
 
 export function createBody(options: BodyOptions): AttemptBody {
-  const { reader, hasher, signal } = options
+  const { unit, reader, hasher, signal } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
   let isOver = false
@@ -61,7 +61,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   const begin = (): Promise<void> | undefined => {
     if (busy.size > 0) return idle()
     hash?.dispose?.()
-    hash = hasher?.start()
+    hash = hasher?.start(unit.end - unit.start)
     return undefined
   }
   const update = (piece: Uint8Array): Promise<void> | undefined => {

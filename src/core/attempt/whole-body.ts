@@ -49,7 +49,7 @@ export function wholeBodies(): WholeBodies {
     }
     const hashAndWait = (): Body | Promise<Body> => {
       // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
-      hash = hasher?.start()
+      hash = hasher?.start(lengthBytes)
       md5 = hash?.whole?.(bytes)
       if (md5 === undefined) {
         hashing = hash?.update(bytes) ?? undefined

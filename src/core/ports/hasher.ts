@@ -2,7 +2,8 @@
 
 /** MD5 of a body that passes by. `update` may work elsewhere: its window must not change until it settles. */
 export interface Hasher {
-  start(): BodyHash
+  /** `lengthBytes`: how long the body is, where that is known; nothing but speed may depend on it. */
+  start(lengthBytes?: number): BodyHash
   /** Reads and hashes a Blob elsewhere, so that it can go to the network unread. Absent: bodies pass through us. */
   digestBlob?(blob: Blob, signal: AbortSignal): Promise<string>
 }

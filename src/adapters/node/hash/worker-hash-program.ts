@@ -29,9 +29,9 @@ export function hashWorkerData(): HashWorkerData {
 
 /**
  * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: four cost little more than one. While
- * some have none it waits a millisecond for them, but not when all are there, nor for the last blocks of a body. One that begins alone goes through OpenSSL, whose
- * single chain is quicker. `getBuiltinModule` is in both module systems, so that a host's flag that makes evaluated text a
- * module changes nothing.
+ * some have none it waits a millisecond for them, but not when all are there, nor for the last blocks of a body. One that
+ * begins alone goes through OpenSSL, whose single chain is quicker. `getBuiltinModule` is in both module systems, so that a
+ * host's flag that makes evaluated text a module changes nothing.
  */
 export const HASH_PROGRAM = `
 const { parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule('node:worker_threads')

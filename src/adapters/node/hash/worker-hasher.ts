@@ -24,27 +24,35 @@ export function sharedWindow(bytes: number): Uint8Array {
 /** Ends of the thread that were not asked for, after which no other is started. */
 const MAX_DEATHS = 3
 const SMALL_BODY_BYTES = 64 * 1024
+/** To start the thread costs as much as to hash 30 MB here; this much keeps the calling thread for some 6 ms in all. */
+const BYTES_BEFORE_THREAD = 4 * 1024 * 1024
 
 /**
- * MD5 on a thread, started for the first body. One is enough: it takes the bodies that are under way together, and the more
- * there are the quicker it is. An idle hasher does not hold the process. When the thread dies, bodies of which it had taken
- * a window reject with ERR_UPLOAD_INTERNAL, retryable: their windows are gone, so the part must be sent again. `close` ends
- * it; such bodies then reject with the same code, and bodies begun later are hashed by the calling thread. Throws
- * ERR_UPLOAD_INVALID_ARGUMENT for options out of range.
+ * MD5 on a thread, which is not started for the first 4 MiB of bodies whose lengths are told. One is enough: it takes the
+ * bodies that are under way together, and the more there are the quicker it is. An idle hasher does not hold the process.
+ * When the thread dies, bodies of which it had taken a window reject with ERR_UPLOAD_INTERNAL, retryable: their windows are
+ * gone, so the part must be sent again; another thread is started, three in all. `close` ends it; such bodies then reject
+ * with the same code, and bodies begun later are hashed by the calling thread. Throws ERR_UPLOAD_INVALID_ARGUMENT for
+ * options out of range.
  */
 export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
   const { smallBodyBytes = SMALL_BODY_BYTES } = options
   if (!(smallBodyBytes >= 0)) invalid(`smallBodyBytes must be 0 or more, not ${String(smallBodyBytes)}.`)
   const callingThread = md5Hasher()
   let thread: HashThread | undefined
+  let bytesBeforeThread = BYTES_BEFORE_THREAD
   let deaths = 0
   let isClosed = false
   let lastId = 0
 
   /** Undefined: the calling thread has to do it. */
-  const threadForBody = (): HashThread | undefined => {
+  const threadForBody = (lengthBytes: number): HashThread | undefined => {
     if (isClosed || deaths >= MAX_DEATHS) return undefined
     if (thread?.isSound() === true) return thread
+    if (lengthBytes <= bytesBeforeThread) {
+      bytesBeforeThread -= lengthBytes
+      return undefined
+    }
     try {
       thread = startHashThread(() => (deaths += 1))
     } catch {
@@ -56,9 +64,14 @@ export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { clos
   }
 
   return {
-    start() {
+    start(lengthBytes = Infinity) {
       lastId += 1
-      return createBodyHash({ hashId: lastId, threadForBody, smallBodyBytes, callingThread })
+      return createBodyHash({
+        hashId: lastId,
+        threadForBody: () => threadForBody(lengthBytes),
+        smallBodyBytes,
+        callingThread,
+      })
     },
     async close() {
       isClosed = true

@@ -225,6 +225,32 @@ describe('the memory of workerHasher', () => {
     expect(posts.mock.calls.map(([message]) => message as unknown)).toEqual([[1, 'drop']])
   })
 
+  it('has a program that gives a digest at once, also while others have nothing to hash', async () => {
+    // No wait in it ever ends.
+    const worker = new Worker(`globalThis.setTimeout = () => 1\n${HASH_PROGRAM}`, {
+      eval: true,
+      workerData: hashWorkerData(),
+    })
+    const answers: unknown[] = []
+    worker.on('message', (answer) => answers.push(answer))
+    for (const hashId of [1, 2, 3]) worker.postMessage([hashId, Buffer.from('abc')])
+    worker.postMessage([2, 'digest'])
+    worker.postMessage([1, 'digest'])
+    worker.postMessage([3, 'drop'])
+
+    while (answers.length < 6) await once(worker, 'message')
+    await worker.terminate()
+
+    expect(answers).toEqual([
+      [1, null],
+      [2, null],
+      [3, null],
+      [2, ABC],
+      [1, ABC],
+      [3, null],
+    ])
+  })
+
   it.each([
     ['alone', []],
     ['beside another', [[1, Buffer.from('x')]]],
@@ -252,6 +278,33 @@ describe('the memory of workerHasher', () => {
 })
 
 describe('the thread of workerHasher', () => {
+  it('is not started for the first 4 MiB of bodies whose lengths are told, and then for all that are not small', async () => {
+    const hasher = makeHasher({ smallBodyBytes: 64 * KIB })
+    const hashAll = async (bodyBytes: number, ...told: [number?]): Promise<string> => {
+      const hash = hasher.start(...told)
+      for (let at = 0; at < bodyBytes; at += 64 * KIB) await hash.update(sharedWindow(64 * KIB))
+      return hash.digest()
+    }
+    const expected = (bodyBytes: number): string => md5(Buffer.alloc(bodyBytes))
+
+    expect(await hashAll(3 * MIB, 3 * MIB)).toBe(expected(3 * MIB))
+    expect(await hashAll(MIB, MIB)).toBe(expected(MIB))
+    expect(started).toHaveLength(0)
+    expect(await hashAll(64 * KIB, 64 * KIB)).toBe(ZEROS_64_KIB)
+    expect(started).toHaveLength(1)
+  })
+
+  it.each([
+    ['not told', []],
+    ['more than 4 MiB', [4 * MIB + 1]],
+  ] as [string, [number?]][])('is started for a first body whose length is %s', async (_, told) => {
+    const hash = makeHasher().start(...told)
+
+    await hash.update(sharedWindow(64 * KIB))
+
+    expect(started).toHaveLength(1)
+  })
+
   it('is not started for small bodies, which are hashed at once', () => {
     const hasher = makeHasher({ smallBodyBytes: 64 * KIB })
     const hash = hasher.start()
