@@ -169,6 +169,8 @@ describe('when it is too much', () => {
     controller.onSample({ ...quiet(102, controller), throttles: 3 })
     expect(controller.limit()).toBe(32)
     controller.onSample({ ...quiet(103, controller), throttles: 1 })
+    expect(controller.limit()).toBe(32)
+    controller.onSample({ ...quiet(104, controller), throttles: 3 })
     expect(controller.limit()).toBe(16)
   })
 
@@ -183,7 +185,7 @@ describe('when it is too much', () => {
   it('never falls below its minimum', () => {
     const controller = createConcurrency({ min: 2 })
     for (let second = 1; second < 100; second += 1)
-      controller.onSample({ ...quiet(second * 4, controller), throttles: 1 })
+      controller.onSample({ ...quiet(second * 4, controller), throttles: 2 })
 
     expect(controller.limit()).toBe(2)
   })

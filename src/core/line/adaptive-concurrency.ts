@@ -1,5 +1,5 @@
-// The number of parts in flight, found by trying: more as long as more brings more, half when the storage says that it is
-// too much. Pure. It doubles while the line has no queue. Later it measures the present limit, tries another, keeps what
+// The number of parts in flight, found by trying: more as long as more brings more, fewer when the storage refuses
+// many. Pure. It doubles while the line has no queue. Later it measures the present limit, tries another, keeps what
 // was better, and rests between trials.
 //
 // What the round trip says decides what a rate means. While a queue stays, the line is full, and more connections would take
@@ -12,7 +12,7 @@ import type { EarlyGrowth } from './early-growth.ts'
 import { createGoodput } from './goodput.ts'
 import type { Hearing } from './hearing.ts'
 import { UNHEARD } from './line-room.ts'
-import { createThrottleCeiling } from './throttle-ceiling.ts'
+import { createRefusals } from './refusals.ts'
 import { judgeTrial, type Trial } from './trial.ts'
 import { createTrialRest } from './trial-rest.ts'
 import { createUsualRate } from './usual-rate.ts'
@@ -26,8 +26,6 @@ const SHRINKAGE = 1.25
 const LOOK_MS = 400
 /** A trial downwards costs more when it fails, because what is in flight must end first: not before such a rest. */
 const CALM_REST_MS = 30_000
-/** A storage that complained is left alone for so long at least; a rest this long shows that it puts up with the limit. */
-const LONG_REST_MS = 15_000
 /** Room must last before it says that nobody else is there: it is waited for so long. */
 const PATIENCE_MS = 3_000
 /** A longer gap between samples is a machine asleep. */
@@ -59,25 +57,22 @@ export function createAdaptiveConcurrency(
   const room = hearing?.room() ?? UNHEARD
   const usual = createUsualRate()
   const rest = createTrialRest()
-  const ceiling = createThrottleCeiling(min, max)
+  const refusals = createRefusals(min)
 
   const up = (): number => {
     const factor = room.isDeaf() && !hasTried ? FIRST_GROWTH : growth
-    return Math.min(Math.max(limit + 1, Math.floor(limit * factor)), max, ceiling.most())
+    return Math.min(Math.max(limit + 1, Math.floor(limit * factor)), max)
   }
   const down = (): number => Math.min(limit, Math.max(min, 2, Math.floor(limit / SHRINKAGE)))
   const moveTo = (next: number, nowMs: number): void => {
     goodput.restart(nowMs, Math.max(0, next - limit))
     limit = next
   }
-  const keep = (nowMs: number, atLeastMs: number): number => {
+  const relax = (nowMs: number, atLeastMs = nextDirection === 'down' ? CALM_REST_MS : 0): void => {
     growth = LATE_GROWTH
     isEarly = false
     early = undefined
-    return rest.begin(nowMs, atLeastMs)
-  }
-  const relax = (nowMs: number): void => {
-    if (keep(nowMs, nextDirection === 'down' ? CALM_REST_MS : 0) >= LONG_REST_MS) ceiling.raise()
+    rest.begin(nowMs, atLeastMs)
   }
   /** Starts a trial, if that is another limit. */
   const begin = (next: number, rate: number, nowMs: number, isAlone = room.isAlone()): boolean => {
@@ -104,17 +99,16 @@ export function createAdaptiveConcurrency(
     if (isKept && !isFull && begin(isUp ? up() : down(), rate, nowMs, isAlone)) return
     relax(nowMs)
   }
-  const halve = (nowMs: number): void => {
-    const half = ceiling.complain(limit, nowMs)
-    if (half === undefined) return
-    // A trial that drew the complaint began at a limit that drew none; half of the present one is safe for both.
+  /** While parts are refused, rates say nothing. */
+  const obey = (next: number, nowMs: number): void => {
     trial = undefined
     usual.afterTrial(undefined, 0)
     nextDirection = 'up'
     isSaturated = false
     rest.renew()
-    moveTo(half, nowMs)
-    keep(nowMs, LONG_REST_MS)
+    relax(nowMs)
+    growth = FAST_GROWTH
+    if (next !== limit) moveTo(next, nowMs)
   }
   /** Between trials: whether the line is still the same, and whether it is time for another one. */
   const watch = (rate: number, nowMs: number): void => {
@@ -165,7 +159,7 @@ export function createAdaptiveConcurrency(
   const growEarly = (sample: ConcurrencySample): boolean => {
     const next = early?.next({ ...sample, queue: room.queue(), leastRoundTripMs: room.leastMs() }, limit)
     if (next === undefined) early = undefined
-    else if (next !== limit) moveTo(Math.min(next, max, ceiling.most()), sample.atMs)
+    else if (next !== limit) moveTo(Math.min(next, max), sample.atMs)
     return early !== undefined
   }
 
@@ -177,8 +171,9 @@ export function createAdaptiveConcurrency(
       firstMs ??= nowMs
       lastMs = nowMs
       room.add(sample.roundTripMs, nowMs, sample.lateMs)
-      if (sample.throttles > 0 || sample.failures > Math.max(1, limit / 4)) {
-        halve(nowMs)
+      const allowed = refusals.next(sample, limit)
+      if (allowed !== undefined) {
+        obey(allowed, nowMs)
         return
       }
       // Slots that are not used say nothing about what more of them would bring; nor do those of a limit before.
