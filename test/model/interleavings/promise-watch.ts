@@ -43,6 +43,8 @@ const SENDING: readonly UploadState[] = ['uploading', 'waiting']
 const MAY_BEGIN: Readonly<Record<string, readonly UploadState[]>> = {
   PUT: SENDING,
   POST: ['creating', ...SENDING],
+  // The question whether the service is there, before a create is made once more.
+  GET: ['creating', ...SENDING],
   PATCH: SENDING,
   DELETE: ['cancelling'],
 }
@@ -52,6 +54,8 @@ export function createPromiseWatch(options: {
   readonly farEnd: () => FarEnd
   readonly driven: ReadonlyMap<string, Driven>
   readonly bytesOf: (fileName: string) => Uint8Array
+  /** The upload whose doing led here, for a call that names none. */
+  readonly letterOfDoing: () => string | undefined
 }): PromiseWatch {
   const violations: string[] = []
   const inFlight = new Set<string>()
@@ -66,7 +70,7 @@ export function createPromiseWatch(options: {
     const fields = fieldsOf(request)
     const [first] = (fields['files'] ?? []) as readonly { readonly raw_file_name: string }[]
     const sessionId = fields['upload_session_id'] ?? request.url.slice(`${SERVICE_URL}/upload_videos/`.length)
-    return first?.raw_file_name[0] ?? letters.get(sessionId as string) ?? ''
+    return first?.raw_file_name[0] ?? letters.get(sessionId as string) ?? options.letterOfDoing() ?? ''
   }
   const mayBegin = (letter: string, what: string, method: string): void => {
     const driven = options.driven.get(letter)

@@ -1,5 +1,6 @@
 // One Uplink over scheduled ports, a service and a storage that are pure models, and its host: what the commands act on.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type fc from 'fast-check'
 import { expect } from 'vitest'
 
@@ -61,7 +62,11 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   let [isFinishing, hasSlept] = [false, false]
   const looks: Promise<void>[] = []
   const [putFaults, callFaults]: [StorageFault[], ServiceFault[]] = [[], []]
-  const watch = createPromiseWatch({ cap: CAP, farEnd: () => farEnd, driven, bytesOf: (name) => contents.get(name)! })
+  const doing = new AsyncLocalStorage<string>()
+  const watch = createPromiseWatch({
+    ...{ cap: CAP, farEnd: () => farEnd, driven, bytesOf: (name) => contents.get(name)! },
+    letterOfDoing: () => doing.getStore(),
+  })
   const serverNow = (): number => WALL_START_MS + clock.monotonicNow()
   const night: Night = {
     ...drawNight(createDice(1)),
@@ -156,10 +161,11 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
         contents.set(file.name, file.bytes)
         return { source: lifeSource({ file, isChanged: false }, of('a read'), 1, handles) }
       })
-      const upload = uplink.uploadVideos({
+      const input = {
         ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2, files },
         ...{ partSizeBytes: PART_BYTES, unitLimits: { minBytes: 1, maxBytes: 1e6, maxCount: 100, multipleOfBytes: 1 } },
-      })
+      }
+      const upload = doing.run(letter, () => uplink.uploadVideos(input))
       const own: Driven = { upload, isCancelAsked: false, missedTries: 0, isOver: false }
       driven.set(letter, own)
       watch.follow(own)
@@ -175,7 +181,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
       driven.get(letter)!.upload.pause()
     },
     resume(letter) {
-      driven.get(letter)!.upload.resume()
+      doing.run(letter, () => driven.get(letter)!.upload.resume())
     },
     cancel(letter) {
       const own = driven.get(letter)!
@@ -205,7 +211,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
     },
     async finish() {
       isFinishing = true
-      for (const { upload } of driven.values()) upload.resume()
+      for (const [letter, { upload }] of driven) doing.run(letter, () => upload.resume())
       await runUntil(Promise.all([...looks, ...[...outcomes.values()].flat()]))
       expect(watch.violations).toEqual([])
       for (const letter of driven.keys()) await expectOutcome(letter)
