@@ -20,6 +20,8 @@ export interface ServiceCall {
   readonly url: string
   /** JSON. Absent: the request has no body. */
   readonly body?: Uint8Array
+  /** Default: that of the ports. */
+  readonly maxReplyBytes?: number
 }
 
 export interface AttemptPorts {
@@ -35,8 +37,7 @@ export async function attemptCall(
   call: ServiceCall,
   options: { readonly credential: CredentialHeader; readonly isFreshConnection: boolean; readonly signal: AbortSignal },
 ): Promise<TransportReply | TransportError> {
-  const { timeoutMs, maxReplyBytes } = ports
-  const { method, url, body: bytes } = call
+  const { method, url, body: bytes, words, maxReplyBytes = ports.maxReplyBytes } = call
   const { credential, signal } = options
   const type = bytes === undefined ? {} : { 'content-type': 'application/json' }
   const request: TransportRequest = {
@@ -50,8 +51,8 @@ export async function attemptCall(
       isFreshConnection: options.isFreshConnection || undefined,
     }),
   }
-  const words = `The service gave no answer when asked to ${call.words}`
-  const outcome = await sendOnce(ports, request, { timeoutMs, words }).catch((error: unknown) => {
+  const asked = { who: 'service', words, timeoutMs: ports.timeoutMs } as const
+  const outcome = await sendOnce(ports, request, asked).catch((error: unknown) => {
     signal.throwIfAborted()
     throw brokenTransport(error, call, credential)
   })

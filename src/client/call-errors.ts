@@ -103,5 +103,5 @@ export function reasonOf(error: TransportError, explain?: Explain): string {
 }
 
 function gaveUp({ attempts, words }: Asked): string {
-  return `Gave up after ${attempts} attempts to ${words}.`
+  return `Gave up after ${attempts} attempt${attempts > 1 ? 's' : ''} to ${words}.`
 }

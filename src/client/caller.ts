@@ -2,7 +2,6 @@
 // be done twice at a cost.
 
 import { isUploadError, withDetails, type TransportError, type UploadError } from '../core/errors.ts'
-import type { OperationKind } from './contract.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
 import { parseRetryAfterMs } from '../core/retry-after.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
@@ -10,6 +9,7 @@ import { attemptCall, type AttemptPorts, type ServiceCall } from './attempt.ts'
 import { detailsOf, doubtfulEnd, exhausted, reasonOf, statusError, unreachable } from './call-errors.ts'
 import type { CredentialHeader, CredentialHolder } from './credentials.ts'
 import type { CallOptions } from './operations.ts'
+import { isDoubtfulMissing } from './send-once.ts'
 import { persist, type Failure, type Patience, type Tried } from './persist.ts'
 import { classOfStatus, isAwayStatus, isDoubtfulStatus } from './status.ts'
 
@@ -37,15 +37,13 @@ export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallRe
 type Outcome = TransportReply | TransportError
 type CallFailure = Failure & { readonly error: UploadError }
 
-/** What has happened to a call so far. */
-interface CallLife {
-  readonly operation: string
-  readonly words: string
-  readonly kind: OperationKind
+/** A call and what has happened to it so far. */
+interface CallLife extends ServiceCall {
   attempts: number
   isDoubtful: boolean
   /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
   isOffline: boolean
+  /** Without an answer at first contact, or with one that is hidden: what tells of an address or a rule, and of no outage. */
   missingTries: number
 }
 
@@ -59,11 +57,7 @@ export function createCaller(options: CallerOptions): Caller {
   /** The calls that wait, together and so since one wall time; what the last one that gave up knew may be long past. */
   const waiting = new Map<CallLife, number>()
 
-  const run = async (
-    life: CallLife,
-    call: ServiceCall,
-    { signal, onWaiting }: CallOptions & { signal: AbortSignal },
-  ) => {
+  const run = async (life: CallLife, { signal, onWaiting }: CallOptions & { signal: AbortSignal }) => {
     signal.throwIfAborted()
     const got = (asked: Promise<CredentialHeader>): Promise<CredentialHeader> =>
       unlessAborted(asked, signal).catch((error: unknown) => {
@@ -76,7 +70,7 @@ export function createCaller(options: CallerOptions): Caller {
 
     const tryOnce = async (isQuestion: boolean): Promise<Tried<CallResult | undefined, CallFailure>> => {
       life.attempts += Number(!isQuestion)
-      const sent = isQuestion ? question : call
+      const sent = isQuestion ? question : life
       const outcome = await attemptCall(options, sent, { credential, isFreshConnection, signal })
       const isAnswer = 'status' in outcome
       isFreshConnection = !isAnswer
@@ -103,8 +97,8 @@ export function createCaller(options: CallerOptions): Caller {
     const ended = await persist(
       options,
       {
-        operation: call.operation,
-        leavesOrphans: call.kind === 'create',
+        operation: life.operation,
+        leavesOrphans: life.kind === 'create',
         signal,
         onWaiting(wait) {
           const [sinceMs = wait?.sinceMs ?? 0] = waiting.values()
@@ -121,17 +115,14 @@ export function createCaller(options: CallerOptions): Caller {
       : unreachable(life, failure.error, { host, awayMs, reason: failure.reason, hasHostAnswered })
   }
   return (call, { signal = new AbortController().signal, onWaiting }) => {
-    const { operation, words, kind } = call
     const life = {
-      operation,
-      words,
-      kind,
+      ...call,
       attempts: 0,
       isDoubtful: false,
       isOffline: false,
       missingTries: 0,
     }
-    return run(life, call, { signal, onWaiting }).finally(() => waiting.delete(life))
+    return run(life, { signal, onWaiting }).finally(() => waiting.delete(life))
   }
 }
 
@@ -159,12 +150,12 @@ function unanswered(
 ): CallFailure {
   const reason = reasonOf(error, explain)
   life.isOffline ||= explain?.(error).isOffline ?? false
-  life.missingTries += 1
-  const isFew = life.missingTries < FEW_TRIES
-  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (error.code === 'ERR_UPLOAD_ANSWER_HIDDEN' && !isFew))
-    throw withDetails(error, detailsOf(life))
-  if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
+  const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
+  life.missingTries += Number(isFirstContact || isHidden)
+  const isFew = life.missingTries < FEW_TRIES
+  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
+  if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
   return { error, host, reason, isAway: isAway(error), isDoubtful }
 }
@@ -173,9 +164,4 @@ function unanswered(
 function isAway(outcome: Outcome): boolean {
   if ('status' in outcome) return isAwayStatus(outcome.status)
   return !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'
-}
-
-/** True when the whole request may have reached the service. */
-function isDoubtfulMissing({ phase, ending }: TransportError): boolean {
-  return phase !== 'connect' && ending === 'doubtful'
 }

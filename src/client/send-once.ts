@@ -11,13 +11,13 @@ import { createDeadline } from './deadline.ts'
 export async function sendOnce(
   { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
   request: TransportRequest,
-  /** `words`: who gave no answer to what. */
-  limit: { readonly timeoutMs: number; readonly words: string },
+  /** Who is asked to do what, for a message, and how long the answer may take. */
+  asked: { readonly who: 'service' | 'storage'; readonly words: string; readonly timeoutMs: number },
 ): Promise<TransportReply | TransportError> {
   const { signal } = request
   signal.throwIfAborted()
   const tooLate = new Error('late')
-  const deadline = createDeadline(clock, limit.timeoutMs, tooLate, signal)
+  const deadline = createDeadline(clock, asked.timeoutMs, tooLate, signal)
   const timed = { ...request, signal: deadline.signal }
   try {
     return await transport.send(timed)
@@ -27,7 +27,7 @@ export async function sendOnce(
     if (deadline.signal.reason !== tooLate) throw error
     const ending = transport.endingOf(timed)
     const phase = ending === 'neverWhole' ? 'send' : 'answer'
-    const message = `${limit.words} within ${limit.timeoutMs / 1000} s.`
+    const message = `The ${asked.who} gave no answer within ${asked.timeoutMs / 1000} s when asked to ${asked.words}.`
     return new TransportError('ERR_UPLOAD_TIMEOUT', message, { ending, phase })
   } finally {
     deadline.end()
@@ -37,4 +37,9 @@ export async function sendOnce(
 /** Also true for an error of another copy of the package. */
 function isTransportError(error: unknown): error is TransportError {
   return isUploadError(error) && 'ending' in error && 'phase' in error
+}
+
+/** True when the whole request may have been heard. */
+export function isDoubtfulMissing({ phase, ending }: TransportError): boolean {
+  return phase !== 'connect' && ending === 'doubtful'
 }

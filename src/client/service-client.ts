@@ -58,7 +58,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
   const list = routes['requestedAnalyses.list']
-  const question = { ...list, operation: list.words, url: baseUrl.resolve(list.path) }
+  // That there is an answer is all that is asked: of a long list no more is read.
+  const question = { ...list, operation: list.words, url: baseUrl.resolve(list.path), maxReplyBytes: 1 }
   const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question }
   const caller = createCaller({ ...options, ...settings, credentials, host: baseUrl.host })
   return createOperations(baseUrl, caller)

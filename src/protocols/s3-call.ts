@@ -4,7 +4,7 @@
 
 import { unreachable, reasonOf } from '../client/call-errors.ts'
 import { persist, type Failure } from '../client/persist.ts'
-import { sendOnce } from '../client/send-once.ts'
+import { isDoubtfulMissing, sendOnce } from '../client/send-once.ts'
 import { classOfStatus, isAwayStatus, isDoubtfulStatus } from '../client/status.ts'
 import type { UploadError } from '../core/errors.ts'
 import { HttpStatusError, isUploadError, TransportError, withDetails } from '../core/errors.ts'
@@ -107,12 +107,10 @@ async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?
     ...(bytes === undefined ? {} : { body: { kind: 'bytes', bytes } }),
   }
   const timeoutMs = (operation === 'complete' ? 10 : 1) * timeoutOf(ports)
-  const words = `The storage gave no answer when asked to ${operation} the upload of ${key}`
-  const reply = await sendOnce(ports, request, { timeoutMs, words })
+  const words = `${operation} the upload of ${key}`
+  const reply = await sendOnce(ports, request, { who: 'storage', words, timeoutMs })
   const outcome: S3Outcome =
-    'status' in reply
-      ? read(call, reply)
-      : { kind: 'missing', error: reply, isDoubtful: reply.phase !== 'connect' && reply.ending === 'doubtful' }
+    'status' in reply ? read(call, reply) : { kind: 'missing', error: reply, isDoubtful: isDoubtfulMissing(reply) }
   return Object.assign(outcome, { host: hostOf(url) })
 }
 

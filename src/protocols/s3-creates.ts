@@ -21,10 +21,15 @@ export async function createUploads(
 ): Promise<CreatedSession> {
   const created: S3SessionUpload[] = []
   let isDoubtful = false as boolean
-  const told = joined(files.length, (wait) =>
+  /** None is on its way, and none that waits was heard. */
+  let isAtRest = false as boolean
+  const told = joined(files.length, (wait) => {
+    // Of what is given up the order in which it comes to its end says nothing.
+    if (signal.aborted) return
+    isAtRest = wait?.isDoubtful === false
     // What is made already may not be ended any more when it is given up now.
-    onWaiting(wait && { ...wait, isDoubtful: wait.isDoubtful || created.length > 0 }),
-  )
+    onWaiting(wait && { ...wait, isDoubtful: wait.isDoubtful || created.length > 0 })
+  })
   const createOne = async ({ fileIndex, key }: (typeof files)[number], own: OnWaiting): Promise<void> => {
     const outcome = await callS3({ ...ports, onWaiting: own }, { operation: 'create', key }, signal).catch(
       (error: unknown) => {
@@ -48,6 +53,8 @@ export async function createUploads(
     await inTurns(files, CREATES_AT_ONCE, (file) => told((own) => createOne(file, own)))
   } catch (error) {
     const isForgotten = await forget(ports, created)
+    if (signal.aborted && isAtRest && isForgotten && !isDoubtful)
+      throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.', { details: { isDoubtful } })
     if (signal.aborted || !isUploadError(error)) throw error
     // The same error, of its own class: nobody else holds it.
     throw Object.assign(error, { details: { ...error.details, isDoubtful: isDoubtful || !isForgotten } })

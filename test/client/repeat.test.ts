@@ -244,6 +244,33 @@ describe('a create', () => {
     },
   )
 
+  it('reads no more of the answer to the harmless question than that there is one', async () => {
+    const subject = clientUnderTest()
+    await makeHostKnown(subject)
+    const session = subject.client.mocapSessions.create(aMocapSession)
+    await answerNext(subject, { status: 502 })
+    await subject.clock.advance(250)
+    const question = await subject.transport.next()
+    expect(question.request).toMatchObject({ method: 'GET', maxReplyBytes: 1 })
+    question.reply({ status: 200, body: '[', isBodyCut: true })
+    const repeated = await subject.transport.next()
+    expect(repeated.request).toMatchObject({ method: 'POST', maxReplyBytes: 64 * 1024 * 1024 })
+    repeated.reply(created)
+
+    expect(await session).toMatchObject({ sessionId: 's-1', hasPossibleOrphan: true })
+  })
+
+  it('is tried once only where nobody wants a repetition, and says so in the singular', async () => {
+    const subject = clientUnderTest({ retries: 0 })
+    const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+    await answerNext(subject, { status: 504 })
+
+    expect(await failure).toMatchObject({
+      message:
+        'Gave up after 1 attempt to create the capture session. The last: The service failed to create the capture session (504).',
+    })
+  })
+
   it.each([502, 504, 'connection lost'] as const)(
     'leaves one possible orphan, however long the service is away (%s)',
     async (how) => {
@@ -323,6 +350,20 @@ describe('a create', () => {
       expect(subject.transport.sent.filter(({ method }) => method === 'POST')).toHaveLength(4)
     },
   )
+})
+
+it('makes three tries where the browser hides the answers, those of an outage before them not counted', async () => {
+  const subject = clientUnderTest()
+  await makeHostKnown(subject)
+  const failure = rejection(confirm(subject))
+  for (let tries = 1; tries <= 8; tries += 1) {
+    const request = await subject.transport.next()
+    request.fail(tries <= 5 ? { phase: 'connect' } : { code: 'ERR_UPLOAD_ANSWER_HIDDEN', phase: 'answer' })
+    await subject.clock.advance(0)
+    await subject.clock.advance(subject.clock.nextDueInMs ?? 0)
+  }
+
+  expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_ANSWER_HIDDEN', details: { attempts: 8, isDoubtful: true } })
 })
 
 describe('a success whose body broke off', () => {

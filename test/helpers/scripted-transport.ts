@@ -15,7 +15,8 @@ export interface ScriptedReply {
 }
 
 export interface ScriptedFailure {
-  readonly code?: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT' | 'ERR_UPLOAD_REDIRECT_REFUSED'
+  readonly code?:
+    'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_TIMEOUT' | 'ERR_UPLOAD_REDIRECT_REFUSED' | 'ERR_UPLOAD_ANSWER_HIDDEN'
   readonly phase: 'connect' | 'send' | 'answer'
   /** Default: `neverWhole` for connect and send, `doubtful` for answer. */
   readonly ending?: AttemptEnding

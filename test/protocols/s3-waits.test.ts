@@ -212,6 +212,7 @@ it('one of two uploads that waits while the other is on its way lets that one co
 
   // The upload that was made is ended again, and the store knows of none.
   expect(store.asked).toContain('abort')
+  expect(upload.snapshot().hasPossibleOrphan).toBe(false)
   isSlow = false
   upload.resume()
   expect(await store.settled(upload.done())).toMatchObject({ status: 'confirmed' })
