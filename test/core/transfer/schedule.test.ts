@@ -157,7 +157,7 @@ describe('a schedule with one writer per file', () => {
 
 describe('any schedule', () => {
   it('loses nothing, gives nothing twice at once, and says before how much it can give', () => {
-    const action = fc.constantFrom('take', 'settle', 'putBack', 'wait')
+    const action = fc.constantFrom('take', 'probe', 'settle', 'putBack', 'wait')
     fc.assert(
       fc.property(
         fc.constantFrom('any' as const, 'next' as const),
@@ -171,9 +171,9 @@ describe('any schedule', () => {
           let now = 0
           const step = (what: string): void => {
             if (what === 'wait') now += 10
-            if (what === 'take') {
+            if (what === 'take' || what === 'probe') {
               const ready = schedule.readyCount(now)
-              const turn = schedule.take(now)
+              const turn = schedule.take(now, what === 'probe')
               expect(turn !== undefined).toBe(ready > 0)
               if (turn === undefined) return
               expect(out.map(name)).not.toContain(name(turn))
@@ -190,7 +190,8 @@ describe('any schedule', () => {
             }
           }
           actions.forEach(step)
-          for (let guard = 0; guard < 200; guard += 1) step(['wait', 'take', 'settle'][guard % 3]!)
+          for (let guard = 0; guard < 200; guard += 1)
+            step(['wait', guard % 2 ? 'take' : 'probe', 'settle'][guard % 3]!)
           const all = counts.flatMap((count, fileIndex) => units(fileIndex, count)).map((each) => name({ unit: each }))
           expect(done.sort()).toEqual(all.sort())
         },
