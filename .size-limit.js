@@ -1,10 +1,8 @@
 // What a page must load, minified and gzipped, with everything it needs. Each entry has the bar it is meant to meet and the
 // size it has reached, rounded up to half a kilobyte: a larger build fails, so that the bar only comes nearer. Whoever makes one
-// smaller lowers its figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last: 0.5 kB, so
-// that a page says that it is the service that does not answer, since when, and when it is asked again, and that no address is
-// taken for two files or parts; and in the element 0.5 kB more, so that clips dropped once more go on with their earlier upload.
-// Not yet paid back, in each but the engine: 0.3 to 0.4 kB, so that messages say what was asked in a person's words, an object that
-// was signed twice is not taken for two, no time that is past is shown, and a session that may have been made is always known of.
+// smaller lowers its figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last, half a kilobyte in each: a
+// storage that answers 503 for minutes costs no file, a create waits for a service that is away, a host's own protocol that never ends holds
+// up neither pause nor cancel, a session that was left ends after its last part, and progress has a last word.
 
 const pages = [
   {
@@ -12,18 +10,18 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createFixedEngine, blobSource, fetchTransport, systemClock }',
     barKb: 12,
-    reachedKb: 19,
+    reachedKb: 19.5,
   },
   {
     name: 'createUplink in a browser',
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 73.5,
+    reachedKb: 74,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 74.5 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 75 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 89 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 89.5 },
   // React itself is the host's, and so is the Uplink that it is given.
   {
     name: 'hook for React',
