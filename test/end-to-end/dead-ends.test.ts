@@ -140,7 +140,7 @@ describe('a service that goes silent', () => {
 
     await expect(start().done()).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-      message: `Could not reach 127.0.0.1:${String(silent.port)} (no answer in time). Gave up after 3 attempts to create the video session. Check the base URL and the network.`,
+      message: `Could not reach 127.0.0.1:${String(silent.port)} (no answer in time). Gave up after 1 attempt to create the video session. Check the base URL and the network.`,
     })
     const second = start()
     const report = await second.cancel()

@@ -34,7 +34,8 @@ export interface Schedule {
   add(units: readonly Unit[], deadlineMs?: number): void
   /**
    * Gives the next unit that may be sent at `nowMs`, or nothing. A taken unit is not given again until put back. `isProbe`: rather the
-   * first of a file, of which no other goes before it is settled, so that one file that is never taken does not stand for all.
+   * first of a file, of which no other goes before it is settled, so that one file that is never taken does not stand for all; else
+   * one that waits, also before its time.
    */
   take(nowMs: number, isProbe?: boolean): Turn | undefined
   /** A taken unit will be tried again, not before `notBeforeMs`; of a dropped file it will not. */
@@ -195,7 +196,9 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       fill(queued, [...queued.units.slice(queued.cursor), ...units], deadlineMs)
     },
     take: (nowMs, isProbe = false) =>
-      (isProbe && takeFresh(nowMs, isProbe)) || takeWaiting(nowMs) || takeFresh(nowMs, isProbe),
+      isProbe
+        ? (takeFresh(nowMs, isProbe) ?? takeWaiting(Infinity))
+        : (takeWaiting(nowMs) ?? takeFresh(nowMs, isProbe)),
     putBack(turn, notBeforeMs) {
       const { fileIndex, partNumber } = turn.unit
       const queued = files.get(fileIndex)

@@ -171,7 +171,8 @@ export function createTransfer(
   const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(attempts.count(), nowMs))
   return {
     done: life.done,
-    readyCount: (nowMs) => Math.min(openSlots(nowMs), schedule.readyCount(nowMs)),
+    // A probe has the host's time, and none of its part's own.
+    readyCount: (nowMs) => Math.min(openSlots(nowMs), schedule.readyCount(host.isInReach() ? nowMs : Infinity)),
     attemptNext(onFree) {
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs, !host.isInReach())

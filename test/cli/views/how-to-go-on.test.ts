@@ -39,7 +39,9 @@ describe('an upload without a session', () => {
   afterEach(() => service.close())
 
   it('whose create had no answer says so, and is finished by the command in its last line', async () => {
-    const lost = [1, 2, 3].map((nth): Fault => ({ operation: 'create', nth, action: 'loseReply' }))
+    // Nor has the question whether the service is back.
+    const questions = [1, 2].map((nth): Fault => ({ operation: 'listAnalyses', nth, action: 'loseReply' }))
+    const lost: readonly Fault[] = [{ operation: 'create', nth: 1, action: 'loseReply' }, ...questions]
     const { first, told, second, sessions, confirmed } = await uploadAndFinish('lost', lost)
 
     expect(first.code).toBe(1)
