@@ -9,13 +9,9 @@ import type { Dice } from './dice.ts'
 import { never, type Life } from './life.ts'
 
 interface Stored {
-  readonly records: JournalRecord[]
+  records: JournalRecord[]
   /** How many of them are known to be on the disk. */
   keptCount: number
-  /** Which of them were told, by their places. */
-  readonly isTold: boolean[]
-  /** All before this one were. */
-  untoldAt: number
 }
 
 export interface Disk {
@@ -34,23 +30,18 @@ export interface DiskOptions {
 
 interface Waiting {
   readonly records: readonly JournalRecord[]
-  readonly needsSync: boolean
-  /** Where they stand in the journal, once they are written. */
-  place: number
   readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
   const sessions = new Map<string, Stored>()
-  const tell = (key: string, { records, isTold }: Stored, from: number, to: number): void => {
-    for (let at = from; at < to; at += 1) {
-      if (isTold[at] !== true) onSettled(key, records[at]!)
-      isTold[at] = true
+  const told = new WeakSet<JournalRecord>()
+  const tell = (key: string, records: readonly JournalRecord[]): void => {
+    for (const record of records) {
+      if (!told.has(record)) onSettled(key, record)
+      told.add(record)
     }
-  }
-  const tellKept = (key: string, stored: Stored, keptCount: number): void => {
-    tell(key, stored, stored.untoldAt, keptCount)
-    stored.untoldAt = keptCount
   }
 
   const openSession = (
@@ -59,32 +50,30 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
     fullDiskAt: number | undefined,
     release: () => void,
   ): SessionJournal => {
-    const stored: Stored = sessions.get(key) ?? { records: [], keptCount: 0, isTold: [], untoldAt: 0 }
+    const stored = sessions.get(key) ?? { records: [], keptCount: 0 }
     // What a life had written when it died is found by the next one; a power cut may still take what was not synced.
-    tellKept(key, stored, stored.keptCount)
+    tell(key, stored.records.slice(0, stored.keptCount))
     let queue: Waiting[] = []
     let isRunning = false
     let appended = 0
 
     const commit = async (group: readonly Waiting[]): Promise<void> => {
-      for (const waiting of group) {
-        waiting.place = stored.records.length
-        stored.records.push(...waiting.records)
-      }
+      for (const { records } of group) stored.records.push(...records)
       sessions.set(key, stored)
       const writtenCount = stored.records.length
       if (life.dies()) return never()
-      const settle = ({ place, records, resolve }: Waiting): void => {
-        tell(key, stored, place, place + records.length)
+      const settle = ({ records, resolve }: Waiting): void => {
+        tell(key, records)
         resolve()
       }
-      for (const waiting of group) if (!waiting.needsSync) settle(waiting)
-      if (!group.some(({ needsSync }) => needsSync)) return
+      const needsSync = ({ records }: Waiting): boolean => records.some(isDurable)
+      for (const waiting of group) if (!needsSync(waiting)) settle(waiting)
+      if (!group.some(needsSync)) return
       await life.pass(syncMs)
       stored.keptCount = writtenCount
       if (life.dies()) return never()
-      tellKept(key, stored, writtenCount)
-      for (const waiting of group) if (waiting.needsSync) settle(waiting)
+      tell(key, stored.records.slice(0, writtenCount))
+      for (const waiting of group) if (needsSync(waiting)) settle(waiting)
     }
     const run = async (): Promise<void> => {
       isRunning = true
@@ -103,8 +92,8 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
         appended += records.length
         if (fullDiskAt !== undefined && appended >= fullDiskAt)
           return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', 'The disk is full.'))
-        return new Promise((resolve) => {
-          queue.push({ records, needsSync: records.some(isDurable), place: 0, resolve })
+        return new Promise((resolve, reject) => {
+          queue.push({ records, resolve, reject })
           if (!isRunning) void run()
         })
       },
@@ -122,10 +111,8 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
       life.onDeath(() => {
         if (!isPowerCut) return
         for (const stored of sessions.values()) {
-          const { length } = stored.records
-          stored.keptCount = dice.between(stored.keptCount, length)
-          stored.records.length = stored.keptCount
-          stored.isTold.length = Math.min(stored.isTold.length, stored.keptCount)
+          stored.records.length = dice.between(stored.keptCount, stored.records.length)
+          stored.keptCount = stored.records.length
         }
       })
       return {
