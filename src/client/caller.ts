@@ -3,6 +3,7 @@
 
 import { isUploadError, withDetails, type TransportError, type UploadError } from '../core/errors.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
+import { isAwayStatus } from '../core/retry.ts'
 import { parseRetryAfterMs } from '../core/retry-after.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall, type AttemptPorts, type ServiceCall } from './attempt.ts'
@@ -11,7 +12,7 @@ import type { CredentialHeader, CredentialHolder } from './credentials.ts'
 import type { CallOptions } from './operations.ts'
 import { isDoubtfulMissing } from './send-once.ts'
 import { persist, type Failure, type Patience, type Tried } from './persist.ts'
-import { classOfStatus, isAwayStatus, isDoubtfulStatus } from './status.ts'
+import { classOfStatus, isDoubtfulStatus } from './status.ts'
 
 export interface CallerOptions extends AttemptPorts, Patience {
   readonly credentials: CredentialHolder

@@ -16,8 +16,3 @@ export function classOfStatus(status: number): AnswerClass {
 export function isDoubtfulStatus(status: number): boolean {
   return classOfStatus(status) === 'again' && ![425, 429, 503].includes(status)
 }
-
-/** The host is there and takes nothing now, or its gateway finds nobody behind it: it is waited for as one that is away. */
-export function isAwayStatus(status: number): boolean {
-  return [429, 502, 503, 504].includes(status)
-}
