@@ -22,7 +22,8 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
     'Show the status and the words in the message to those who run that host; if it passes, try again.',
   ERR_UPLOAD_ADDRESS_EXPIRED:
     'Resume the session; where the message gives a rate, ask the service for addresses that live longer, or use a faster line.',
-  ERR_UPLOAD_ADDRESS_REFUSED: "Check this machine's clock, then tell the service what the storage says in the message.",
+  ERR_UPLOAD_ADDRESS_REFUSED:
+    "Resume the session, which asks once for other addresses. If they are refused too, check this machine's clock and tell the service what the storage says in the message.",
   ERR_UPLOAD_ETAG_MISSING:
     'In a page, add ETag to ExposeHeaders in the CORS rule of the bucket. Elsewhere, see what a proxy on the way does to it.',
   ERR_UPLOAD_DIGEST_MISMATCH:

@@ -156,6 +156,30 @@ describe('a new life', () => {
     if (night.isMended) expectStored(rig, files)
   })
 
+  it('sends in another session what the storage says was ended there', async () => {
+    const journal = memoryJournal()
+    const action = { status: 404, body: '<Error><Code>NoSuchUpload</Code></Error>' }
+    const faults = [1, 2].map((nth): Fault => ({ operation: 'put', nth, fileName: 'a.mp4', action }))
+    const rig = await startRig({ faults }, { journal })
+    const files = [sample('a.mp4', 1_000, 1), sample('b.mp4', 2_000, 2)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    expect(await first.done()).toMatchObject({ status: 'partial' })
+
+    const second = secondLife(rig, journal, files)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    expect(rig.service.requestsOf('create')).toHaveLength(2)
+    expect(
+      rig.service
+        .requestsOf('put')
+        .map((put) => put.fileName)
+        .sort(),
+    ).toEqual(['a.mp4', 'a.mp4', 'a.mp4', 'b.mp4'])
+    expectStored(rig, files)
+    await second.close()
+  })
+
   it('tries files again that had failed, and leaves the confirmed ones alone', async () => {
     const journal = memoryJournal()
     const refused: Fault = { operation: 'put', nth: 1, fileName: 'b.mp4', action: { status: 411 } }

@@ -104,7 +104,7 @@ describe('an answer of the storage', () => {
       'ERR_UPLOAD_ADDRESS_EXPIRED',
     ],
     [403, '<Error><Code>SignatureDoesNotMatch</Code></Error>', 'final', 'ERR_UPLOAD_ADDRESS_REFUSED'],
-    [404, '<Error><Code>NoSuchUpload</Code></Error>', 'final', 'ERR_UPLOAD_HTTP_STATUS'],
+    [404, '<Error><Code>NoSuchUpload</Code></Error>', 'final', 'ERR_UPLOAD_ADDRESS_REFUSED'],
   ])('%i %s is %s with %s', (status, body, kind, code) => {
     expect(protocol.judge(answered(status, { etag: '"a"' }, body), unit)).toMatchObject({ kind, error: { code } })
   })

@@ -71,8 +71,12 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
     return again('ERR_UPLOAD_HTTP_STATUS', '')
   }
   if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS', '')
-  const reason = storageCode === 'NoSuchUpload' ? 'this upload was ended or swept away there' : ''
-  return { kind: 'final', error: failure('ERR_UPLOAD_HTTP_STATUS', reason, false) }
+  // Somebody may have meant to end it, so it takes a person's word, a resume, to ask for other addresses.
+  if (storageCode === 'NoSuchUpload') {
+    const reason = 'this upload was ended or swept away there'
+    return { kind: 'final', error: failure('ERR_UPLOAD_ADDRESS_REFUSED', reason, false) }
+  }
+  return { kind: 'final', error: failure('ERR_UPLOAD_HTTP_STATUS', '', false) }
 }
 
 function isExpiry(code: string, message: string): boolean {

@@ -32,7 +32,7 @@ describe('classifyStorageFailure', () => {
       404,
       xml('NoSuchUpload'),
       'final',
-      'ERR_UPLOAD_HTTP_STATUS',
+      'ERR_UPLOAD_ADDRESS_REFUSED',
       '404 NoSuchUpload: this upload was ended or swept away there',
     ],
     [404, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '404'],
