@@ -1,7 +1,6 @@
 // Whether a file can be sent within the life of its addresses: after one renewal, one that cannot is told so instead of being
 // sent for ever.
 
-import { readAddress } from '../core/address/address.ts'
 import { UploadError } from '../core/errors.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
@@ -29,15 +28,12 @@ export function checkLife(
     readonly clock: Clock
   },
   file: LedgerFile,
-  { isDead, isExpired, moves }: Pick<RenewalReason, 'isDead' | 'isExpired'> & { readonly moves: number },
+  { isDead, isExpired, lifeMs = Infinity, moves }: Omit<RenewalReason, 'signal'> & { readonly moves: number },
 ): void {
   if (moves === 0) return
-  const [address = ''] = file.addresses
-  const { deadlineMs, signedAtMs = file.addressedAtMs } = readAddress(address)
-  const lifeMs = deadlineMs === undefined ? Infinity : deadlineMs - signedAtMs
   // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
   // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
-  const isOver = isDead || (isExpired && deadlineMs !== undefined && moves >= MAX_CONTRADICTED_MOVES)
+  const isOver = isDead || (isExpired && lifeMs < Infinity && moves >= MAX_CONTRADICTED_MOVES)
   if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
     throw expired(
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +

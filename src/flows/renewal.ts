@@ -82,7 +82,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     return true
   }
 
-  return async (file, { isDead, isExpired, signal }) => {
+  return async (file, { isDead, isExpired, lifeMs, signal }) => {
     if (renewAddresses !== undefined) return askHost(options, renewAddresses, file, signal)
     if (protocol.register !== undefined) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
@@ -91,7 +91,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     refusals.delete(file)
-    checkLife(options, file, { isDead, isExpired, moves: generation - (generationsBefore.get(file) ?? 0) })
+    checkLife(options, file, { isDead, isExpired, lifeMs, moves: generation - (generationsBefore.get(file) ?? 0) })
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
     // Many files find their addresses dead at once; one new session serves them all. One that was being made already
     // may have been asked for without this file.

@@ -23,14 +23,13 @@ const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
 /** A session of one file; what its storage's refusals lead to. */
 async function refused(
   cancel: (sessionId: string | number) => Promise<void> = () => Promise.resolve(),
-  query = 'sig=x',
-  renewAddresses?: RenewAddresses,
+  { lifeMs, renewAddresses }: { readonly lifeMs?: number; readonly renewAddresses?: RenewAddresses } = {},
 ) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
   let sessions = 0
   const addressed = (): AddressedFile[] => [
-    { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?${query}`) },
+    { fileIndex: 0, addresses: [1, 2].map((part) => `https://s.test/${sessions}/${part}?sig=x`) },
   ]
   const protocol = {
     ...{ traits: { addressing: 'session' }, request: () => ({ method: 'PUT', headers: {} }), cancel },
@@ -54,7 +53,7 @@ async function refused(
       const signal = new AbortController().signal
       const file = fileAt(record.ledger(), 0)
       const { generation } = file
-      const answer = job.renew(file, { isDead: false, isExpired, signal })
+      const answer = job.renew(file, { isDead: false, isExpired, lifeMs, signal })
       answer.catch(() => undefined)
       await clock.advance(10_000)
       answers.push(await answer)
@@ -64,7 +63,7 @@ async function refused(
   }
   /** Finds the file's addresses dead by the storage's time, a moment after they came. */
   const findDead = (signal = new AbortController().signal): Promise<boolean> =>
-    job.renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, signal })
+    job.renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, lifeMs, signal })
   const left = () => record.folded()?.leftSessionIds
   return { clock, record, refuse, findDead, left, sessions: () => sessions }
 }
@@ -90,8 +89,7 @@ it('moves the file once more where a part got through, or where the storage spea
 })
 
 it('asks for no more sessions when a new one comes with dead addresses: the clocks of service and storage differ', async () => {
-  const anHour = 'X-Amz-Date=20260101T000000Z&X-Amz-Expires=3600'
-  const { findDead, sessions } = await refused(undefined, anHour)
+  const { findDead, sessions } = await refused(undefined, { lifeMs: 3_600_000 })
 
   expect(await findDead()).toBe(true)
   await expect(findDead()).rejects.toMatchObject({
@@ -102,8 +100,7 @@ it('asks for no more sessions when a new one comes with dead addresses: the cloc
 })
 
 it('asks for a few more sessions when the storage says of young addresses that they have expired, and then for none', async () => {
-  const anHour = 'X-Amz-Date=19700101T000000Z&X-Amz-Expires=3600'
-  const { refuse, sessions } = await refused(undefined, anHour)
+  const { refuse, sessions } = await refused(undefined, { lifeMs: 3_600_000 })
 
   for (let move = 0; move < 5; move += 1) expect(await refuse(4, true)).toEqual([true, true, true, true])
   expect(await refuse(3, true)).toEqual([true, true, true])
@@ -133,8 +130,8 @@ it('tells the service of a session that is left empty, and goes on doing so unti
 })
 
 it('does not wait for ever for a host that is asked for addresses, and its failure is that of the file', async () => {
-  const hangs = await refused(undefined, undefined, () => new Promise(() => {}))
-  const fails = await refused(undefined, undefined, () => Promise.reject(new TypeError('fetch failed')))
+  const hangs = await refused(undefined, { renewAddresses: () => new Promise(() => {}) })
+  const fails = await refused(undefined, { renewAddresses: () => Promise.reject(new TypeError('fetch failed')) })
   const controller = new AbortController()
 
   const late = hangs.findDead()

@@ -155,7 +155,7 @@ describe('names', () => {
     }
     const { file, job, signal } = await begunSession(memoryJournal(), { register }, 2)
 
-    const both = [job.replenish(signal), job.renew(file, { isDead: true, isExpired: true, signal })]
+    const both = [job.replenish(signal), job.renew(file, { isDead: true, isExpired: true, lifeMs: undefined, signal })]
     await turn()
     expect(asked).toEqual([['1.c3d']])
     answers[0]?.()

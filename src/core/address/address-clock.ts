@@ -9,8 +9,10 @@ import { parseHttpDateMs } from '../retry-after.ts'
 export interface AddressClock {
   /** Whether an attempt must not start with this address any more. `addressedAtMs`: wall time at which we got it. */
   isDead(address: SignedAddress, addressedAtMs: number): boolean
-  /** When it dies, on the monotonic clock; undefined when it does not say. */
+  /** When it dies, on the monotonic clock; undefined while that is not known. */
   deadlineMs(address: SignedAddress, addressedAtMs: number): number | undefined
+  /** How long it lives, from when it was signed, or else came; undefined while that is not known. */
+  lifeMs(address: SignedAddress, addressedAtMs: number): number | undefined
   /** An answer of the storage: its Date says what time it is there. */
   noteReply(headers: TransportReply['headers']): void
   /** An attempt was answered well after so long. */
@@ -27,24 +29,35 @@ export function createAddressClock(clock: Clock): AddressClock {
   let longestMs = 0
   let isTestedAtEnd = false
 
-  /** How long it lives from now on, ms. */
-  const lifeMs = ({ deadlineMs, signedAtMs }: SignedAddress, addressedAtMs: number): number | undefined => {
+  /** How long it lives from `fromMs` on, a wall time of ours. */
+  const leftMs = (
+    { deadlineMs, signedAtMs }: SignedAddress,
+    addressedAtMs: number,
+    fromMs = clock.wallNow(),
+  ): number | undefined => {
     if (deadlineMs === undefined) return undefined
-    const skew = skewMs ?? (signedAtMs === undefined ? 0 : signedAtMs - addressedAtMs)
-    return deadlineMs - clock.wallNow() - skew
+    const skew = skewMs ?? (signedAtMs === undefined ? undefined : signedAtMs - addressedAtMs)
+    // It came dead by a clock that was compared with no other, and ours may be the one that is ahead: let the storage say.
+    if (skew === undefined && deadlineMs - addressedAtMs <= MARGIN_MS) return undefined
+    return deadlineMs - fromMs - (skew ?? 0)
   }
 
   return {
     isDead(address, addressedAtMs) {
-      const leftMs = lifeMs(address, addressedAtMs)
-      if (leftMs === undefined) return false
+      const restMs = leftMs(address, addressedAtMs)
+      if (restMs === undefined) return false
       // At most half of its life: else one slow attempt, or one request that came late, would make every new address dead.
-      const halfLifeMs = (leftMs + clock.wallNow() - addressedAtMs) / 2
-      return leftMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)
+      const halfLifeMs = (restMs + clock.wallNow() - addressedAtMs) / 2
+      return restMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)
     },
     deadlineMs(address, addressedAtMs) {
-      const leftMs = lifeMs(address, addressedAtMs)
-      return leftMs === undefined ? undefined : clock.monotonicNow() + leftMs
+      const restMs = leftMs(address, addressedAtMs)
+      return restMs === undefined ? undefined : clock.monotonicNow() + restMs
+    },
+    lifeMs(address, addressedAtMs) {
+      const { deadlineMs, signedAtMs } = address
+      if (deadlineMs !== undefined && signedAtMs !== undefined) return deadlineMs - signedAtMs
+      return leftMs(address, addressedAtMs, addressedAtMs)
     },
     noteReply(headers) {
       const dateMs = parseHttpDateMs(headers['date'])

@@ -24,6 +24,8 @@ export interface AttemptEndOptions {
   readonly retries: number
   readonly signal: AbortSignal
   readonly failFile: (file: LedgerFile, error: unknown, turn?: Turn) => Promise<void>
+  /** How long the addresses of a file live; undefined where they do not say. */
+  readonly lifeOf: (file: LedgerFile) => number | undefined
   /** Every receipt of the file is there. */
   readonly onComplete: (file: LedgerFile) => void
   /** Files went to a new session: what was scheduled of them is void. */
@@ -122,7 +124,8 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const renew = (file: LedgerFile, isDead: boolean, isExpired: boolean): Promise<boolean> => {
     const known = renewing.get(file)
     if (known !== undefined) return known
-    const renewal = job.renew(file, { isDead, isExpired, signal }).finally(() => renewing.delete(file))
+    const lifeMs = options.lifeOf(file)
+    const renewal = job.renew(file, { isDead, isExpired, lifeMs, signal }).finally(() => renewing.delete(file))
     renewing.set(file, renewal)
     return renewal
   }

@@ -43,6 +43,8 @@ export interface RenewalReason {
   readonly isDead: boolean
   /** The storage's own words: the addresses have expired. Else it gave no reason. */
   readonly isExpired: boolean
+  /** How long they live, from when they were signed; undefined where they do not say. */
+  readonly lifeMs: number | undefined
   readonly signal: AbortSignal
 }
 

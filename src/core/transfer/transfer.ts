@@ -111,8 +111,10 @@ export function createTransfer(
     job.report({ type: 'fileState', file })
   }
   /** All addresses of a file come together, so one of them speaks for all. */
-  const deadlineOf = ({ addresses: [first], addressedAtMs }: LedgerFile): number | undefined =>
-    first === undefined ? undefined : addresses.deadlineMs(readAddress(first), addressedAtMs)
+  const deadlineOf = ({ addresses: [first = ''], addressedAtMs }: LedgerFile): number | undefined =>
+    addresses.deadlineMs(readAddress(first), addressedAtMs)
+  const lifeOf = ({ addresses: [first = ''], addressedAtMs }: LedgerFile): number | undefined =>
+    addresses.lifeMs(readAddress(first), addressedAtMs)
   const finisher = createFinisher({ job, schedule, track: life.track, failFile, deadlineOf, signal: life.signal })
   const attemptEnd = createAttemptEnd({
     job,
@@ -122,6 +124,7 @@ export function createTransfer(
     random,
     account,
     failFile,
+    lifeOf,
     retries: settings.retries,
     signal: life.signal,
     onComplete: (file) => finisher.add(file),

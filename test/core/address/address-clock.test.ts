@@ -70,3 +70,19 @@ it('goes by the time of the storage as soon as an answer tells it', () => {
   addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:00:00 GMT' })
   expect(addresses.isDead(address, START_MS + 20 * MINUTE_MS)).toBe(false)
 })
+
+it('is tried once where our clock says that it came dead, and nothing says when it was signed: the storage tells', () => {
+  const address = readAddress(FORMS['AWS V2']!)
+  const cameAtMs = START_MS + 60 * MINUTE_MS
+  const clock = createSimulatedClock({ wallStartMs: cameAtMs })
+  const addresses = createAddressClock(clock)
+  expect(addresses.isDead(address, cameAtMs)).toBe(false)
+  expect(addresses.deadlineMs(address, cameAtMs)).toBe(undefined)
+  expect(addresses.lifeMs(address, cameAtMs)).toBe(undefined)
+
+  addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:05:00 GMT' })
+  expect(addresses.isDead(address, cameAtMs)).toBe(false)
+  expect(addresses.lifeMs(address, cameAtMs)).toBe(10 * MINUTE_MS)
+  addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:15:00 GMT' })
+  expect(addresses.isDead(address, cameAtMs)).toBe(true)
+})
