@@ -166,7 +166,9 @@ function earliestDeadline(files: readonly LedgerFile[]): number {
   return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
     if (state !== 'ready' || serverFileId === undefined) return earliestMs
     const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = readAddress(first)
-    return Math.min(earliestMs, deadlineMs - (signedAtMs - addressedAtMs))
+    const lifeMs = deadlineMs - signedAtMs
+    // One that came dead by our clock alone says nothing: that clock may be ahead.
+    return lifeMs > 0 ? Math.min(earliestMs, addressedAtMs + lifeMs) : earliestMs
   }, Infinity)
 }
 

@@ -17,12 +17,23 @@ const PLAN: PlannedFile = { fileIndex: 0, name: 'a.mp4', sizeBytes: 1000 * MB, p
 const UNIT = { fileIndex: 0, partNumber: 1, start: 0, end: PLAN.sizeBytes }
 const WALL_MS = Date.UTC(2026, 10, 22, 6)
 
-/** An upload whose address was signed just now, by a clock that is off by so much, and lives for so long. */
-async function uploading({ lifeMs, skewMs = 0 }: { readonly lifeMs: number; readonly skewMs?: number }) {
+/** An upload whose address was signed just now, by a clock that is off by so much, and lives for so long. `isDated`: it says so. */
+async function uploading({
+  lifeMs,
+  skewMs = 0,
+  isDated = true,
+}: {
+  readonly lifeMs: number
+  readonly skewMs?: number
+  readonly isDated?: boolean
+}) {
   const clock = createSimulatedClock({ wallStartMs: WALL_MS })
   const record = createSessionRecord(memoryJournal(), clock, 'k')
   const signed = new Date(WALL_MS + skewMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const address = `https://s.test/1?X-Amz-Date=${signed}&X-Amz-Expires=${String(lifeMs / 1000)}&X-Amz-Signature=x`
+  const deadline = isDated
+    ? `X-Amz-Date=${signed}&X-Amz-Expires=${String(lifeMs / 1000)}`
+    : `Expires=${String((WALL_MS + skewMs + lifeMs) / 1000)}`
+  const address = `https://s.test/1?${deadline}&X-Amz-Signature=x`
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
   await record.write({ type: 'session.begun', ...begun })
   const files = [{ fileIndex: 0, serverFileId: 'f', addresses: [address] }]
@@ -75,6 +86,13 @@ it.each([-2 * HOUR_MS, 2 * HOUR_MS])(
     expect(short.told).toMatchObject([{ deadlineMs: WALL_MS + HOUR_MS }])
   },
 )
+
+it('an address that our clock calls dead when it comes is no shortfall where nothing says when it was signed', async () => {
+  const { move, told } = await uploading({ lifeMs: HOUR_MS, skewMs: -2 * HOUR_MS, isDated: false })
+  await move(30_000, MB)
+
+  expect(told).toEqual([])
+})
 
 it('a line that stalls and goes on is no shortfall, and one that comes afterwards is announced', async () => {
   const { move, stall, told } = await uploading({ lifeMs: HOUR_MS })
