@@ -2,4 +2,9 @@
 import { configureGlobal } from 'fast-check'
 
 const runs = process.env['FC_RUNS']
-configureGlobal({ seed: Number(process.env['FC_SEED']), ...(runs === undefined ? {} : { numRuns: Number(runs) }) })
+configureGlobal({
+  seed: Number(process.env['FC_SEED']),
+  // A property that says `maxLength: 500` means it: else no list is longer than ten, and a bound of ten is never reached.
+  defaultSizeToMaxWhenMaxSpecified: true,
+  ...(runs === undefined ? {} : { numRuns: Number(runs) }),
+})
