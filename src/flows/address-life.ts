@@ -37,7 +37,7 @@ export function checkLife(
   if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
     throw expired(
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
-        `the ${minutes(lifeMs)} that they live. Have the service's clock set right, then resume.`,
+        `the ${minutes(lifeMs)} that they live, or it signs with credentials that die sooner. Tell the service, then resume.`,
       { lifeMs, sessions: moves + 1 },
     )
   }
