@@ -117,11 +117,11 @@ export function createCaller(options: CallerOptions): Caller {
   }
   return (call, { signal = new AbortController().signal, onWaiting }) => {
     const life = {
-      ...call,
       attempts: 0,
       isDoubtful: false,
       isOffline: false,
       missingTries: 0,
+      ...call,
     }
     return run(life, { signal, onWaiting }).finally(() => waiting.delete(life))
   }

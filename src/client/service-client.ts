@@ -59,8 +59,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
   const list = routes['requestedAnalyses.list']
   // That there is an answer is all that is asked: of a long list no more is read.
-  const question = { ...list, operation: list.words, url: baseUrl.resolve(list.path), maxReplyBytes: 1 }
-  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question }
-  const caller = createCaller({ ...options, ...settings, credentials, host: baseUrl.host })
+  const question = { operation: list.words, url: baseUrl.resolve(list.path), maxReplyBytes: 1, ...list }
+  const { host } = baseUrl
+  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question, credentials, host }
+  const caller = createCaller(Object.assign({}, options, settings))
   return createOperations(baseUrl, caller)
 }

@@ -4,6 +4,7 @@
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(known) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+  const known: Partial<Fields> = {}
+  for (const name of Object.keys(fields) as (keyof Fields)[]) if (fields[name] !== undefined) known[name] = fields[name]
+  return known as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
 }

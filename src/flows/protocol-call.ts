@@ -27,7 +27,7 @@ export async function callProtocol<T>(
     if (isOver) return
     // Whoever was told to end gets no more time by waiting.
     if (!signal.aborted) giveTime()
-    report(wait ? { ...wait, type: 'unreachable', call } : { type: wait === null ? 'reachable' : 'tried', call })
+    report(wait ? { type: 'unreachable', call, ...wait } : { type: wait === null ? 'reachable' : 'tried', call })
   }
   signal.addEventListener('abort', giveTime)
   if (signal.aborted) giveTime()

@@ -145,7 +145,6 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     },
     finish: (file, signal) => (isNothingToAsk ? confirmed(file) : confirm(file, signal)),
     renew: createRenewal({
-      ...options,
       async register(file, signal) {
         try {
           await register([file], true, signal)
@@ -155,6 +154,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
           throw error
         }
       },
+      ...options,
     }),
     // Whether the service is told now or later changes nothing for the files: what is ended is empty.
     async moved() {

@@ -57,14 +57,13 @@ export function createSessionSteps(
     return task
   }
   const { isHttpAllowed, addressPolicy } = ports
-  const options = { ...definition, isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent }
+  const options = { isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
     // Of the storage that the transfer before found out of reach nothing is known any more.
     onTransferEvent({ type: 'reachable' })
     if (!isProven) await proveSources(ports, definition, record, telling, signal)
     isProven = true
     const job = createSessionJob({
-      ...options,
       digestWhole: wholeDigestOf(ports, definition),
       // A copy: what is asked for in this transfer is no repetition of it.
       registeredBefore: new Set(record.folded()?.registeringIndexes),
@@ -74,6 +73,7 @@ export function createSessionSteps(
         telling.tellReplaced(event)
         if (hasPossibleOrphan) telling.warnOfOrphan()
       },
+      ...options,
     })
     try {
       return await engine.run(job, signal)

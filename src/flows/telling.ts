@@ -52,11 +52,12 @@ export function createTelling(options: {
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
   const snapshot = (): UploadProgress => {
     const ledger = record.folded()?.ledger
+    // What is new stands before what is spread, here and elsewhere: after it V8 makes a hidden class for each object.
     return {
-      ...(progress?.snapshot(now()) ?? NOTHING),
       filesConfirmed: ledger?.confirmedCount ?? 0,
       filesFailed: ledger?.failedCount ?? 0,
       filesTotal: ledger?.files.length ?? 0,
+      ...(progress?.snapshot(now()) ?? NOTHING),
     }
   }
   const tellProgress = (isDue: boolean): void => {

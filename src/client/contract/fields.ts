@@ -73,12 +73,9 @@ export function shownField<TValue>(
  */
 export function keepUnknown(raw: WireObject, known: readonly (readonly [string, string, unknown])[]): WireObject {
   const understood = known.filter(([, , value]) => value !== undefined)
-  const readNames = new Set(understood.map(([, wireName]) => wireName))
+  const rest = Object.entries(raw).filter(([wireName]) => !understood.some(([, readName]) => readName === wireName))
   // fromEntries defines properties, so that a field named __proto__ stays a field.
-  return Object.fromEntries([
-    ...Object.entries(raw).filter(([wireName]) => !readNames.has(wireName)),
-    ...understood.map(([name, , value]) => [name, value] as const),
-  ])
+  return Object.fromEntries([...rest, ...understood.map(([name, , value]) => [name, value] as const)])
 }
 
 /** What `keepUnknown` takes of fields that are named alike, `org_id` and `orgId`: each under the test of its shown type. */

@@ -157,7 +157,7 @@ export function createAdaptiveConcurrency(
 
   /** Returns whether it is still early. */
   const growEarly = (sample: ConcurrencySample): boolean => {
-    const next = early?.next({ ...sample, queue: room.queue(), leastRoundTripMs: room.leastMs() }, limit)
+    const next = early?.next({ queue: room.queue(), leastRoundTripMs: room.leastMs(), ...sample }, limit)
     if (next === undefined) early = undefined
     else if (next !== limit) moveTo(Math.min(next, max), sample.atMs)
     return early !== undefined

@@ -63,7 +63,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   /** Who waits for the next end of an attempt. */
   let waiters: (() => void)[] = []
   const sending: SendPartPorts = {
-    ...ports,
     protocol,
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
     isExpired({ unit: { fileIndex, partNumber }, address }) {
@@ -81,6 +80,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       waiters = []
       for (const waiter of told) waiter()
     },
+    ...ports,
   }
   const runningOf = (fileIndex: number): Attempt[] => [...running].filter(({ unit }) => unit.fileIndex === fileIndex)
 
