@@ -19,7 +19,7 @@ import { drawNight, LONG_LIFE_MS, QUIET_LIFE, type LifePlan, type Night } from '
 import { SimulatedAbortController } from './signals.ts'
 import { lifeSource, type FileState, type Handles } from './source.ts'
 import { createTrouble, type Trouble } from './trouble.ts'
-import { createWatch, type Watch } from './watch.ts'
+import { createWatch, type Log, type Watch } from './watch.ts'
 
 /** A bug that is planted between the client and the world. */
 export interface Mutant {
@@ -118,7 +118,7 @@ interface World {
   readonly log: string[]
   readonly lives: Life[]
   readonly mutant: Mutant
-  readonly note: (line: () => string) => void
+  readonly note: Log
   readonly serverNow: () => number
 }
 
@@ -127,9 +127,8 @@ function createWorld(seed: number, { mutant, isLogged = false }: NightOptions): 
   const night = drawNight(dice.apart())
   const clock = createSimulatedClock({ wallStartMs: WALL_START_MS })
   const log: string[] = []
-  const note = (line: () => string): void => {
-    if (isLogged) log.push(`${String(clock.monotonicNow()).padStart(8)} ms  ${line()}`)
-  }
+  const keep = (line: string): void => void log.push(`${String(clock.monotonicNow()).padStart(8)} ms  ${line}`)
+  const note = isLogged ? keep : undefined
   const serverNow = (): number => WALL_START_MS + clock.monotonicNow() + night.skewMs
   const watch: Watch = createWatch(night, () => farEnd, clock.monotonicNow, note)
   const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
@@ -154,7 +153,7 @@ async function oneLife(world: World, plan: LifePlan, key: string | undefined): P
   const life = createLife(world.lives.length + 1, clock, plan.diesAtCall)
   world.lives.push(life)
   watch.beginLife()
-  note(() => `life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
+  note?.(`life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
   const handles: Handles = { openCount: 0 }
   const memory = createMemory()
   const memoryBytes = (night.concurrency === 'auto' ? 64 : night.concurrency) * 2 * 64 * 1024
@@ -175,7 +174,7 @@ async function oneLife(world: World, plan: LifePlan, key: string | undefined): P
   memory.free()
   const newKey = known ?? disk.keys().at(-1)
   if (life.isDead()) {
-    note(() => `life ${String(life.number)} has died`)
+    note?.(`life ${String(life.number)} has died`)
     return { key: newKey, report: undefined, isOver: false }
   }
   if (report === undefined) return { key: newKey, report, isOver: false }
@@ -255,11 +254,11 @@ function host({ watch, note }: World, life: Life, plan: LifePlan, upload: Upload
     if (!life.isDead()) watch.progress(shown)
   })
   upload.on('session.replaced', (event) => {
-    note(() => `replaced ${JSON.stringify(event)}`)
+    note?.(`replaced ${JSON.stringify(event)}`)
     watch.replaced()
   })
   upload.on('state', ({ state }) => {
-    note(() => `state ${state}`)
+    note?.(`state ${state}`)
     if (life.isDead()) return
     watch.host.isPaused = state === 'paused'
     if (state === 'paused' && watch.inFlight() > 0) watch.violate('paused, and attempts are in flight')
@@ -269,7 +268,7 @@ function host({ watch, note }: World, life: Life, plan: LifePlan, upload: Upload
       if (!life.isDead()) watch.shown(payload)
     })
   const act = (action: LifePlan['actions'][number]['action']): void => {
-    note(() => `host: ${action} in ${upload.state}`)
+    note?.(`host: ${action} in ${upload.state}`)
     // The state that follows is told too late: a resume sends at once.
     watch.host.isPaused = false
     if (action !== 'cancel') {
@@ -278,7 +277,7 @@ function host({ watch, note }: World, life: Life, plan: LifePlan, upload: Upload
     }
     watch.host.isCancelAsked = true
     void upload.cancel().then((report) => {
-      note(() => `cancel settled: ${report.status}`)
+      note?.(`cancel settled: ${report.status}`)
       if (!life.isDead()) watch.host.isCancelSettled = true
     })
   }
@@ -329,7 +328,7 @@ function checkEnd({ watch }: World, life: Life, handles: Handles, uplink: Uplink
 
 /** What the host is told must be true, and in the journal. */
 function checkReport({ watch, farEnd, night, disk, trouble, note }: World, report: UploadReport): void {
-  note(() => `report ${JSON.stringify(report)}`)
+  note?.(`report ${JSON.stringify(report)}`)
   watch.shown(report)
   const isAllConfirmed = report.files.length > 0 && report.files.every((file) => file.status === 'confirmed')
   if (report.status === 'confirmed' && !isAllConfirmed) watch.violate('confirmed as a whole, and not every file is')

@@ -5,24 +5,30 @@ import process from 'node:process'
 
 type Listener = (event: { readonly type: 'abort' }) => void
 
+interface Listening {
+  readonly listener: Listener
+  readonly isOnce: boolean
+}
+
 const ABORT = { type: 'abort' } as const
 
 class SimulatedSignal {
   aborted = false
   reason: unknown = undefined
-  /** Kept in a new list with each change, so that a list that is gone through stays as it was. */
-  #listeners: readonly { readonly listener: Listener; readonly isOnce: boolean }[] = []
+  /** Few, and most of them leave in turn. */
+  private readonly listening: Listening[] = []
 
   throwIfAborted(): void {
     if (this.aborted) throw this.reason as Error
   }
 
   addEventListener(_: 'abort', listener: Listener, { once: isOnce = false }: { readonly once?: boolean } = {}): void {
-    if (!this.#has(listener)) this.#listeners = [...this.#listeners, { listener, isOnce }]
+    if (this.placeOf(listener) < 0) this.listening.push({ listener, isOnce })
   }
 
   removeEventListener(_: 'abort', listener: Listener): void {
-    if (this.#has(listener)) this.#listeners = this.#listeners.filter((one) => one.listener !== listener)
+    const place = this.placeOf(listener)
+    if (place >= 0) this.listening.splice(place, 1)
   }
 
   /** Who has left meanwhile is not called, and who fails keeps nobody else from being called. */
@@ -30,8 +36,8 @@ class SimulatedSignal {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    for (const { listener, isOnce } of this.#listeners) {
-      if (!this.#has(listener)) continue
+    for (const { listener, isOnce } of [...this.listening]) {
+      if (this.placeOf(listener) < 0) continue
       if (isOnce) this.removeEventListener('abort', listener)
       try {
         listener(ABORT)
@@ -43,8 +49,11 @@ class SimulatedSignal {
     }
   }
 
-  #has(listener: Listener): boolean {
-    return this.#listeners.some((one) => one.listener === listener)
+  private placeOf(listener: Listener): number {
+    const { listening } = this
+    let place = listening.length - 1
+    while (place >= 0 && listening[place]!.listener !== listener) place -= 1
+    return place
   }
 }
 

@@ -43,15 +43,13 @@ export interface Watch {
   shown(what: unknown): void
 }
 
+/** Keeps a line of what happens; undefined where nobody reads it, so that none is made. */
+export type Log = ((line: string) => void) | undefined
+
 /** An attempt may have taken its address this long before a new one came. */
 const ADDRESS_TAKEN_MS = 500
 
-export function createWatch(
-  night: Night,
-  farEnd: () => FarEnd,
-  nowMs: () => number,
-  log: (line: () => string) => void,
-): Watch {
+export function createWatch(night: Night, farEnd: () => FarEnd, nowMs: () => number, log: Log): Watch {
   const violations: string[] = []
   const host: HostView = { isPaused: false, isCancelSettled: false, isCancelAsked: false }
   const inFlight = new Map<string, Sent>()
@@ -65,7 +63,7 @@ export function createWatch(
 
   const violate = (what: string): void => {
     if (violations.length < 20) violations.push(what)
-    log(() => `VIOLATION ${what}`)
+    log?.(`VIOLATION ${what}`)
   }
   const keyOf = ({ target }: Sent): string => `${target?.fileName ?? ''}/${String(target?.partNumber)}`
   const takeAddresses = (files: readonly AddressedFile[]): void => {
@@ -83,8 +81,11 @@ export function createWatch(
     const isCurrent = known?.list.includes(sent.url) === true
     if (!isCurrent && (known === undefined || nowMs() - known.sinceMs > ADDRESS_TAKEN_MS))
       violate(`${key} is sent to an address that was replaced`)
-    for (const [name, value] of Object.entries(sent.headers)) {
-      if (/^(?:x-api-key|authorization|authentication|cookie)$/.test(name) || value.includes(API_KEY))
+    for (const name of Object.keys(sent.headers)) {
+      if (
+        /^(?:x-api-key|authorization|authentication|cookie)$/.test(name) ||
+        sent.headers[name]?.includes(API_KEY) === true
+      )
         violate('a credential goes to the storage')
     }
   }
@@ -141,7 +142,7 @@ export function createWatch(
       if (sent.target !== undefined && inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
     },
     onSettled(key, record) {
-      log(() => `journal ${JSON.stringify(record).slice(0, 160)}`)
+      log?.(`journal ${JSON.stringify(record).slice(0, 160)}`)
       if (record.type === 'session.created') isCreated = true
       if (record.type === 'session.created' || record.type === 'session.replaced' || record.type === 'files.registered')
         takeAddresses(record.files ?? [])
