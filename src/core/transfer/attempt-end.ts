@@ -162,7 +162,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const onFresh = { ...turn, isFreshConnection: true }
     switch (result.kind) {
       case 'aborted':
-        schedule.settle(turn.unit)
+        // Nothing of its file, or of the session, goes any more.
         return
       case 'crawled':
         // No failure of the part: nothing waits and nothing is counted.

@@ -280,6 +280,23 @@ describe('a part that is aborted', () => {
     expect([clock.pending, pool.leasedBytes()]).toEqual([0, 0])
   })
 
+  it('asks for no new address, whichever moment before its own is looked at the abort comes in', async () => {
+    const isExpired = vi.fn(() => true)
+    const isAsked = (): boolean => isExpired.mock.calls.length > 0
+    let moments = 0
+    for (; !isAsked(); moments += 1) {
+      const { send, controller } = await setUp({ isExpired, isBlob: true })
+      const result = send()
+      for (let moment = 0; moment < moments; moment += 1) await Promise.resolve()
+      const wasAsked = isAsked()
+      controller.abort(new Error('paused'))
+
+      expect((await result).kind).toBe(wasAsked ? 'expired' : 'aborted')
+    }
+
+    expect(moments).toBeGreaterThan(2)
+  })
+
   it('gives its windows back only when the read under way has ended', async () => {
     const { send, transport, controller, clock, pool } = await setUp({ readMs: 5_000 })
     const result = send()
@@ -553,6 +570,7 @@ interface SetUpOptions {
   readonly isProgressLive?: boolean
   readonly readMs?: number
   readonly request?: () => never
+  readonly isExpired?: () => boolean
 }
 
 async function setUp(options: SetUpOptions = {}) {
@@ -585,7 +603,7 @@ async function setUp(options: SetUpOptions = {}) {
       hasher: hasherOf(options, clock),
       protocol: { ...protocol, ...(options.request === undefined ? {} : { request: options.request }) },
       readers: createReaderCache(() => Promise.resolve(given)),
-      isExpired: () => false,
+      isExpired: options.isExpired ?? (() => false),
       onSent: ({ sentBytes }) => void sent.push(sentBytes),
       onEnded: () => undefined,
     }

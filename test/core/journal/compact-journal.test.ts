@@ -251,6 +251,26 @@ describe('compactRecords', () => {
     ])
   })
 
+  it('is kept from nothing by an answer of an earlier session that came late', () => {
+    const files = [addressed(0, 1)]
+    const late = { ...received(0, 1, '"old"'), generation: 0 } as JournalRecord
+    const own = { ...received(0, 1, '"new"'), generation: 1 } as JournalRecord
+    const history: JournalRecord[] = [
+      begun([1]),
+      { type: 'session.creating', at: 2 },
+      { type: 'session.created', at: 3, sessionId: 's0', files },
+      { type: 'session.replaced', at: 4, sessionId: 's1', files },
+      own,
+      late,
+    ]
+
+    const shorter = compactRecords(history)
+
+    expect(shorter).toContainEqual(own)
+    expect(shorter).not.toContainEqual(late)
+    expect(foldJournal(shorter)).toEqual(foldJournal(history))
+  })
+
   it('leaves alone what it cannot fold', () => {
     const odd: JournalRecord[] = [
       { type: 'session.creating', at: 1 },
