@@ -1,0 +1,130 @@
+// The pool's places and connections, over wires that lead nowhere: who gets which, and that no place is lost or made.
+
+import type { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+
+import { createConnectionPool, type ConnectionPool } from '../../../../src/adapters/node/http/connection-pool.ts'
+import type { Wire } from '../../../../src/adapters/node/http/wire.ts'
+
+const TARGET = new URL('http://127.0.0.1:9')
+const NOTHING = Symbol('nothing came')
+
+describe('a place in the pool', () => {
+  it.each(['release', 'discard'] as const)('goes to who waits, and to one alone: %s', async (giveBack) => {
+    const { pool, acquire } = setUp(1)
+    const first = await acquire()
+    const [second, third] = [acquire(), acquire()]
+
+    pool[giveBack](first)
+    pool[giveBack](first)
+
+    const held = await second
+    expect(await soon(third)).toBe(NOTHING)
+    pool.discard(held)
+    expect((await third).client).toBeDefined()
+  })
+
+  it('comes back from a connection that could not be made', async () => {
+    const { acquire, fail } = setUp(1)
+    fail(new Error('ECONNREFUSED'))
+    await expect(acquire()).rejects.toThrow('ECONNREFUSED')
+    fail(undefined)
+
+    expect(await soon(acquire())).not.toBe(NOTHING)
+  })
+
+  it('is not kept for who left', async () => {
+    const { pool, acquire } = setUp(1)
+    const first = await acquire()
+    const leaving = new AbortController()
+    const left = acquire({ signal: leaving.signal })
+    const next = acquire()
+    leaving.abort(new Error('paused'))
+    await expect(left).rejects.toThrow('paused')
+
+    pool.release(first)
+
+    expect(await soon(next)).not.toBe(NOTHING)
+  })
+
+  it('is waited for no longer once the pool closes', async () => {
+    const { pool, acquire } = setUp(1)
+    await acquire()
+    const waiting = acquire()
+
+    await pool.close()
+
+    await expect(waiting).rejects.toThrow('closed')
+  })
+
+  it('is taken by a connection that is at hand, and there are no more than the limit', async () => {
+    const { pool, acquire } = setUp(2)
+    const [first, second] = [await acquire(), await acquire()]
+    pool.release(first)
+    pool.release(second)
+    const third = pool.takeReady(TARGET.origin)
+    const fresh = await acquire({ isFresh: true })
+
+    expect(third?.isReused).toBe(true)
+    expect(pool.takeReady(TARGET.origin)).toBeUndefined()
+    expect(await soon(acquire())).toBe(NOTHING)
+    expect(fresh.isReused).toBe(false)
+  })
+})
+
+describe('an idle connection', () => {
+  it('is not handed out when it has ended in its sleep', async () => {
+    const { pool, acquire } = setUp(2)
+    const first = await acquire()
+    pool.release(first)
+
+    first.wire.reset()
+
+    expect(pool.takeReady(TARGET.origin)).toBeUndefined()
+  })
+
+  it('makes room for a new one, the oldest first', async () => {
+    const { pool, acquire, wires } = setUp(2)
+    const [oldest, newest] = [await acquire(), await acquire()]
+    pool.release(oldest)
+    pool.release(newest)
+
+    await acquire({ isFresh: true })
+
+    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, false, false])
+  })
+})
+
+function setUp(maxConnectionsPerHost: number) {
+  const wires: Wire[] = []
+  let failure: Error | undefined
+  const connect = (): Promise<Wire> => {
+    if (failure !== undefined) return Promise.reject(failure)
+    const wire = wireToNowhere()
+    wires.push(wire)
+    return Promise.resolve(wire)
+  }
+  const pool = createConnectionPool({ connect, maxConnectionsPerHost, keepAliveMs: 1_000 })
+  const acquire = ({
+    isFresh = false,
+    signal = new AbortController().signal,
+  }: Partial<Parameters<ConnectionPool['acquire']>[1]> = {}) => pool.acquire(TARGET, { isFresh, signal })
+  return { pool, acquire, wires, fail: (error: Error | undefined) => void (failure = error) }
+}
+
+function wireToNowhere(): Wire {
+  const socket = { destroyed: false }
+  return {
+    socket: socket as unknown as Socket,
+    begin: () => undefined,
+    reset: () => void (socket.destroyed = true),
+    hasUnsentBytes: () => false,
+    whenFlushed: () => false,
+  }
+}
+
+/** What a promise settles with before anything else can happen; NOTHING when it does not. */
+async function soon<T>(promise: Promise<T>): Promise<T | typeof NOTHING> {
+  promise.catch(() => undefined)
+  return Promise.race([promise, new Promise<typeof NOTHING>((resolve) => setImmediate(() => resolve(NOTHING)))])
+}
