@@ -40,9 +40,11 @@ for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
 }
 const { user, system } = process.cpuUsage(beganAt)
 const cpuSeconds = (user + system) / 1e6
+/** Of all threads, the compiler's and the collector's included; what loading the modules took is not in it. */
+const perSecond = (count: number): string => (count / cpuSeconds).toFixed(0)
 const mean = (sum: number): string => (sum / runs).toFixed(1)
 process.stdout.write(
-  `${String(runs)} nights from seed ${String(firstSeed)}: every promise held. ${(runs / cpuSeconds).toFixed(0)} a second of processor time.\n` +
+  `${String(runs)} nights from seed ${String(firstSeed)}: every promise held. ${perSecond(runs)} a second of processor time, ${perSecond(totals.sessions)} sessions.\n` +
     `A mean of ${mean(totals.files)} files, ${mean(totals.parts)} parts, ${mean(totals.steps)} clock steps, ${mean(totals.lives)} lives, ` +
     `${mean(totals.faults)} faults; ${String(totals.deaths)} deaths, ${String(totals.sessions)} sessions, ${totals.hours.toFixed(0)} simulated hours.\n` +
     `Ends: ${[...ends].map(([status, count]) => `${status} ${String(count)}`).join(', ')}.\n`,

@@ -36,7 +36,7 @@ interface Waiting {
 
 export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
   const sessions = new Map<string, Stored>()
-  const told = new Set<JournalRecord>()
+  const told = new WeakSet<JournalRecord>()
   const tell = (key: string, records: readonly JournalRecord[]): void => {
     for (const record of records) {
       if (!told.has(record)) onSettled(key, record)

@@ -7,8 +7,6 @@ import type { Night } from './night.ts'
 export const SERVICE_URL = 'https://service.test'
 export const API_KEY = 'key-7d0c41b2'
 export const SIGNATURE = '5ec4e7c0de'
-/** Of the number that every address ends with. */
-const MARK_LENGTH = 6
 
 export interface Answer {
   readonly status: number
@@ -82,7 +80,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     const signedAtMs = Math.floor(serverNow() / 1_000) * 1_000
     const lifeMs = isCalm ? 604_800_000 : Math.ceil(night.addressLifeMs / 1_000) * 1_000
     if (signedAtMs !== date.ofMs) date = { ofMs: signedAtMs, text: basicTime(signedAtMs) }
-    const mark = String(targets.length).padStart(MARK_LENGTH, '0')
+    const mark = String(targets.length)
     const url = `https://store.test/${sessionId}/${fileName}/${mark}?partNumber=${String(partNumber)}&X-Amz-Date=${date.text}&X-Amz-Expires=${String(lifeMs / 1_000)}&X-Amz-Signature=${SIGNATURE}${mark}`
     targets.push({ url, sessionId, fileName, partNumber, deadlineMs: signedAtMs + lifeMs })
     return url
@@ -153,7 +151,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
 
   return {
     targetOf(url) {
-      const target = targets[Number(url.slice(-MARK_LENGTH))]
+      const target = targets[Number(url.slice(url.lastIndexOf(SIGNATURE) + SIGNATURE.length))]
       return target?.url === url ? target : undefined
     },
     call(method, path, body, isUnheard) {

@@ -46,7 +46,7 @@ const NO_FIELDS: Record<string, unknown> = {}
 
 export function createNetwork(options: NetworkOptions): Transport {
   const { night, life, farEnd, watch, trouble, log } = options
-  const endings = new Map<TransportRequest, Attempt>()
+  const endings = new WeakMap<TransportRequest, Attempt>()
   const running = new Set<Attempt>()
 
   const deliver = (attempt: Attempt, body: Uint8Array, isDoubted: boolean): Answer => {

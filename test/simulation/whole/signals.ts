@@ -5,30 +5,24 @@ import process from 'node:process'
 
 type Listener = (event: { readonly type: 'abort' }) => void
 
-interface Listening {
-  readonly listener: Listener
-  readonly isOnce: boolean
-}
-
 const ABORT = { type: 'abort' } as const
 
 class SimulatedSignal {
   aborted = false
   reason: unknown = undefined
-  /** Few, and most of them leave in turn. */
-  private readonly listening: Listening[] = []
+  /** Kept in a new list with each change, so that a list that is gone through stays as it was. */
+  #listeners: readonly { readonly listener: Listener; readonly isOnce: boolean }[] = []
 
   throwIfAborted(): void {
     if (this.aborted) throw this.reason as Error
   }
 
   addEventListener(_: 'abort', listener: Listener, { once: isOnce = false }: { readonly once?: boolean } = {}): void {
-    if (this.placeOf(listener) < 0) this.listening.push({ listener, isOnce })
+    if (!this.#has(listener)) this.#listeners = [...this.#listeners, { listener, isOnce }]
   }
 
   removeEventListener(_: 'abort', listener: Listener): void {
-    const place = this.placeOf(listener)
-    if (place >= 0) this.listening.splice(place, 1)
+    if (this.#has(listener)) this.#listeners = this.#listeners.filter((one) => one.listener !== listener)
   }
 
   /** Who has left meanwhile is not called, and who fails keeps nobody else from being called. */
@@ -36,8 +30,8 @@ class SimulatedSignal {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    for (const { listener, isOnce } of [...this.listening]) {
-      if (this.placeOf(listener) < 0) continue
+    for (const { listener, isOnce } of this.#listeners) {
+      if (!this.#has(listener)) continue
       if (isOnce) this.removeEventListener('abort', listener)
       try {
         listener(ABORT)
@@ -49,11 +43,8 @@ class SimulatedSignal {
     }
   }
 
-  private placeOf(listener: Listener): number {
-    const { listening } = this
-    let place = listening.length - 1
-    while (place >= 0 && listening[place]!.listener !== listener) place -= 1
-    return place
+  #has(listener: Listener): boolean {
+    return this.#listeners.some((one) => one.listener === listener)
   }
 }
 

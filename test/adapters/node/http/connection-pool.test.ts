@@ -17,6 +17,7 @@ describe('a place in the pool', () => {
 
     pool[giveBack](first)
     pool[giveBack](first)
+    expect(pool.takeReady(TARGET.origin)).toBeUndefined()
 
     const held = await second
     expect(await soon(third)).toBe(NOTHING)
