@@ -19,6 +19,7 @@ import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/capt
 import { uploadCustom, type CustomInput } from './flows/custom.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
 import type { DeliveryReceipt } from './flows/receipt.ts'
+import { closedError, createRunning } from './flows/running.ts'
 import { listSessions, type SessionSummary } from './flows/session-list.ts'
 import { cancelSession, receiptOf, resumeSession, type ResumeOptions } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
@@ -60,7 +61,13 @@ export interface Uplink {
    * at once instead of at their time. The browser's face calls it by itself.
    */
   probeNow(): void
-  /** Closes connections. Uploads must be settled, paused or cancelled before. */
+  /**
+   * Lets go of all that runs, paused uploads too, and closes connections; idempotent, never rejects. Attempts end by reset and
+   * nothing begins any more: every verb but those that only look fails with ERR_UPLOAD_CLOSED, and so does every `done()` and every
+   * call of `client`. Sessions stay as they are, and their keys are free when it settles: `resume` of another Uplink goes on with
+   * them. A create on its way is let finish, for a minute at most; a cancel is carried through. Where nothing hangs it takes no
+   * longer than an answer of the service.
+   */
   close(): Promise<void>
 }
 
@@ -95,8 +102,12 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const { baseUrl, credentials } = options
   const engine = createTunedEngine({ transport: storageTransport, clock, random, ...engineOptions }, tuning)
   const service = { baseUrl, credentials, isHttpAllowed }
-  const client = createServiceClient({ transport, clock, random, ...service, ...clientOptions })
+  const closing = new AbortController()
+  const { signal } = closing
+  const client = createServiceClient({ transport, clock, random, signal, ...service, ...clientOptions })
+  const running = createRunning()
   const context: FlowContext = {
+    running,
     engine,
     journal,
     clock,
@@ -111,24 +122,34 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     verifyDepth: verify === 'full' ? 'full' : 'sample',
   }
 
+  /** For whatever begins something. */
+  const open = (): FlowContext => {
+    running.refuseIfClosed()
+    return context
+  }
+  const closeAll = async (): Promise<void> => {
+    await running.close()
+    closing.abort(closedError('make another one.'))
+    await Promise.allSettled([...new Set([transport, storageTransport])].map((each) => each.close()))
+  }
+  let closed: Promise<void> | undefined
+
   return {
-    uploadVideos: (input) => uploadVideos(context, input),
-    uploadCaptures: (input) => uploadCaptures(context, input),
-    upload: (input) => uploadCustom(context, input),
-    requestAnalysis: (input) => requestAnalysis(context, input),
-    watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(context, analysisId, analysisOptions),
+    uploadVideos: (input) => uploadVideos(open(), input),
+    uploadCaptures: (input) => uploadCaptures(open(), input),
+    upload: (input) => uploadCustom(open(), input),
+    requestAnalysis: (input) => requestAnalysis(open(), input),
+    watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(open(), analysisId, analysisOptions),
     sessions: () => listSessions(context),
-    resume: (key, resumeOptions = {}) => resumeSession(context, key, resumeOptions),
+    resume: async (key, resumeOptions = {}) => running.add(resumeSession(open(), key, resumeOptions)),
     receipt: (key) => receiptOf(context, key),
-    cancelSession: (key, cancelOptions) => cancelSession(context, key, cancelOptions),
+    cancelSession: async (key, cancelOptions) => running.add(cancelSession(open(), key, cancelOptions)),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,
     limitRate: (limit) => engine.limitRate(limit),
     stats: () => engine.stats(),
     probeNow: () => engine.probeNow(),
-    async close() {
-      await Promise.all([...new Set([transport, storageTransport])].map((each) => each.close()))
-    },
+    close: () => (closed ??= closeAll()),
   }
 }

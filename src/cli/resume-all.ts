@@ -33,7 +33,7 @@ interface Behind {
 
 /** Gives the results in the order of the sessions; after a signal without those that were not taken up. */
 export async function resumeAll(context: CommandContext, output: Output, task: ResumeTask): Promise<UploadResult[]> {
-  const { sessions, kept } = task
+  const { sessions } = task
   const taken: Promise<UploadResult>[] = []
   const behind = new Map<string, Behind>()
   for (const session of sessions) {
@@ -60,9 +60,7 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
     upload.show()
     await ended
   }
-  const results = await Promise.all(taken)
-  if (results.some(({ status }) => status === 'interrupted')) await kept.close()
-  return results
+  return Promise.all(taken)
 }
 
 /** A session that cannot be taken up is a failed one, so that the others are tried too. */
@@ -78,7 +76,7 @@ async function takeUp(
     output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
     const name = sessions.length > 1 ? key : undefined
     voiceOf(output, name).say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
-    return followUpload(upload, { output, interruption, ...given({ name }) })
+    return followUpload(upload, { output, uplink, interruption, ...given({ name }) })
   } catch (error) {
     const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
     return { ...known, status: 'failed', key, durationMs: 0, files: [], error: errorLine(error) }

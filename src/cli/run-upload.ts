@@ -1,4 +1,4 @@
-// Runs one upload for a person or a script: shows it, stops it cleanly on a signal, says how it ended.
+// Runs one upload for a person or a script: shows it, closes its Uplink on a signal, says how it ended.
 
 import { performance } from 'node:perf_hooks'
 import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
@@ -7,10 +7,12 @@ import { errorLine } from './views/error-line.ts'
 import { tellAsJson, type Watching } from './views/json-lines.ts'
 import type { Output } from './views/output.ts'
 import { tellOnTerminal } from './views/progress-view.ts'
+import type { Uplink } from '../uplink.ts'
 import type { Interruption } from './signals.ts'
 import { interruptedResult, resultOf, type UploadResult } from './upload-result.ts'
 
 export interface RunningUpload {
+  readonly uplink: Pick<Uplink, 'close'>
   readonly output: Output
   readonly interruption: Interruption
   /** In front of each of its lines, where several uploads speak in turns. */
@@ -33,7 +35,7 @@ export interface FollowedUpload {
 
 /** Follows the upload. */
 export function followUpload(upload: Upload, running: RunningUpload): FollowedUpload {
-  const { output, interruption } = running
+  const { output, interruption, uplink } = running
   const watching = watch(upload, running)
   let [isHidden, isOver] = [false, false]
   const follow = async (): Promise<UploadResult> => {
@@ -44,8 +46,9 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
       if (!isHidden) {
         output.say('Stopping: what has arrived is kept, parts on their way are ended. Ctrl-C once more stops at once.')
       }
-      const late = await stopCleanly(upload, ended)
-      return late === undefined ? interruptedResult(upload) : resultOf(late)
+      void uplink.close()
+      const late = await inTime(ended)
+      return late === undefined || late.status === 'closed' ? interruptedResult(upload) : resultOf(late)
     } finally {
       isOver = true
       watching.end()
@@ -86,21 +89,13 @@ async function reportOf(upload: Upload): Promise<UploadReport> {
   }
 }
 
-/** Pauses, and waits until nothing is on its way any more. A report when the upload came to its end meanwhile. */
-async function stopCleanly(upload: Upload, ended: Promise<UploadReport>): Promise<UploadReport | undefined> {
+/** What it ends with, undefined when that takes too long. */
+async function inTime(ended: Promise<UploadReport>): Promise<UploadReport | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const stopped = new Promise<undefined>((resolve) => {
-    upload.on('state', ({ state }) => {
-      if (state === 'paused') resolve(undefined)
-    })
+  const tooLate = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), STOP_WITHIN_MS)
   })
-  upload.pause()
-  if (upload.state === 'paused') {
-    clearTimeout(timer)
-    return undefined
-  }
-  const report = await Promise.race([ended, stopped])
+  const report = await Promise.race([ended, tooLate])
   clearTimeout(timer)
   return report
 }

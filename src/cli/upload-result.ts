@@ -31,12 +31,12 @@ const NAMED_AT_MOST_UNFINISHED = 500
 /** On a terminal they would push everything else out of sight, and the command that finishes them needs no names. */
 const NAMED_AT_MOST_ON_TERMINAL = 5
 
-/** The result of an upload that came to its own end. */
+/** The result of an upload that came to its own end: one that was let go is interrupted. */
 export function resultOf(report: UploadReport): UploadResult {
-  const { flow, status, key, sessionId = null, bytes, durationMs, files, error, hasPossibleOrphan } = report
+  const { flow, key, sessionId = null, bytes, durationMs, files, error, hasPossibleOrphan } = report
   return {
     flow,
-    status,
+    status: report.status === 'closed' ? 'interrupted' : report.status,
     key,
     sessionId,
     bytes,

@@ -9,6 +9,7 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall, type AttemptPorts, type ServiceCall } from './attempt.ts'
 import { detailsOf, doubtfulEnd, exhausted, reasonOf, statusError, unreachable } from './call-errors.ts'
 import type { CredentialHeader, CredentialHolder } from './credentials.ts'
+import { follow } from './deadline.ts'
 import type { CallOptions } from './operations.ts'
 import { isDoubtfulMissing } from './send-once.ts'
 import { persist, type Failure, type Patience, type Tried } from './persist.ts'
@@ -22,6 +23,8 @@ export interface CallerOptions extends AttemptPorts, Patience {
   readonly question: ServiceCall
   readonly isFirstContactAwaited?: boolean
   readonly explain?: Explain
+  /** Ends all calls. */
+  readonly signal?: AbortSignal
 }
 
 export interface CallResult {
@@ -115,7 +118,8 @@ export function createCaller(options: CallerOptions): Caller {
       ? exhausted(life, failure.error)
       : unreachable(life, failure.error, { host, awayMs, reason: failure.reason, hasHostAnswered })
   }
-  return (call, { signal = new AbortController().signal, onWaiting }) => {
+  return (call, { signal, onWaiting }) => {
+    const { controller, leave } = follow([options.signal, signal])
     const life = {
       attempts: 0,
       isDoubtful: false,
@@ -123,7 +127,10 @@ export function createCaller(options: CallerOptions): Caller {
       missingTries: 0,
       ...call,
     }
-    return run(life, { signal, onWaiting }).finally(() => waiting.delete(life))
+    return run(life, { signal: controller.signal, onWaiting }).finally(() => {
+      leave()
+      waiting.delete(life)
+    })
   }
 }
 

@@ -1,4 +1,4 @@
-// The time that one try may take: a signal that fires with the caller's, or when the time is up.
+// Signals that fire with others, or when a time is up.
 
 import type { Clock } from '../core/ports.ts'
 
@@ -10,16 +10,28 @@ export interface Deadline {
 
 /** `tooLate` is the reason of the signal when the time is up, `signal.reason` when the caller ends it before. */
 export function createDeadline(clock: Clock, limitMs: number, tooLate: Error, signal: AbortSignal): Deadline {
-  const controller = new AbortController()
-  const follow = (): void => controller.abort(signal.reason)
-  if (signal.aborted) follow()
-  signal.addEventListener('abort', follow, { once: true })
+  const { controller, leave } = follow([signal])
   const timer = clock.setTimeout(() => controller.abort(tooLate), limitMs)
   return {
     signal: controller.signal,
     end() {
       clock.clearTimeout(timer)
-      signal.removeEventListener('abort', follow)
+      leave()
     },
   }
+}
+
+/** Aborted with the first of the signals that fires, for its reason, until it leaves them; then no listener is left. */
+export function follow(signals: readonly (AbortSignal | undefined)[]): {
+  readonly controller: AbortController
+  leave(): void
+} {
+  const controller = new AbortController()
+  const ends = signals.map((signal) => {
+    const end = (): void => controller.abort(signal?.reason)
+    if (signal?.aborted === true) end()
+    signal?.addEventListener('abort', end, { once: true })
+    return () => signal?.removeEventListener('abort', end)
+  })
+  return { controller, leave: () => ends.forEach((end) => end()) }
 }

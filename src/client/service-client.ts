@@ -33,6 +33,8 @@ export interface ServiceClientOptions {
   readonly explain?: Explain
   /** The longest reply that is read. Default 64 MiB. */
   readonly maxReplyBytes?: number
+  /** Ends every call, and refuses those that come later, with its reason. Default: nothing does. */
+  readonly signal?: AbortSignal
   /** Whether plain HTTP may go to another machine, credentials included. Default false. */
   readonly isHttpAllowed?: boolean
 }

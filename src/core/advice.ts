@@ -36,6 +36,7 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
   ERR_UPLOAD_SERVICE_REPLY: 'Check the base URL; if it is right, show the message to those who run the service.',
   ERR_UPLOAD_JOURNAL: 'Look at the file or the process that the message names, then resume the session.',
   ERR_UPLOAD_CANCELLED: 'Nothing: it was asked for.',
+  ERR_UPLOAD_CLOSED: 'Make another Uplink; a session that was begun is resumed by its key.',
   ERR_UPLOAD_FAILED: 'Ask those who run the service; its word is in the report.',
   ERR_UPLOAD_INTERNAL: 'Report it, with the message.',
 }

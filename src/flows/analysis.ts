@@ -4,7 +4,7 @@ import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { invariant, isUploadError, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
 import type {
   AnalysisInput as AnalysisPlace,
@@ -17,6 +17,7 @@ import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './an
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
+import { closedError, type Running } from './running.ts'
 import type { Outage } from './upload.ts'
 
 export interface AnalysisOptions extends PollingOptions {
@@ -70,7 +71,10 @@ export interface AnalysisEvents {
 
 export interface Analysis extends Events<AnalysisEvents> {
   readonly state: string
-  /** Resolves at completed, drafted, deadline or stopped; rejects with an AnalysisFailedError when it failed. */
+  /**
+   * Resolves at completed, drafted, deadline or stopped; rejects with an AnalysisFailedError when it failed, or when `Uplink.close`
+   * has stopped it.
+   */
   done(): Promise<AnalysisReport>
   /** Stops waiting. What the service does goes on. */
   stop(): void
@@ -79,6 +83,7 @@ export interface Analysis extends Events<AnalysisEvents> {
 export interface AnalysisPorts {
   readonly client: ServiceClient
   readonly clock: Clock
+  readonly running: Running
 }
 
 export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Analysis {
@@ -98,7 +103,7 @@ export function watchAnalysis(
 }
 
 function startAnalysis(
-  { client, clock }: AnalysisPorts,
+  { client, clock, running }: AnalysisPorts,
   options: AnalysisOptions,
   place: AnalysisPlace,
   name: string,
@@ -153,6 +158,7 @@ function startAnalysis(
     { input: place },
   )
   let state = 'creatingSegments'
+  let isLetGo = false
   const outcome = new Promise<AnalysisReport>((resolve, reject) => {
     actor.subscribe({
       next(snapshot) {
@@ -162,14 +168,23 @@ function startAnalysis(
       },
       complete() {
         const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
-        if (report.status === 'failed')
+        if (isLetGo) reject(letGoError(report, name))
+        else if (report.status === 'failed')
           reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
         else resolve(report)
       },
     })
   })
-  outcome.catch(() => undefined)
+  const stop = (): void => {
+    if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.stop' })
+  }
   actor.start()
+  running
+    .add(outcome, () => {
+      isLetGo = true
+      stop()
+    })
+    .catch(() => undefined)
 
   return {
     get state() {
@@ -178,10 +193,18 @@ function startAnalysis(
     on: emitter.on,
     off: emitter.off,
     done: () => outcome,
-    stop() {
-      if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.stop' })
-    },
+    stop,
   }
+}
+
+function letGoError(report: AnalysisReport, name: string): AnalysisFailedError {
+  const { analysisId } = report
+  const error = closedError(
+    analysisId === undefined
+      ? `look for an analysis named ${name} before it is asked for again.`
+      : `watchAnalysis('${analysisId}') of another one goes on waiting; a draft has yet to be submitted.`,
+  )
+  return new AnalysisFailedError(Object.assign(report, { error: summarize(error) }))
 }
 
 function reportOf(

@@ -19,18 +19,21 @@ export async function openSession(
     readonly report: (event: TransferEvent) => void
   },
   plans: readonly PlannedFile[],
-  signal: AbortSignal,
+  /** `looking`: fires when nobody wants the session any more; one that is asked for already is let come. */
+  { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },
 ): Promise<CreatedSession> {
   const { record, protocol } = options
   /** Nothing is on its way, and no try was doubtful. */
-  let isAtRest = false as boolean
+  let isAtRest = true as boolean
   try {
-    const created = await callProtocol(options, signal, async (onWaiting) =>
-      protocol.create(plans, signal, (wait) => {
+    looking.throwIfAborted()
+    const created = await callProtocol(options, signal, async (onWaiting) => {
+      isAtRest = false
+      return protocol.create(plans, signal, (wait) => {
         isAtRest = wait?.isDoubtful === false
         onWaiting(wait)
-      }),
-    )
+      })
+    })
     const asked = protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
       // Whoever asked turned away in the moment of the answer, and begins anew or not at all.
@@ -43,7 +46,7 @@ export async function openSession(
     if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
     // No try can have made a session that is not known: the error says so, or it was given up between two tries.
     const isClear = isDoubtful === false || (isDoubtful === undefined && sessionId !== undefined)
-    if (isClear || (signal.aborted && isAtRest)) await record.write({ type: 'session.refused' })
+    if (isClear || (isAtRest && (signal.aborted || looking.aborted))) await record.write({ type: 'session.refused' })
     throw error
   }
 }

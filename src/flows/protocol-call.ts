@@ -12,14 +12,15 @@ const ENDING_MS = 30_000
 const SILENT = 'The protocol gave no answer for 1 h.'
 
 /**
- * Makes the call, and tells with its end that its waits are over. Rejects with ERR_UPLOAD_TIMEOUT when it
- * is left: its answer is lost then.
+ * Makes the call, unless the signal has fired already, and tells with its end that its waits are over. Rejects with
+ * ERR_UPLOAD_TIMEOUT when it is left: its answer is lost then.
  */
 export async function callProtocol<T>(
   { clock, report }: { readonly clock: Clock; readonly report: (event: TransferEvent) => void },
   signal: AbortSignal,
   call: (onWaiting: OnWaiting) => Promise<T>,
 ): Promise<T> {
+  signal.throwIfAborted()
   const limit = createTimeLimit(clock, SILENT_MS, SILENT)
   const giveTime = (): void => limit.restart(signal.aborted ? ENDING_MS : SILENT_MS)
   let isOver = false
@@ -30,7 +31,6 @@ export async function callProtocol<T>(
     report(wait ? { type: 'unreachable', call, ...wait } : { type: wait === null ? 'reachable' : 'tried', call })
   }
   signal.addEventListener('abort', giveTime)
-  if (signal.aborted) giveTime()
   try {
     return await unlessAborted(call(onWaiting), limit.signal)
   } finally {

@@ -147,7 +147,7 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   const asked = files.filter((file) => file.state === 'ready')
   const plans = asked.map((file) => file.plan)
   await record.write({ type: 'session.creating' })
-  const created = await openSession(options, plans, signal)
+  const created = await openSession(options, plans, { signal })
   // Meanwhile answers came: a file that has all its receipts by now, or has failed, stays where it is.
   const moving = asked.filter((file) => file.state === 'ready')
   const bytesVoided = moving

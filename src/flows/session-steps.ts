@@ -6,6 +6,7 @@ import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
+import type { EndStatus } from '../machines/session-data.ts'
 import { endAllSessions, endLeftSessions } from './end-sessions.ts'
 import { openSession } from './open-session.ts'
 import { prepareFiles } from './prepare.ts'
@@ -21,13 +22,14 @@ const DISPOSE_WITHIN_MS = 15_000
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
-  /** The upload is given up: sources that are still looked at, streams that have yet to end, are not waited for any more. */
+  /** The upload is given up or let go: sources that are still looked at, streams that have yet to end, are not waited for any more. */
   stopLooking(): void
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
   /** Tells the service of every session that holds files of this upload: the machine knows only the first one. */
   cancel(): Promise<{ isServiceTold: boolean }>
-  settle(status: FinalStatus, error: ErrorSummary | null): Promise<void>
+  /** Nothing is told or written of one that is `closed`: it goes on in a later life. */
+  settle(status: EndStatus, error: ErrorSummary | null): Promise<void>
   /** The last failure as it was thrown; machines keep plain data only. */
   failure(): unknown
 }
@@ -84,6 +86,15 @@ export function createSessionSteps(
       throw { ...countSettled(record.ledger()), error: summarize(error) }
     }
   }
+  const keepEnd = async (status: FinalStatus, error: ErrorSummary | null): Promise<void> => {
+    // Where a session was known, the cancel has told of all of them.
+    if (status !== 'cancelled' || record.folded()?.sessionId === undefined) {
+      for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
+    }
+    // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
+    if (isOver(record, status))
+      await record.write({ type: 'session.settled', status, ...(error === null ? {} : { error }) })
+  }
 
   return {
     failure: () => failure,
@@ -108,13 +119,7 @@ export function createSessionSteps(
     },
     async settle(status, error) {
       try {
-        // Where a session was known, the cancel has told of all of them.
-        if (status !== 'cancelled' || record.folded()?.sessionId === undefined) {
-          for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
-        }
-        // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
-        if (isOver(record, status))
-          await record.write({ type: 'session.settled', status, ...(error === null ? {} : { error }) })
+        if (status !== 'closed') await keepEnd(status, error)
         await record.close()
       } finally {
         const dispose = () => Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
@@ -148,9 +153,9 @@ async function createSession(
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await openSession(options, plans, signal)
+  const created = await openSession(options, plans, { signal, looking })
   await record.write({ type: 'session.created', ...created })
-  if (created.hasPossibleOrphan === true) telling.warnOfOrphan()
+  if (record.folded()?.hasPossibleOrphan === true) telling.warnOfOrphan()
   return { sessionId: created.sessionId }
 }
 

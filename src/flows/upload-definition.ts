@@ -6,6 +6,7 @@ import type { FlowName } from '../core/journal/journal.ts'
 import type { PartSize } from '../core/plan.ts'
 import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
 import type { RenewAddresses } from './renewal.ts'
+import type { Running } from './running.ts'
 import type { UploadFile } from './upload.ts'
 
 /** What every flow of an Uplink shares, which storage addresses may be used among it. */
@@ -18,6 +19,7 @@ export interface FlowPorts extends AddressRules {
   readonly hasher: Hasher | undefined
   /** SHA-256 of whole files, computed before each confirmation; absent: not computed. */
   readonly contentHasher: Hasher | undefined
+  readonly running: Running
 }
 
 export interface UploadDefinition {

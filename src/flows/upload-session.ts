@@ -4,11 +4,12 @@
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
 import { invariant, isUploadError } from '../core/errors.ts'
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
-import type { DrainReason, UploadSessionEvent } from '../machines/session-data.ts'
+import type { FlowName } from '../core/journal/journal.ts'
+import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/session-data.ts'
 import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter } from './emitter.ts'
+import { closedError } from './running.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
@@ -61,6 +62,11 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const send = (event: UploadSessionEvent): void => {
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
+  /** Sources that are looked at are not waited for any more. */
+  const giveUp = (event: UploadSessionEvent): void => {
+    send(event)
+    steps.stopLooking()
+  }
   let late: unknown
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
@@ -93,8 +99,8 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     if (report.status === 'confirmed' || report.status === 'partial') return report
     throw failureOf(report, steps.failure())
   })
-  outcome.catch(() => undefined)
   actor.start()
+  ports.running.add(outcome, () => giveUp({ type: 'upload.close' })).catch(() => undefined)
 
   return Object.assign(withState(last), {
     flow,
@@ -108,8 +114,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     pause: () => send({ type: 'upload.pause' }),
     resume: () => send({ type: 'upload.resume' }),
     cancel() {
-      send({ type: 'upload.cancel' })
-      steps.stopLooking()
+      giveUp({ type: 'upload.cancel' })
       return finished
     },
   })
@@ -146,7 +151,7 @@ function withSteps() {
         stepsOf(system).drain(input.reason),
       ),
       cancellingSession: fromPromise<{ isServiceTold: boolean }>(({ system }) => stepsOf(system).cancel()),
-      settling: fromPromise<unknown, { status: FinalStatus; error: ErrorSummary | null }>(({ system, input }) =>
+      settling: fromPromise<unknown, { status: EndStatus; error: ErrorSummary | null }>(({ system, input }) =>
         stepsOf(system).settle(input.status, input.error),
       ),
     },
@@ -166,6 +171,14 @@ function stateName({
 function failureOf(report: UploadReport, cause: unknown): UploadFailedError {
   if (report.status === 'cancelled') {
     return new UploadFailedError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.', report)
+  }
+  if (report.status === 'closed') {
+    const { code, message } = closedError(
+      report.files.length === 0
+        ? 'nothing was begun. Upload the files with another one.'
+        : `resume('${report.key}') of another one goes on with this upload.`,
+    )
+    return new UploadFailedError(code, message, report)
   }
   const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error
   const code = error?.code ?? 'ERR_UPLOAD_FAILED'

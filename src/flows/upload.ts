@@ -1,8 +1,9 @@
 // What a host holds of an upload: its handle, its events, its report.
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
-import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
+import type { FlowName } from '../core/journal/journal.ts'
 import type { Source } from '../core/ports.ts'
+import type { EndStatus } from '../machines/session-data.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
 import type { Outage } from './waits.ts'
@@ -26,7 +27,8 @@ export type UploadState =
   | 'paused'
   | 'cancelling'
   | 'settling'
-  | FinalStatus
+  /** `closed`: let go with its Uplink; `resume` of another one goes on with it. */
+  | EndStatus
 
 export interface UploadProgress {
   /** Bytes handed to the network that count; falls when an attempt is lost. */
@@ -107,7 +109,8 @@ export interface UploadSnapshot {
 
 /** How an upload ended. */
 export interface UploadReport extends UploadSnapshot {
-  readonly status: FinalStatus
+  /** `closed`: it has not ended, its Uplink was closed. */
+  readonly status: EndStatus
   /** Why the session ended early, when it did. */
   readonly error?: ErrorSummary
   /** After a cancel: whether the service was told. Captures have no such call. */
@@ -135,13 +138,16 @@ export interface Upload extends Events<UploadEvents> {
   /** Every file in the order given; empty until the sources have been looked at. */
   files(): readonly UploadFileStatus[]
   /**
-   * Resolves when the session is confirmed or partial; rejects with an UploadFailedError when it failed or was
-   * cancelled. Leaving it unread is no unhandled rejection.
+   * Resolves when the session is confirmed or partial; rejects with an UploadFailedError when it failed, was cancelled, or was let
+   * go by `Uplink.close`. Leaving it unread is no unhandled rejection.
    */
   done(): Promise<UploadReport>
   /** Ends the attempts under way and frees their sockets and slots; the session stays. */
   pause(): void
   resume(): void
-  /** Gives the session up and tells the service where it has a call for that. Settles when all is over; never rejects. */
+  /**
+   * Gives the session up and tells the service where it has a call for that. Settles when all is over, also when it was over
+   * already; never rejects.
+   */
   cancel(): Promise<UploadReport>
 }

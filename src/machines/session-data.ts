@@ -15,8 +15,11 @@ export interface MachineInput {
   readonly sessionId?: string | number | undefined
 }
 
-/** What the host wants. A cancel is never taken back. */
-export type UploadIntent = 'run' | 'pause' | 'cancel'
+/** What the host wants. A cancel is never taken back, and a close only by a cancel. */
+export type UploadIntent = 'run' | 'pause' | 'close' | 'cancel'
+
+/** How a session ends here. `closed`: it was let go as it was, and the journal knows of no end. */
+export type EndStatus = FinalStatus | 'closed'
 
 /** Plain JSON throughout. */
 export interface UploadSessionContext {
@@ -25,7 +28,7 @@ export interface UploadSessionContext {
   readonly sessionId: string | number | null
   readonly intent: UploadIntent
   /** The final status as soon as it is decided. */
-  readonly status: FinalStatus | null
+  readonly status: EndStatus | null
   /** Why the session did not end well. */
   readonly error: ErrorSummary | null
   /** Why the journal does not hold the final status, when it could not be written. */
@@ -37,20 +40,21 @@ export interface UploadSessionContext {
 }
 
 /**
- * The first three come from the host. `create.late`: a create that was let finish has had its time. The last two come from the
+ * The first four come from the host. `create.late`: a create that was let finish has had its time. The last two come from the
  * engine's circuit and from calls that wait for the service.
  */
 export type UploadSessionEvent =
   | { readonly type: 'upload.pause' }
   | { readonly type: 'upload.resume' }
   | { readonly type: 'upload.cancel' }
+  | { readonly type: 'upload.close' }
   | { readonly type: 'create.late' }
   | { readonly type: 'host.unreachable'; readonly isTried: boolean }
   | { readonly type: 'host.reachable' }
 
 /** What `done` is made from. */
 export interface UploadSessionOutput {
-  readonly status: FinalStatus
+  readonly status: EndStatus
   readonly error: ErrorSummary | null
   readonly journalError: ErrorSummary | null
   readonly isServiceTold: boolean | null

@@ -4,11 +4,12 @@ import { assign } from 'xstate'
 
 import type { ErrorSummary } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
-import type { FinalStatus } from '../core/journal/journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
   DrainReason,
+  EndStatus,
   MachineInput,
+  UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
   UploadSessionOutput,
@@ -29,7 +30,7 @@ type SessionId = string | number
  *   cancel it first appends the intent, so that a death in between does not forget what was asked.
  * - `cancellingSession` tells the service and appends the result. A service that does not answer is an output
  *   (`isServiceTold: false`); a rejection is taken for one and its error kept.
- * - `settling` appends the final status and closes what is open. When it rejects, the status stands, because it is
+ * - `settling` appends the final status, but for `closed`, and closes what is open. When it rejects, the status stands, because it is
  *   true whether or not it could be written, and the output carries `journalError`.
  *
  * A function, so that a page without this machine leaves all of it out.
@@ -47,12 +48,12 @@ export const setUpSession = () =>
       transferring: notProvided<TransferResult>('transferring'),
       draining: notProvided<unknown, { reason: DrainReason }>('draining'),
       cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
-      settling: notProvided<unknown, { status: FinalStatus; error: ErrorSummary | null }>('settling'),
+      settling: notProvided<unknown, { status: EndStatus; error: ErrorSummary | null }>('settling'),
     },
     actions: {
-      intendRun: assign({ intent: 'run' }),
-      intendPause: assign({ intent: 'pause' }),
-      intendCancel: assign({ intent: 'cancel' }),
+      intend: assign(({ context: { intent } }, { to }: { to: UploadIntent }) => ({
+        intent: intent === 'cancel' || (intent === 'close' && to !== 'cancel') ? intent : to,
+      })),
       keepSession: assign((_, { sessionId }: { sessionId: SessionId }) => ({ sessionId, place: 'created' as const })),
       keepWaiting: assign({ waiting: (_, { isTried }: { isTried: boolean }) => ({ isTried }) }),
       endWaiting: assign({ waiting: null }),
@@ -71,6 +72,7 @@ export const setUpSession = () =>
         isServiceTold: params.isServiceTold,
         status: 'cancelled' as const,
       })),
+      concludeClose: assign({ status: 'closed' }),
       concludeFromJournal: assign({ status: ({ context }) => finalStatusOf(context.place) ?? null }),
       refuseJournal: assign({
         status: 'failed',
@@ -85,11 +87,11 @@ export const setUpSession = () =>
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== undefined,
       hasSession: ({ context }) => context.sessionId !== null,
-      isRunIntended: ({ context }) => context.intent === 'run',
       isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
       isPauseIntended: ({ context }) => context.intent === 'pause',
+      isCloseIntended: ({ context }) => context.intent === 'close',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
-      isStatus: ({ context }, params: { status: FinalStatus }) => context.status === params.status,
+      isStatus: ({ context }, params: { status: EndStatus }) => context.status === params.status,
     },
   })
 
@@ -118,6 +120,6 @@ export function outputOf(context: UploadSessionContext): UploadSessionOutput {
 }
 
 /** The status of a transfer that did not bring every file home. */
-function statusCutShort(confirmedCount: number): FinalStatus {
+function statusCutShort(confirmedCount: number): EndStatus {
   return confirmedCount > 0 ? 'partial' : 'failed'
 }

@@ -1,14 +1,18 @@
 // The life of one upload session, as a table: creating → created → uploading ⇄ paused → cancelling → confirmed |
-// partial | cancelled | failed. It promises that a session which the service made is never forgotten, that two
-// transfers never run at once, and that a final state is entered only after the journal was asked to keep it.
+// partial | cancelled | failed | closed. It promises that a session which the service made is never forgotten, that two
+// transfers never run at once, and that a final state is entered only after the journal was asked to keep it; of a close
+// it is asked nothing: the session stays as it is, for a later life.
 //
 // Everything that works is an actor from outside. The machine never holds an address, a handle or an Error: what is in
 // its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
 // There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
 
+import type { UploadIntent } from './session-data.ts'
 import { beginContext, outputOf, setUpSession } from './session-setup.ts'
 import { known } from './setup.ts'
 
+/** What the host asks for, as an action. */
+const intend = (to: UploadIntent) => ({ type: 'intend', params: { to } }) as const
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 
 /** The machine. What it needs is provided with `provide({ actors })`; `setUpSession` says what each actor promises. */
@@ -44,15 +48,17 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
               { type: 'concludeCancel', params: { isServiceTold: false } },
             ],
           },
+          { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
           { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
       },
       always: { guard: 'isIdle', target: 'pausing' },
       exit: 'endWaiting',
       on: {
-        'upload.pause': { guard: 'isRunIntended', actions: 'intendPause' },
-        'upload.resume': { guard: 'isPauseIntended', actions: 'intendRun' },
-        'upload.cancel': { actions: 'intendCancel' },
+        'upload.pause': { actions: intend('pause') },
+        'upload.resume': { actions: intend('run') },
+        'upload.close': { actions: intend('close') },
+        'upload.cancel': { actions: intend('cancel') },
         'create.late': 'pausing',
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
         'host.reachable': { actions: 'endWaiting' },
@@ -62,6 +68,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       // Passed through at once: what is known and what the host wants decide.
       always: [
         { guard: 'isCancelIntended', target: 'cancelling' },
+        { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
         { guard: 'isPauseIntended', target: 'paused' },
         { guard: 'isUncreated', target: 'creating' },
         { target: 'uploading' },
@@ -77,8 +84,9 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
       exit: 'endWaiting',
       on: {
-        'upload.pause': { target: 'pausing', actions: 'intendPause' },
-        'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
+        'upload.pause': { target: 'pausing', actions: intend('pause') },
+        'upload.close': { target: 'pausing', actions: intend('close') },
+        'upload.cancel': { target: 'cancelling', actions: intend('cancel') },
         // The transfer goes on by itself as soon as the host can be reached.
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
         'host.reachable': { actions: 'endWaiting' },
@@ -96,20 +104,22 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       on: {
-        'upload.pause': { actions: 'intendPause' },
-        'upload.resume': { actions: 'intendRun' },
-        'upload.cancel': { actions: 'intendCancel' },
+        'upload.pause': { actions: intend('pause') },
+        'upload.resume': { actions: intend('run') },
+        'upload.close': { actions: intend('close') },
+        'upload.cancel': { actions: intend('cancel') },
       },
     },
     paused: {
       // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
       on: {
-        'upload.resume': { target: 'created', actions: 'intendRun' },
-        'upload.cancel': { target: 'cancelling', actions: 'intendCancel' },
+        'upload.resume': { target: 'created', actions: intend('run') },
+        'upload.close': { target: 'created', actions: intend('close') },
+        'upload.cancel': { target: 'cancelling', actions: intend('cancel') },
       },
     },
     cancelling: {
-      // The session is given up. What the host asks from here on changes nothing.
+      // The session is given up. What the host asks from here on changes nothing, a close included: the service is still told.
       initial: 'draining',
       states: {
         draining: {
@@ -169,6 +179,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         { guard: { type: 'isStatus', params: { status: 'confirmed' } }, target: 'confirmed' },
         { guard: { type: 'isStatus', params: { status: 'partial' } }, target: 'partial' },
         { guard: { type: 'isStatus', params: { status: 'cancelled' } }, target: 'cancelled' },
+        { guard: { type: 'isStatus', params: { status: 'closed' } }, target: 'closed' },
         { target: 'failed' },
       ],
     },
@@ -178,6 +189,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     partial: { type: 'final' },
     // Given up as the host asked.
     cancelled: { type: 'final' },
+    // Let go with its Uplink: whatever it was, it still is, and a later life goes on from the journal.
+    closed: { type: 'final' },
     // The service has accepted no file, as far as is known.
     failed: { type: 'final' },
   },

@@ -1,12 +1,17 @@
 // Gathers what an upload tells into a view; files that did not change stay the objects that they were.
 
-import type { FinalStatus } from '../core/journal/journal.ts'
-import type { Upload, UploadEvents, UploadFileStatus, UploadProgress } from '../flows/upload.ts'
+import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadReport } from '../flows/upload.ts'
 import type { UploadView } from './upload-view.ts'
 
 const MOST_WARNINGS = 20
 
-const FINAL: ReadonlySet<string> = new Set<FinalStatus>(['confirmed', 'partial', 'cancelled', 'failed'])
+const FINAL: ReadonlySet<string> = new Set<UploadReport['status']>([
+  'confirmed',
+  'partial',
+  'cancelled',
+  'failed',
+  'closed',
+])
 
 /** Gathers what an upload tells; returns what ends that. */
 export function follow(

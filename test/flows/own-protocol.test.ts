@@ -58,6 +58,20 @@ describe.each(['create', 'register', 'confirm'] as const)('a %s of the host’s 
     expect(clock.pending).toBe(0)
   })
 
+  it('does not hold up a close for ever, and is as open to a later life as after a kill', async () => {
+    const { upload, uplink, settled, clock } = await waitingFor(call)
+    const beganAtMs = clock.monotonicNow()
+    const ended = endOf(upload)
+    await settled(uplink.close())
+
+    expect((await ended).error).toMatchObject({
+      ...{ code: 'ERR_UPLOAD_CLOSED', report: { hasPossibleOrphan: call === 'create' } },
+    })
+    expect(clock.monotonicNow() - beganAtMs).toBeLessThanOrEqual(90_000)
+    expect(clock.pending).toBe(0)
+    expect((await uplink.sessions()).map(({ status }) => status)).toEqual(['open'])
+  })
+
   it('does not hold up a pause for ever, and is called again when the upload goes on', async () => {
     const { upload, settled, clock } = await waitingFor(call)
     const paused = reached(upload, 'paused')

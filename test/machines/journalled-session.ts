@@ -4,10 +4,10 @@ import { createActor, fromPromise } from 'xstate'
 
 import type { ErrorSummary } from '../../src/core/errors.ts'
 import { type FoldedJournal, foldJournal } from '../../src/core/journal/fold-journal.ts'
-import type { FinalStatus, JournalRecord } from '../../src/core/journal/journal.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import { countSettled } from '../../src/core/journal/ledger.ts'
 import type { TransferResult } from '../../src/machines/rejection.ts'
-import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
+import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
 import type { Answer } from './session-events.ts'
@@ -78,9 +78,9 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
       append({ at, type: 'session.cancelled', ...output })
       return output
     }),
-    settling: fromPromise<unknown, { status: FinalStatus; error: ErrorSummary | null }>(async ({ input }) => {
+    settling: fromPromise<unknown, { status: EndStatus; error: ErrorSummary | null }>(async ({ input: { status } }) => {
       await ask('settling')
-      append({ at, type: 'session.settled', status: input.status })
+      if (status !== 'closed') append({ at, type: 'session.settled', status })
     }),
   }
   // The whole fold is a machine input: what else it holds is not looked at.

@@ -34,6 +34,7 @@ export const requests: readonly UploadSessionEvent[] = [
   { type: 'upload.pause' },
   { type: 'upload.resume' },
   { type: 'upload.cancel' },
+  { type: 'upload.close' },
   { type: 'host.unreachable', isTried: false },
   { type: 'host.reachable' },
 ]

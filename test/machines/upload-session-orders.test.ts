@@ -3,17 +3,23 @@ import { expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
 import type { ErrorSummary } from '../../src/core/errors.ts'
-import type { FinalStatus } from '../../src/core/journal/journal.ts'
-import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
+import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
 import { stateName } from './state-name.ts'
 
-const requests = ['upload.pause', 'upload.resume', 'upload.cancel', 'host.reachable', 'host.unreachable'] as const
+const requests = [
+  'upload.pause',
+  'upload.resume',
+  'upload.close',
+  'upload.cancel',
+  'host.reachable',
+  'host.unreachable',
+] as const
 const works = ['create', 'fail', 'finish', 'attempts end', 'tell', 'settle'] as const
 type Command = (typeof requests)[number] | (typeof works)[number]
 
-type SettlingInput = { status: FinalStatus; error: ErrorSummary | null }
+type SettlingInput = { status: EndStatus; error: ErrorSummary | null }
 
 const isRequest = (command: Command): command is (typeof requests)[number] =>
   (requests as readonly string[]).includes(command)
@@ -91,20 +97,21 @@ function startWorld() {
   return { actor, overlaps, run }
 }
 
-const isOpen = (state: string) => !['confirmed', 'partial', 'cancelled', 'failed', 'settling'].includes(state)
+const isOpen = (state: string) => !['confirmed', 'partial', 'cancelled', 'failed', 'closed', 'settling'].includes(state)
 
-it('in any order of requests and work: one transfer at a time, a cancel holds, and every session can end', async () => {
+it('in any order of requests and work: one transfer at a time, a cancel holds, a close is undone by a cancel alone, and every session can end', async () => {
   const burst = fc.array(fc.constantFrom<Command>(...requests, ...works), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(fc.array(burst, { maxLength: 14 }), async (bursts) => {
       const world = startWorld()
       const state = () => stateName(world.actor.getSnapshot().value)
-      let isCancelAsked = false
+      let [isCancelAsked, isCloseAsked] = [false, false]
 
       // The commands of a burst come in one tick: no promise is heard between them.
       for (const commands of bursts) {
         for (const command of commands) {
           if (command === 'upload.cancel' && isOpen(state())) isCancelAsked = true
+          if (command === 'upload.close' && isOpen(state()) && !isCancelAsked) isCloseAsked = true
           world.run(command)
         }
         await settled()
@@ -126,6 +133,7 @@ it('in any order of requests and work: one transfer at a time, a cancel holds, a
       expect(world.overlaps).toEqual([])
       expect(world.actor.getSnapshot().status).toBe('done')
       if (isCancelAsked) expect(state()).toBe('cancelled')
+      else if (isCloseAsked) expect(state()).toBe('closed')
       else expect(['confirmed', 'failed']).toContain(state())
     }),
   )

@@ -46,14 +46,16 @@ const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   creating: {
     'upload.pause': 'creating | pausing',
     'upload.resume': 'creating',
+    'upload.close': 'creating | pausing',
     'upload.cancel': 'cancelling.draining | creating',
     'host.unreachable': 'cancelling.draining | creating | pausing',
     'host.reachable': 'creating',
-    'created s-1': 'cancelling.draining | paused | uploading',
+    'created s-1': 'cancelling.draining | paused | settling | uploading',
     'create refused': 'settling',
   },
   uploading: {
     'upload.pause': 'pausing',
+    'upload.close': 'pausing',
     'upload.cancel': 'cancelling.draining',
     'host.unreachable': 'uploading',
     'host.reachable': 'uploading',
@@ -62,12 +64,14 @@ const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   pausing: {
     'upload.pause': 'pausing',
     'upload.resume': 'pausing',
+    'upload.close': 'pausing',
     'upload.cancel': 'cancelling.draining',
-    'drained to pause': 'creating | paused | uploading',
+    'drained to pause': 'creating | paused | settling | uploading',
     'pause drain broke': 'settling',
   },
   paused: {
     'upload.resume': 'creating | uploading',
+    'upload.close': 'settling',
     'upload.cancel': 'cancelling.draining',
   },
   'cancelling.draining': {
@@ -80,12 +84,12 @@ const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'telling broke': 'settling',
   },
   settling: {
-    settled: 'cancelled | confirmed | failed | partial',
-    'settling broke': 'cancelled | confirmed | failed | partial',
+    settled: 'cancelled | closed | confirmed | failed | partial',
+    'settling broke': 'cancelled | closed | confirmed | failed | partial',
   },
 }
 
-const finals = ['cancelled', 'confirmed', 'failed', 'partial']
+const finals = ['cancelled', 'closed', 'confirmed', 'failed', 'partial']
 
 describe('every reachable transition of an upload session', () => {
   it('is in the table, and the table has no other', () => {
@@ -106,7 +110,7 @@ describe('every reachable transition of an upload session', () => {
     expect(joined).toEqual(expected)
   })
 
-  it('leads from the ten places into twelve states and no other', () => {
+  it('leads from the ten places into thirteen states and no other', () => {
     expect([...new Set(steps.map(({ state }) => stateName(state.value)))].sort()).toEqual(
       [...Object.keys(expected), ...finals].sort(),
     )
@@ -123,6 +127,16 @@ describe('every reachable transition of an upload session', () => {
     expect(cancelled.length).toBeGreaterThan(0)
     expect(cancelled.filter(({ nextState }) => nextState.context.intent !== 'cancel')).toEqual([])
     expect(cancelling.filter(({ nextState }) => nextState.context.intent !== 'cancel')).toEqual([])
+  })
+
+  it('never takes a close back but for a cancel', () => {
+    const closing = steps.filter(({ state }) => state.context.intent === 'close')
+
+    expect(closing.length).toBeGreaterThan(0)
+    for (const { event, nextState } of closing)
+      expect(nextState.context.intent).toBe(
+        event.type === 'upload.cancel' && nextState.context.status === null ? 'cancel' : 'close',
+      )
   })
 
   it('accepts nothing once it is over', () => {

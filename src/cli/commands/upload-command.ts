@@ -42,12 +42,11 @@ export async function runUploadCommand(
   }
   const upload = request.start(uplink)
   output.event('start', { flow: request.flow, key: upload.key, files: plan.files.length, bytes: plan.bytes })
-  const result = await followUpload(upload, { output, interruption: context.interruption }).result
+  const result = await followUpload(upload, { output, uplink, interruption: context.interruption }).result
   const stoppedBy = context.interruption.reason
   printResult(output, result)
   sayHowToGoOn(output, result, options, context.env)
   if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
   if (options.receipt !== undefined) await writeReceipt(options.receipt, kept.journal, upload.key, output)
-  if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
 }

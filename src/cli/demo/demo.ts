@@ -110,7 +110,7 @@ async function play(
     proxy: null,
   })
 
-  const running = { output, interruption }
+  const running = { output, interruption, uplink }
   const uploads: UploadResult[] = []
   for (const begin of [uploadCaptures, uploadVideos]) {
     if (isStopped()) return undefined

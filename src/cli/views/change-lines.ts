@@ -12,7 +12,14 @@ import { countOf, formatDuration, formatTime } from './wording.ts'
 const SAME_OUTAGE_MS = 1_000
 
 /** Of the end the result speaks, which is the next line. */
-const IS_ENDING: ReadonlySet<UploadState> = new Set(['settling', 'confirmed', 'partial', 'failed', 'cancelled'])
+const IS_ENDING: ReadonlySet<UploadState> = new Set([
+  'settling',
+  'confirmed',
+  'partial',
+  'failed',
+  'cancelled',
+  'closed',
+])
 
 /** What a person is told on the way. */
 export type Voice = Pick<Output, 'mode' | 'say' | 'complain'>
