@@ -7,12 +7,15 @@
 // its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
 // There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
 
-import type { UploadIntent } from './session-data.ts'
 import { beginContext, outputOf, setUpSession } from './session-setup.ts'
 import { known } from './setup.ts'
 
-/** What the host asks for, as an action. */
-const intend = (to: UploadIntent) => ({ type: 'intend', params: { to } }) as const
+/** What the host asks for, as actions. No function makes them: a call would keep the machine in pages that have none. */
+const run = { type: 'intend', params: { to: 'run' } } as const
+const pause = { type: 'intend', params: { to: 'pause' } } as const
+const close = { type: 'intend', params: { to: 'close' } } as const
+const cancel = { type: 'intend', params: { to: 'cancel' } } as const
+
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 
 /** The machine. What it needs is provided with `provide({ actors })`; `setUpSession` says what each actor promises. */
@@ -55,10 +58,10 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       always: { guard: 'isIdle', target: 'pausing' },
       exit: 'endWaiting',
       on: {
-        'upload.pause': { actions: intend('pause') },
-        'upload.resume': { actions: intend('run') },
-        'upload.close': { actions: intend('close') },
-        'upload.cancel': { actions: intend('cancel') },
+        'upload.pause': { actions: pause },
+        'upload.resume': { actions: run },
+        'upload.close': { actions: close },
+        'upload.cancel': { actions: cancel },
         'create.late': 'pausing',
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
         'host.reachable': { actions: 'endWaiting' },
@@ -84,9 +87,9 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
       exit: 'endWaiting',
       on: {
-        'upload.pause': { target: 'pausing', actions: intend('pause') },
-        'upload.close': { target: 'pausing', actions: intend('close') },
-        'upload.cancel': { target: 'cancelling', actions: intend('cancel') },
+        'upload.pause': { target: 'pausing', actions: pause },
+        'upload.close': { target: 'pausing', actions: close },
+        'upload.cancel': { target: 'cancelling', actions: cancel },
         // The transfer goes on by itself as soon as the host can be reached.
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
         'host.reachable': { actions: 'endWaiting' },
@@ -104,18 +107,18 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       on: {
-        'upload.pause': { actions: intend('pause') },
-        'upload.resume': { actions: intend('run') },
-        'upload.close': { actions: intend('close') },
-        'upload.cancel': { actions: intend('cancel') },
+        'upload.pause': { actions: pause },
+        'upload.resume': { actions: run },
+        'upload.close': { actions: close },
+        'upload.cancel': { actions: cancel },
       },
     },
     paused: {
       // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
       on: {
-        'upload.resume': { target: 'created', actions: intend('run') },
-        'upload.close': { target: 'created', actions: intend('close') },
-        'upload.cancel': { target: 'cancelling', actions: intend('cancel') },
+        'upload.resume': { target: 'created', actions: run },
+        'upload.close': { target: 'created', actions: close },
+        'upload.cancel': { target: 'cancelling', actions: cancel },
       },
     },
     cancelling: {

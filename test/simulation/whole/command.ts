@@ -15,7 +15,7 @@ if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(firstSeed)) {
   process.exit(2)
 }
 
-const totals = { files: 0, parts: 0, steps: 0, lives: 0, deaths: 0, faults: 0, sessions: 0, hours: 0 }
+const totals = { files: 0, parts: 0, steps: 0, lives: 0, deaths: 0, closes: 0, faults: 0, sessions: 0, hours: 0 }
 const ends = new Map<string, number>()
 const beganAt = process.cpuUsage()
 for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
@@ -25,6 +25,7 @@ for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
   totals.steps += outcome.stepCount
   totals.lives += outcome.lifeCount
   totals.deaths += outcome.deathCount
+  totals.closes += outcome.closeCount
   totals.faults += outcome.faultCount
   totals.sessions += outcome.sessionCount
   totals.hours += outcome.simulatedMs / 3_600_000
@@ -46,6 +47,6 @@ const mean = (sum: number): string => (sum / runs).toFixed(1)
 process.stdout.write(
   `${String(runs)} nights from seed ${String(firstSeed)}: every promise held. ${perSecond(runs)} a second of processor time, ${perSecond(totals.sessions)} sessions.\n` +
     `A mean of ${mean(totals.files)} files, ${mean(totals.parts)} parts, ${mean(totals.steps)} clock steps, ${mean(totals.lives)} lives, ` +
-    `${mean(totals.faults)} faults; ${String(totals.deaths)} deaths, ${String(totals.sessions)} sessions, ${totals.hours.toFixed(0)} simulated hours.\n` +
+    `${mean(totals.faults)} faults; ${String(totals.deaths)} deaths, ${String(totals.closes)} closes, ${String(totals.sessions)} sessions, ${totals.hours.toFixed(0)} simulated hours.\n` +
     `Ends: ${[...ends].map(([status, count]) => `${status} ${String(count)}`).join(', ')}.\n`,
 )

@@ -19,6 +19,8 @@ export interface Disk {
   journal(life: Life, plan: { readonly isPowerCut: boolean; readonly fullDiskAt: number | undefined }): Journal
   records(key: string): readonly JournalRecord[]
   keys(): readonly string[]
+  /** Whether the life that runs holds the session. */
+  isLeased(key: string): boolean
 }
 
 export interface DiskOptions {
@@ -36,6 +38,7 @@ interface Waiting {
 
 export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
   const sessions = new Map<string, Stored>()
+  let leases = new Set<string>()
   const told = new WeakSet<JournalRecord>()
   const tell = (key: string, records: readonly JournalRecord[]): void => {
     for (const record of records) {
@@ -107,7 +110,9 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
 
   return {
     journal(life, { isPowerCut, fullDiskAt }) {
-      const leases = new Set<string>()
+      // Those of a life that has died are no more than its process.
+      const own = new Set<string>()
+      leases = own
       life.onDeath(() => {
         if (!isPowerCut) return
         for (const stored of sessions.values()) {
@@ -118,9 +123,9 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
       return {
         open(key) {
           if (life.dies()) return never()
-          if (leases.has(key)) return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', `${key} is open already.`))
-          leases.add(key)
-          return Promise.resolve(openSession(key, life, fullDiskAt, () => leases.delete(key)))
+          if (own.has(key)) return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', `${key} is open already.`))
+          own.add(key)
+          return Promise.resolve(openSession(key, life, fullDiskAt, () => own.delete(key)))
         },
         read: (key) => (life.dies() ? never() : Promise.resolve(sessions.get(key)?.records ?? [])),
         list: () => (life.dies() ? never() : Promise.resolve([...sessions.keys()])),
@@ -131,6 +136,7 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
       }
     },
     records: (key) => sessions.get(key)?.records ?? [],
+    isLeased: (key) => leases.has(key),
     keys: () => [...sessions.keys()].filter((key) => sessions.get(key)!.records.length > 0),
   }
 }

@@ -57,7 +57,8 @@ export interface NightFile {
 export interface HostAction {
   /** Ms after the life began. */
   readonly atMs: number
-  readonly action: 'pause' | 'resume' | 'cancel'
+  /** `close`: of the Uplink; the life ends with it, and the next one goes on. */
+  readonly action: 'pause' | 'resume' | 'cancel' | 'close'
 }
 
 /** One process: it may die at a call of a port, and its host may change its mind. */
@@ -191,5 +192,6 @@ function drawActions({ between, chance }: Dice): HostAction[] {
     actions.push({ atMs, action: 'resume' })
   }
   if (chance(0.12)) actions.push({ atMs: between(0, 2_000), action: 'cancel' })
+  if (chance(0.2)) actions.push({ atMs: between(0, 4_000), action: 'close' })
   return actions
 }

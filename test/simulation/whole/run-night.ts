@@ -45,6 +45,8 @@ export interface NightOutcome {
   readonly partCount: number
   readonly lifeCount: number
   readonly deathCount: number
+  /** Lives that ended by a close of the Uplink before the upload was over. */
+  readonly closeCount: number
   readonly faultCount: number
   /** How often a timer fired. */
   readonly stepCount: number
@@ -77,6 +79,7 @@ async function liveThrough(world: World): Promise<NightOutcome> {
   let key: string | undefined
   let status: UploadReport['status'] | undefined
   let isOver = false
+  let closeCount = 0
   try {
     for (let index = 0; index < MOST_LIVES && !isOver && watch.violations.length === 0; index += 1) {
       const plan = night.troubledLives[index] ?? QUIET_LIFE
@@ -87,6 +90,7 @@ async function liveThrough(world: World): Promise<NightOutcome> {
       const lived = await oneLife(world, plan, key)
       key = lived.key ?? key
       status = lived.report?.status
+      if (status === 'closed') closeCount += 1
       isOver = lived.isOver
     }
     if (!isOver && watch.violations.length === 0) watch.violate('the last life was not the last')
@@ -98,6 +102,7 @@ async function liveThrough(world: World): Promise<NightOutcome> {
     ...{ log: world.log, flow: night.flow, fileCount: night.files.length, status },
     partCount: night.files.reduce((sum, { bytes }) => sum + partsOf(night, bytes.byteLength), 0),
     lifeCount: world.lives.length,
+    closeCount,
     deathCount: world.lives.filter((life) => life.isDead()).length,
     faultCount: trouble.count(),
     stepCount: world.lives.reduce((sum, life) => sum + life.stepCount(), 0),
@@ -179,7 +184,9 @@ async function oneLife(world: World, plan: LifePlan, key: string | undefined): P
   }
   if (report === undefined) return { key: newKey, report, isOver: false }
   await uplink.close()
-  checkEnd(world, life, handles, uplink)
+  // Nobody is left to be told anything: what goes out from here on is seen by the watch.
+  Object.assign(watch.host, { isCloseSettled: true })
+  checkEnd(world, life, handles, uplink, report)
   checkReport(world, report)
   return { key: newKey, report, isOver: isOver(world, report) }
 }
@@ -231,7 +238,7 @@ async function begin(
     key === undefined
       ? startUpload(uplink, night, sources)
       : await uplink.resume(key, { source: ({ fileIndex }) => sources[fileIndex]! })
-  host(world, life, plan, upload)
+  host(world, life, plan, uplink, upload)
   return upload.done().catch((error: unknown) => {
     if (error instanceof UploadFailedError) return error.report
     throw error
@@ -248,8 +255,8 @@ function startUpload(uplink: Uplink, night: Night, sources: ReturnType<typeof li
   return uplink.uploadVideos({ movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits, ...session })
 }
 
-/** The person in front of the upload: listens, pauses, resumes, cancels. */
-function host({ watch, note }: World, life: Life, plan: LifePlan, upload: Upload): void {
+/** The person in front of the upload: listens, pauses, resumes, cancels, closes. */
+function host({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: Uplink, upload: Upload): void {
   upload.on('progress', (shown) => {
     if (!life.isDead()) watch.progress(shown)
   })
@@ -271,6 +278,17 @@ function host({ watch, note }: World, life: Life, plan: LifePlan, upload: Upload
     note?.(`host: ${action} in ${upload.state}`)
     // The state that follows is told too late: a resume sends at once.
     watch.host.isPaused = false
+    if (action === 'close') {
+      watch.host.isCloseAsked = true
+      void uplink.close().then(() => {
+        note(() => 'close settled')
+        if (life.isDead()) return
+        watch.host.isCloseSettled = true
+        if (life.timerCount() > 0) watch.violate(`${String(life.timerCount())} timers are set after the close`)
+        if (disk.isLeased(upload.key)) watch.violate('the journal is still held after the close')
+      })
+      return
+    }
     if (action !== 'cancel') {
       upload[action]()
       return
@@ -288,7 +306,9 @@ function host({ watch, note }: World, life: Life, plan: LifePlan, upload: Upload
 }
 
 function isFinal(state: Upload['state']): boolean {
-  return state === 'confirmed' || state === 'partial' || state === 'failed' || state === 'cancelled'
+  return (
+    state === 'confirmed' || state === 'partial' || state === 'failed' || state === 'cancelled' || state === 'closed'
+  )
 }
 
 /** Lets time pass until the life has settled or died; a machine that sleeps does so in between. */
@@ -319,8 +339,9 @@ async function settle<T>({ clock, night, watch, lives }: World, life: Life, work
   return end
 }
 
-function checkEnd({ watch }: World, life: Life, handles: Handles, uplink: Uplink): void {
+function checkEnd({ watch, disk }: World, life: Life, handles: Handles, uplink: Uplink, { key }: UploadReport): void {
   if (watch.inFlight() > 0) watch.violate('attempts are in flight after the end')
+  if (disk.isLeased(key)) watch.violate('the journal is held after the end')
   if (uplink.stats().inFlight > 0) watch.violate('slots are taken after the end')
   if (life.timerCount() > 0) watch.violate(`${String(life.timerCount())} timers are set after the end`)
   if (handles.openCount > 0) watch.violate(`${String(handles.openCount)} files are open after the end`)
@@ -379,6 +400,10 @@ function isOver({ night, watch, trouble, files, farEnd }: World, report: UploadR
     if (!isTold && trouble.isCalm() && isForgotten && farEnd.isCancelled(sessionId)) return true
     if (!isTold && trouble.isCalm()) watch.violate('a reachable service could not be told of the cancel')
     return isTold
+  }
+  if (report.status === 'closed') {
+    if (!watch.host.isCloseAsked) watch.violate('closed, and nobody asked for it')
+    return false
   }
   if (!trouble.isCalm()) return false
   const isExcused = (file: FileReport, index: number): boolean =>

@@ -21,6 +21,8 @@ export interface Sent {
 export interface HostView {
   isPaused: boolean
   isCancelSettled: boolean
+  isCloseAsked: boolean
+  isCloseSettled: boolean
   /** The host asked for the cancel of the session. */
   isCancelAsked: boolean
 }
@@ -51,7 +53,10 @@ const ADDRESS_TAKEN_MS = 500
 
 export function createWatch(night: Night, farEnd: () => FarEnd, nowMs: () => number, log: Log): Watch {
   const violations: string[] = []
-  const host: HostView = { isPaused: false, isCancelSettled: false, isCancelAsked: false }
+  const host: HostView = {
+    ...{ isPaused: false, isCancelSettled: false, isCancelAsked: false },
+    ...{ isCloseAsked: false, isCloseSettled: false },
+  }
   const inFlight = new Map<string, Sent>()
   const addresses = new Map<string, { readonly list: readonly string[]; readonly sinceMs: number }>()
   const fileIds = new Map<unknown, number>()
@@ -126,11 +131,12 @@ export function createWatch(night: Night, farEnd: () => FarEnd, nowMs: () => num
     violate,
     beginLife() {
       inFlight.clear()
-      Object.assign(host, { isPaused: false, isCancelSettled: false })
+      Object.assign(host, { isPaused: false, isCancelSettled: false, isCloseAsked: false, isCloseSettled: false })
       confirmedBytes = 0
     },
     begin(sent) {
       if (host.isCancelSettled) violate(`${sent.method} ${sent.path} begins after the cancel has settled`)
+      if (host.isCloseSettled) violate(`${sent.method} ${sent.path} begins after the close has settled`)
       if (host.isPaused) violate(`${sent.method} ${sent.path} begins while the upload is paused`)
       if (sent.target === undefined) beginCall(sent)
       else beginPut(sent, sent.target)

@@ -11,13 +11,14 @@ const MOST_NIGHTS_FOR_A_MUTANT = 10_000
 
 describe('the client under simulated nights', { timeout: 240_000 }, () => {
   it('keeps every promise in 3,000 of them', async () => {
-    const totals = { parts: 0, deaths: 0, faults: 0, steps: 0, replaced: 0 }
+    const totals = { parts: 0, deaths: 0, closes: 0, faults: 0, steps: 0, replaced: 0 }
     const ends = new Set<string | undefined>()
     for (let seed = FIRST_SEED; seed < FIRST_SEED + NIGHTS; seed += 1) {
       const outcome = await runNight(seed)
       if (outcome.violations.length > 0) throw await brokenPromise(seed)
       totals.parts += outcome.partCount
       totals.deaths += outcome.deathCount
+      totals.closes += outcome.closeCount
       totals.faults += outcome.faultCount
       totals.steps += outcome.stepCount
       totals.replaced += Math.max(0, outcome.sessionCount - 1)
@@ -28,6 +29,7 @@ describe('the client under simulated nights', { timeout: 240_000 }, () => {
     expect(totals.parts / NIGHTS).toBeGreaterThan(10)
     expect(totals.steps / NIGHTS).toBeGreaterThan(50)
     expect(totals.deaths).toBeGreaterThan(NIGHTS / 10)
+    expect(totals.closes).toBeGreaterThan(NIGHTS / 50)
     expect(totals.faults).toBeGreaterThan(NIGHTS / 2)
     expect(totals.replaced).toBeGreaterThan(NIGHTS / 100)
     expect([...ends]).toEqual(expect.arrayContaining(['confirmed', 'partial', 'cancelled']))
