@@ -2,7 +2,8 @@
 // size it has reached, rounded up to half a kilobyte: a larger build fails, so that the bar only comes nearer. Whoever makes one
 // smaller lowers its figure here; docs/performance.md says what the rest is made of. What was paid on purpose, last, half a kilobyte in each: a
 // storage that answers 503 for minutes costs no file, a create waits for a service that is away, a host's own protocol that never ends holds
-// up neither pause nor cancel, a session that was left ends after its last part, and progress has a last word.
+// up neither pause nor cancel, a session that was left ends after its last part, and progress has a last word. After that 0.8 kB:
+// a close lets go of whatever runs, and an outage says whose it is.
 
 const pages = [
   {
@@ -17,11 +18,11 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 74,
+    reachedKb: 75,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 75 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 76 },
   // The face's 36 and 12 on top.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 89.5 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 90.5 },
   // React itself is the host's, and so is the Uplink that it is given.
   {
     name: 'hook for React',

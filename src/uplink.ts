@@ -129,7 +129,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   }
   const closeAll = async (): Promise<void> => {
     await running.close()
-    closing.abort(closedError('make another one.'))
+    closing.abort(closedError())
     await Promise.allSettled([...new Set([transport, storageTransport])].map((each) => each.close()))
   }
   let closed: Promise<void> | undefined

@@ -49,7 +49,7 @@ export interface UploaderTexts {
   readonly pausedAt: (done: Amount, all: Amount) => string
   readonly noNetwork: string
   /** The service gives no answer, or says that it cannot; `time` is when it is asked again, undefined while it is being asked. */
-  readonly noAnswer: (time: string | undefined) => string
+  readonly noAnswer: (time: string | undefined, who: 'service' | 'storage') => string
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
   readonly notDone: (files: Amount) => string
@@ -135,7 +135,8 @@ export const englishTexts: UploaderTexts = {
   progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
-  noAnswer: (time) => `The service does not answer. It is asked again ${time ? `at ${time}` : 'now'}.`,
+  noAnswer: (time, who) =>
+    `The ${who} ${who === 'storage' ? 'takes nothing now' : 'does not answer'}. It is asked again ${time ? `at ${time}` : 'now'}.`,
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,

@@ -19,6 +19,7 @@ import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
 import { closedError, type Running } from './running.ts'
 import type { Outage } from './upload.ts'
+import { asOutage } from './waits.ts'
 
 export interface AnalysisOptions extends PollingOptions {
   /** Reads the id of an analysis from its record. Assumption, its name is not shown; default: `id`, then `requested_analysis_id`. */
@@ -130,7 +131,7 @@ function startAnalysis(
   const callingUntil = (signal: AbortSignal) => ({
     signal,
     onWaiting(wait?: HostWait | null) {
-      if (wait) emitter.emit('waiting', wait)
+      if (wait) emitter.emit('waiting', asOutage(wait))
     },
   })
   const tellStatus = (serviceStatus: string): void => {
@@ -201,8 +202,8 @@ function letGoError(report: AnalysisReport, name: string): AnalysisFailedError {
   const { analysisId } = report
   const error = closedError(
     analysisId === undefined
-      ? `look for an analysis named ${name} before it is asked for again.`
-      : `watchAnalysis('${analysisId}') of another one goes on waiting; a draft has yet to be submitted.`,
+      ? `look for ${name} before it is asked for again.`
+      : `watchAnalysis('${analysisId}') of another one goes on.`,
   )
   return new AnalysisFailedError(Object.assign(report, { error: summarize(error) }))
 }

@@ -18,7 +18,7 @@ export function createRunning(): Running {
   let isClosed = false
   return {
     refuseIfClosed() {
-      if (isClosed) throw closedError('make another one.')
+      if (isClosed) throw closedError()
     },
     add(ended, letGo = () => undefined) {
       const leave = (): void => void running.delete(ended)
@@ -37,6 +37,6 @@ export function createRunning(): Running {
 }
 
 /** `advice`: how to go on. */
-export function closedError(advice: string): UploadError {
+export function closedError(advice = 'make another one.'): UploadError {
   return new UploadError('ERR_UPLOAD_CLOSED', `The Uplink was closed: ${advice}`)
 }

@@ -171,9 +171,8 @@ function receiptsOf(file: LedgerFile) {
 }
 
 /** All of them where a confirmation is refused in a second life: then the storage has not what it answered for. */
-function doubtfulParts({ parts, earlierCode }: LedgerFile): number[] {
-  const isRefused = earlierCode === 'ERR_UPLOAD_CONFIRM_REFUSED'
-  return parts.filter((part) => isRefused || part.isDoubtful).map((part) => part.partNumber)
+function doubtfulParts({ parts, wasConfirmRefused }: LedgerFile): number[] {
+  return parts.filter((part) => wasConfirmRefused || part.isDoubtful).map((part) => part.partNumber)
 }
 
 /** The service refused the names or answered without them; not us, and not for want of an answer. */

@@ -141,7 +141,7 @@ export function createTelling(options: {
       const message =
         sessionId === undefined
           ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
-          : `The service could not be told that session ${sessionId} is not used. A resume tells it again.`
+          : `The service could not be told that session ${String(sessionId).slice(0, SHOWN_ID)} is not used. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {
@@ -176,6 +176,9 @@ function earliestDeadline(files: readonly LedgerFile[]): number {
 function unitsOf({ plan: { fileIndex }, parts }: LedgerFile): Unit[] {
   return parts.map(({ partNumber, start, end }) => ({ fileIndex, partNumber, start, end }))
 }
+
+/** So much of the id of a session is shown: a UUID, and little of one that names every file and its upload in a store. */
+const SHOWN_ID = 36
 
 const NOTHING = { sentBytes: 0, confirmedBytes: 0, totalBytes: 0, bytesPerSecond: 0, remainingMs: undefined }
 

@@ -173,11 +173,8 @@ function failureOf(report: UploadReport, cause: unknown): UploadFailedError {
     return new UploadFailedError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.', report)
   }
   if (report.status === 'closed') {
-    const { code, message } = closedError(
-      report.files.length === 0
-        ? 'nothing was begun. Upload the files with another one.'
-        : `resume('${report.key}') of another one goes on with this upload.`,
-    )
+    const advice = report.files.length === 0 ? 'nothing was begun.' : `resume('${report.key}') of another one goes on.`
+    const { code, message } = closedError(advice)
     return new UploadFailedError(code, message, report)
   }
   const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error

@@ -5,13 +5,23 @@ import type { Clock, HostWait } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 
 /**
- * Somebody is out of reach since then, or answers only that it cannot. Wall times, ms since 1970. With `host` it is the service, and
- * the rest says which call waits and why; without it is the storage, with a `reason` where it answers.
+ * Somebody is out of reach since then, or answers only that it cannot. Wall times, ms since 1970. `operation`: the call that waits;
+ * absent where parts wait for the storage, whose `reason` is absent where it gives no answer.
  */
-export type Outage = Partial<Omit<HostWait, 'sinceMs' | 'untilMs'>> & {
+export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'isDoubtful'>> & {
+  readonly who: 'service' | 'storage'
+  /** `host:port`. */
+  readonly host: string
   readonly sinceMs: number
   /** When it is tried again. Undefined while it is: that may take as long as `callTimeoutMs`, or as a part. */
   readonly untilMs: number | undefined
+  /** When it is given up; undefined where answers are counted instead, such as 500. */
+  readonly giveUpAtMs: number | undefined
+}
+
+/** A call waits for the service unless it says that it is the storage. */
+export function asOutage(wait: Omit<Outage, 'who'> & Pick<HostWait, 'who'>): Outage {
+  return Object.assign({ who: 'service' } as const, wait)
 }
 
 /**
@@ -34,7 +44,7 @@ export function createWaits(options: {
     clock.clearTimeout(stillness)
     const ofStorage = waits.get(undefined)
     // Of calls the first alone, so that many that wait together are no more news than one.
-    const ofCall = [...waits.values()].find(({ host }) => host)
+    const ofCall = [...waits].find(([call]) => call)?.[1]
     let outage = (lastCall ? ofCall : ofStorage) ?? ofStorage ?? ofCall
     // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
     // byte nothing tells but that none follows.
@@ -57,7 +67,7 @@ export function createWaits(options: {
     if (event.type === 'unreachable') {
       // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
       const { type, call, ...outage } = event
-      waits.set(call, outage)
+      waits.set(call, asOutage(outage))
       lastCall = call
     }
     look()

@@ -64,7 +64,9 @@ export const setUpSession = () =>
       concludeTransfer: assign((_, { confirmedCount, failedCount }: TransferResult) => ({
         status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed',
       })),
-      concludeFailure: assign((_, params: { reason: unknown }) => {
+      concludeFailure: assign(({ context }, params: { reason: unknown }) => {
+        // What fails while it is let go may have failed by that, and is found again by whoever goes on.
+        if (context.intent === 'close') return { status: 'closed' as const }
         const { error, outcome } = readRejection(params.reason)
         return { error, status: statusCutShort(outcome?.confirmedCount ?? 0) }
       }),

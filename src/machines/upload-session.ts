@@ -51,7 +51,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
               { type: 'concludeCancel', params: { isServiceTold: false } },
             ],
           },
-          { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
           { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
       },

@@ -60,7 +60,12 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   }
   const ended = await persist(
     { clock, random, retries: tries - 1, giveUpAfterMs },
-    { operation, leavesOrphans: operation === 'create', signal, onWaiting },
+    {
+      operation,
+      leavesOrphans: operation === 'create',
+      signal,
+      onWaiting: (wait) => onWaiting?.(wait && { ...wait, who: 'storage' }),
+    },
     tryOnce,
   )
   if ('result' in ended) return { ...ended.result, isDoubtful: asked.isDoubtful }

@@ -12,7 +12,7 @@ export interface UploadView {
   /** In the order given; empty until the sources have been looked at. */
   readonly files: readonly UploadFileStatus[]
   /**
-   * Present while the storage, or with a `host` the service, holds the upload up, until when it is asked again; wall times, ms
+   * Present while the storage or the service, as `who` says, holds the upload up: until when it is asked again; wall times, ms
    * since 1970.
    */
   readonly waiting: UploadEvents['waiting'] | undefined

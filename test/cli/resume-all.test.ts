@@ -110,8 +110,8 @@ it('tells a person which session waits, stops all with one word, and gives every
   expect(stdout.match(/^Stopping: /gm)).toHaveLength(1)
   expect(stdout.match(/^interrupted: (?:video-dead-[12]: 0 of 1 file|1 of 3 sessions) /gm)).toHaveLength(3)
   // Of several sessions that go on at a time each line says whose it is.
-  expect(stdout).toMatch(/^video-dead-1: waiting: the storage is out of reach/m)
-  expect(stdout).toMatch(/^video-dead-2: waiting: the storage is out of reach/m)
+  expect(stdout).toMatch(/^video-dead-1: waiting: the storage [\w.:]+ is out of reach/m)
+  expect(stdout).toMatch(/^video-dead-2: waiting: the storage [\w.:]+ is out of reach/m)
   expect(stdout).toMatch(new RegExp(`^${capture}: confirmed take\\.action`, 'm'))
   for (const key of ['video-dead-1', 'video-dead-2']) expect(stderr).toContain(`To finish: mocap-uplink resume ${key} `)
   expect(again.code).toBe(0)

@@ -14,6 +14,8 @@ import type { Uplink } from '../../src/uplink.ts'
 
 const MOST = 64
 
+const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: 43_200_000 } as const
+
 /** An Uplink whose sessions all wait for a host that is out of reach, until they are ended. */
 function waitingUplink() {
   const ends = new Map<string, () => void>()
@@ -23,7 +25,7 @@ function waitingUplink() {
     })
     const report = { flow: 'video', status: 'confirmed', key, bytes: 0, durationMs: 0, files: [] } as const
     const done = new Promise<UploadReport>((settle) => ends.set(key, () => settle(report as unknown as UploadReport)))
-    setImmediate(() => emitter.emit('waiting', { sinceMs: 0, untilMs: undefined }))
+    setImmediate(() => emitter.emit('waiting', { ...STORAGE, sinceMs: 0, untilMs: undefined }))
     const progress = () => ({ confirmedBytes: 0, totalBytes: 1, filesTotal: 1 })
     const upload = { key, flow: 'video', state: 'waiting', on: emitter.on, files: () => [], progress, done: () => done }
     return Promise.resolve(upload as unknown as Upload)

@@ -75,18 +75,20 @@ describe('the live view', () => {
   })
 
   it('says how long there has been no connection, when it is tried again, and how often parts were repeated', () => {
-    const outage = { forMs: 74_000, nextTryInMs: 12_000 }
+    const outage = { host: 'store.example:443', forMs: 74_000, nextTryInMs: 12_000 }
     const now = { ...outage, nextTryInMs: -1 }
     const waiting = { state: 'waiting', files: [] } as const
 
-    expect(progressLines(picture({ ...waiting, outage, retries: 1, columns: 120 }))).toEqual([
-      'no connection for 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · 1 retry · 12 MiB of 30 MiB sent',
+    expect(progressLines(picture({ ...waiting, outage, retries: 1, columns: 160 }))).toEqual([
+      'waiting for store.example:443 (no connection) for 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · 1 retry · 12 MiB of 30 MiB sent',
     ])
-    expect(progressLines(picture({ ...waiting, outage: now }))[0]).toMatch(/^no connection for 1:14, trying now · 30 %/)
-    const busy = picture({ ...waiting, outage: { ...now, reason: 'it answers 503' } })
-    expect(progressLines(busy)[0]).toMatch(/^waiting for the storage \(it answers 503\) for 1:14, trying now/)
+    expect(progressLines(picture({ ...waiting, outage: now, columns: 120 }))[0]).toMatch(
+      /^waiting for store\.example:443 \(no connection\) for 1:14, trying now · 30 %/,
+    )
+    const busy = picture({ ...waiting, outage: { ...now, reason: 'it answers 503' }, columns: 120 })
+    expect(progressLines(busy)[0]).toMatch(/^waiting for store\.example:443 \(it answers 503\) for 1:14, trying now/)
     const service = { ...outage, host: 'service.example:443', reason: 'it answers 503' }
-    expect(progressLines(picture({ ...waiting, outage: service }))[0]).toMatch(
+    expect(progressLines(picture({ ...waiting, outage: service, columns: 120 }))[0]).toMatch(
       /^waiting for service\.example:443 \(it answers 503\) for 1:14, next try in 0:12/,
     )
     expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 2 MiB\/s/)

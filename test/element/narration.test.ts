@@ -9,8 +9,14 @@ import { englishTexts } from '../../src/element/texts.ts'
 import { createWords } from '../../src/element/words.ts'
 import type { Outage, UploadState } from '../../src/flows/upload.ts'
 
-const WAIT = { sinceMs: 0, untilMs: Date.UTC(2026, 10, 20, 20, 5, 30) }
-const OF_SERVICE = { ...WAIT, host: 'service.example:443', reason: 'no answer in time' }
+const WAIT = {
+  who: 'storage',
+  host: 'store.example:443',
+  sinceMs: 0,
+  untilMs: Date.UTC(2026, 10, 20, 20, 5, 30),
+  giveUpAtMs: Date.UTC(2026, 10, 20, 21),
+} as const
+const OF_SERVICE = { ...WAIT, who: 'service', host: 'service.example:443', reason: 'no answer in time' } as const
 
 afterEach(() => void vi.unstubAllGlobals())
 
@@ -56,9 +62,8 @@ it('says that it is the service that does not answer, and when it is asked again
 })
 
 it('does not say of a storage that answers, and takes nothing, that there is no connection', () => {
-  const { sinceMs, untilMs } = OF_SERVICE
-  expect(narrated(['waiting'], { sinceMs, untilMs, reason: 'it answers 503' })).toEqual([
-    expect.stringMatching(/^The service does not answer\. It is asked again at /),
+  expect(narrated(['waiting'], { ...WAIT, reason: 'it answers 503' })).toEqual([
+    expect.stringMatching(/^The storage takes nothing now\. It is asked again at /),
   ])
 })
 

@@ -178,7 +178,7 @@ it('a service that asks for a pause is given it, and the upload says so', async 
   expect(states).toEqual(['waiting', 'creating', 'uploading', 'settling', 'confirmed'])
   const beganMs = Date.UTC(2026, 10, 20, 20)
   const wait = {
-    ...{ host: 'service.example:443', operation: 'videoUploads.create', reason: 'it answers 503' },
+    ...{ who: 'service', host: 'service.example:443', operation: 'videoUploads.create', reason: 'it answers 503' },
     ...{ giveUpAtMs: beganMs + 60 * MINUTE_MS, isDoubtful: false, sinceMs: beganMs },
   }
   expect(waits).toEqual([
@@ -580,7 +580,7 @@ describe('several that are waited for', () => {
     while (rig.clock.monotonicNow() < 600_000) await rig.clock.step()
 
     expect(states).toEqual([])
-    expect(new Set(waits.map(({ host }) => host))).toEqual(new Set([undefined, 'service.example:443']))
+    expect(new Set(waits.map(({ host }) => host))).toEqual(new Set(['store.example:443', 'service.example:443']))
     line.isDown = false
     expect((await rig.settled(ended)).report).toMatchObject({ status: 'confirmed' })
   })

@@ -28,6 +28,8 @@ async function started() {
   return { ...rig, upload }
 }
 
+const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: 3_600_000 } as const
+
 describe('a store', () => {
   it('is idle, and its view keeps its identity', () => {
     const { store } = storeByHand()
@@ -75,7 +77,7 @@ describe('a store', () => {
   it('says since when the storage is out of reach, until it is reached', async () => {
     const { store, draw, upload } = await started()
     upload.emit('state', { state: 'waiting' })
-    upload.emit('waiting', { sinceMs: 1, untilMs: 2 })
+    upload.emit('waiting', { ...STORAGE, sinceMs: 1, untilMs: 2 })
     draw()
     expect(store.view()).toMatchObject({ state: 'waiting', waiting: { sinceMs: 1, untilMs: 2 } })
 

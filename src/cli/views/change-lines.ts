@@ -79,20 +79,18 @@ export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): vo
 
 /** Says of each outage once that somebody is waited for, who, why and until when. */
 export function outageTeller(say: (text: string) => void): (outage: Outage) => void {
-  const toldSinceMs = new Map<string | undefined, number>()
+  const toldSinceMs = new Map<string, number>()
   return (outage) => {
-    const { host, reason, sinceMs } = outage
+    const { who, host, reason, sinceMs } = outage
     // The same outage is told again at every try; a night of them would bury what else was said.
     if (Math.abs(sinceMs - (toldSinceMs.get(host) ?? -Infinity)) < SAME_OUTAGE_MS) return
     toldSinceMs.set(host, sinceMs)
-    const who = host === undefined ? 'the storage' : `the service ${host}`
     const why = reason === undefined ? '' : ` (${reason})`
-    say(`waiting: ${who} is out of reach since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
+    say(`waiting: the ${who} ${host} is out of reach since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
   }
 }
 
-function howLong({ host, untilMs, giveUpAtMs }: Outage): string {
-  if (host === undefined) return 'it is tried again by itself for as long as --give-up-after says'
+function howLong({ untilMs, giveUpAtMs }: Outage): string {
   const next = `it is tried again by itself${untilMs === undefined ? '' : `, next at ${localTime(untilMs)}`}`
   return giveUpAtMs === undefined ? next : `${next}, and given up at ${localTime(giveUpAtMs)}`
 }

@@ -14,10 +14,10 @@ export interface Watching {
   show?(): void
 }
 
-/** `host` and `reason` are those of a service; of a storage there are none. */
-export function outageFields({ sinceMs, untilMs, giveUpAtMs, host, reason }: Outage) {
+/** `who` is `service` or `storage`; a storage that gives no answer has no `reason`. */
+export function outageFields({ who, host, reason, sinceMs, untilMs, giveUpAtMs }: Outage) {
   const at = (wallMs: number | undefined) => (wallMs === undefined ? undefined : new Date(wallMs).toISOString())
-  return { since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), host, reason }) }
+  return { who, host, since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), reason }) }
 }
 
 /** Tells the upload's events in JSON, each with the key of the upload: several may go on at a time. `nowMs` is monotonic. */

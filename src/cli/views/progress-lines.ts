@@ -14,7 +14,7 @@ export interface ProgressPicture {
   readonly rows: number
   /** Attempts that were repeated so far. */
   readonly retries?: number
-  /** How long the storage, or the service at `host`, has been out of reach, and when it is tried again, ms from now. */
+  /** How long `host` has been out of reach, and when it is tried again, ms from now. */
   readonly outage?: Pick<Outage, 'host' | 'reason'> & { readonly forMs: number; readonly nextTryInMs: number }
 }
 
@@ -80,6 +80,5 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
 function waitingWords({ forMs, nextTryInMs, host, reason }: NonNullable<ProgressPicture['outage']>): string {
   const next = nextTryInMs > 0 ? `, next try in ${formatTime(nextTryInMs)}` : ', trying now'
   const why = reason ?? 'no connection'
-  const who = host === undefined && reason === undefined ? why : `waiting for ${host ?? 'the storage'} (${why})`
-  return `${who} for ${formatTime(forMs)}${next}`
+  return `waiting for ${host} (${why}) for ${formatTime(forMs)}${next}`
 }

@@ -2,6 +2,7 @@
 
 import type { CallOptions } from '../../client/operations.ts'
 import type { Interruption } from '../signals.ts'
+import { asOutage } from '../../flows/waits.ts'
 import { outageTeller } from './change-lines.ts'
 import { outageFields } from './json-lines.ts'
 import type { Output } from './output.ts'
@@ -12,8 +13,9 @@ export function waitingCall(output: Output, { signal }: Interruption): CallOptio
   const say = outageTeller((text) => (isForPerson ? output.complain(text) : undefined))
   return {
     signal,
-    onWaiting(outage) {
-      if (!outage) return
+    onWaiting(wait) {
+      if (!wait) return
+      const outage = asOutage(wait)
       output.event('waiting', outageFields(outage))
       say(outage)
     },

@@ -1,7 +1,7 @@
 // How a ledger changes: by journal records and in no other way, so that the live ledger and one folded from a journal are the
 // same thing.
 
-import { invariant } from '../errors.ts'
+import { invariant, type UploadErrorCode } from '../errors.ts'
 import type { JournalRecord } from './journal.ts'
 import { fileAt, isReceived, partAt, type FileState, type Ledger, type LedgerFile } from './ledger.ts'
 import type { AddressedFile, Receipt } from '../ports.ts'
@@ -73,7 +73,7 @@ function takeAddresses(ledger: Ledger, addressed: AddressedFile, atMs: number): 
   invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
   file.addresses = addressed.addresses
   file.addressedAtMs = atMs
-  file.earlierCode = undefined
+  noteEarlier(file, undefined)
   file.serverFileId = addressed.serverFileId
   if (file.state === 'planned') file.state = 'ready'
   return file
@@ -107,8 +107,13 @@ function enter(ledger: Ledger, file: LedgerFile, state: FileState): void {
   if (state === 'failed') ledger.failedCount += 1
 }
 
+function noteEarlier(file: LedgerFile, code: UploadErrorCode | undefined): void {
+  file.wereAddressesRefused = code === 'ERR_UPLOAD_ADDRESS_REFUSED'
+  file.wasConfirmRefused = code === 'ERR_UPLOAD_CONFIRM_REFUSED'
+}
+
 function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
-  file.earlierCode = file.error?.code
+  noteEarlier(file, file.error?.code)
   file.error = undefined
   if (file.addresses.length === 0) enter(ledger, file, 'planned')
   else enter(ledger, file, file.receivedCount === file.parts.length ? 'received' : 'ready')
@@ -131,7 +136,7 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
 
 /** Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
-  file.earlierCode = undefined
+  noteEarlier(file, undefined)
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)
     if (isReceived(part)) file.receivedCount -= 1

@@ -2,7 +2,7 @@
 // life. It changes only by journal records: see apply-record.
 
 import { partRange } from '../plan.ts'
-import { invariant, type ErrorSummary, type UploadErrorCode } from '../errors.ts'
+import { invariant, type ErrorSummary } from '../errors.ts'
 import type { PlannedFile, Receipt } from '../ports.ts'
 
 /**
@@ -36,8 +36,10 @@ export interface LedgerFile {
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
-  /** What it failed with in an earlier life, until it gets new addresses or is sent again. */
-  earlierCode: UploadErrorCode | undefined
+  /** In an earlier life the storage refused its addresses: without a doubt they are dead. Until there are new ones, or it is sent again. */
+  wereAddressesRefused: boolean
+  /** In an earlier life its confirmation was refused: no receipt is believed. Until then, too. */
+  wasConfirmRefused: boolean
   /** SHA-256 of the whole file, where it was read again for that. */
   sha256: string | undefined
 }
@@ -99,7 +101,8 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     parts,
     receivedCount: 0,
     error: undefined,
-    earlierCode: undefined,
+    wereAddressesRefused: false,
+    wasConfirmRefused: false,
     sha256: undefined,
   }
 }

@@ -100,6 +100,8 @@ export interface RegisterOptions {
 
 /** A call that has no answer yet and is repeated. Wall times, ms since 1970. */
 export interface HostWait {
+  /** Which of the two far ends it is. Default: the service. */
+  readonly who?: 'service' | 'storage'
   /** `host:port`. */
   readonly host: string
   readonly operation: string

@@ -70,13 +70,13 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     return undefined
   }
   /** Tells the host's watch of an attempt's end. Returns how much of a try of its part it uses up: nothing during an outage. */
-  const tellHost = (result: AttemptResult): number => {
+  const tellHost = ({ address: { url } }: AttemptStart, result: AttemptResult): number => {
     let tries = 1
     if (result.kind === 'missing' && !result.error.isUnreadable) {
-      host.failed(result.error)
+      host.failed(result.error, url)
       if (result.error.phase === 'connect') tries = 0
     } else if (result.kind === 'refused' && result.verdict.kind === 'retry' && isAway(result.verdict)) {
-      host.refused(result.verdict.error, result.verdict.retryAfterMs)
+      host.refused(result.verdict.error, url, result.verdict.retryAfterMs)
       tries = AWAY_TRY
     } else {
       if ('receipt' in result || 'verdict' in result || result.kind === 'missing') host.answered()
@@ -180,7 +180,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   return {
     ended(start, result) {
       const { turn, file, generation } = start
-      const tries = tellHost(result)
+      const tries = tellHost(start, result)
       const isOpen = !isSettled(file) && file.generation === generation
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
       job.report({ type: 'attemptEnded', unit: turn.unit })

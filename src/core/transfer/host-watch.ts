@@ -2,6 +2,7 @@
 // out of service, until when it is let alone, and when it is back.
 
 import { createCircuit } from './circuit.ts'
+import { hostOf } from '../address/address.ts'
 import { UploadError, type HttpStatusError, type TransportError } from '../errors.ts'
 import { given } from '../given.ts'
 import type { Clock, Random } from '../ports.ts'
@@ -13,16 +14,17 @@ export interface HostWatchOptions {
   readonly giveUpAfterMs: number
   /** Hears when the host goes out of reach, of each try, and when it is back. */
   report(event: TransferEvent): void
-  onGiveUp(error: UploadError): void
+  /** `isThere`: it answered to the last, and took nothing. */
+  onGiveUp(error: UploadError, isThere: boolean): void
 }
 
 export interface HostWatch {
   /** An answer came that says more than: not now. */
   answered(): void
   /** No answer came. */
-  failed(error: TransportError): void
+  failed(error: TransportError, address: string): void
   /** An answer came that says no more than: not now, and maybe when. */
-  refused(error: UploadError, retryAfterMs?: number): void
+  refused(error: UploadError, address: string, retryAfterMs?: number): void
   isInReach(): boolean
   /** An attempt begins. */
   tried(): void
@@ -41,7 +43,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   let toldUntilMs: number | undefined
   const now = (): number => clock.monotonicNow()
 
-  const announce = (cause: Partial<TransportError & HttpStatusError>): void => {
+  const announce = (cause: Partial<TransportError & HttpStatusError>, address: string): void => {
     const state = circuit.state(now())
     if (state.kind === 'givenUp') {
       const { phase, message: last } = cause
@@ -49,15 +51,18 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
         phase === undefined ? 'took nothing' : phase === 'connect' ? 'could not be reached' : 'gave no answer'
       const advice = phase === undefined ? '' : ' Check the network, then resume the upload.'
       const message = `The storage ${what} for ${Math.round((now() - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
-      options.onGiveUp(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause }))
+      options.onGiveUp(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause }), phase === undefined)
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
       toldUntilMs = state.untilMs
       const wallOffset = clock.wallNow() - now()
       const reason = cause.status === undefined ? undefined : `it answers ${cause.status}`
       options.report({
         type: 'unreachable',
+        who: 'storage',
+        host: hostOf(address),
         sinceMs: state.sinceMs + wallOffset,
         untilMs: state.untilMs + wallOffset,
+        giveUpAtMs: state.giveUpAtMs + wallOffset,
         ...given({ reason }),
       })
     }
@@ -71,13 +76,13 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       toldUntilMs = undefined
       options.report({ type: 'reachable' })
     },
-    failed(error) {
+    failed(error, address) {
       circuit.onFailure(now())
-      announce(error)
+      announce(error, address)
     },
-    refused(error, retryAfterMs) {
+    refused(error, address, retryAfterMs) {
       circuit.onRefusal(now(), retryAfterMs)
-      announce(error)
+      announce(error, address)
     },
     isInReach: () => circuit.state(now()).kind === 'closed',
     tried() {

@@ -26,13 +26,9 @@ export type TransferEvent =
   /** Receipts that the far end did not honour: these parts go again. */
   | { readonly type: 'voided'; readonly units: readonly Unit[] }
   | { readonly type: 'fileState'; readonly file: LedgerFile }
-  /** Wall times, ms since 1970. The rest: which call waits for whom, and why; of the storage at most the reason. */
-  | ({
-      readonly type: 'unreachable'
-      readonly call?: object
-      readonly sinceMs: number
-      readonly untilMs: number
-    } & Partial<HostWait>)
+  /** Which call waits, and for whom; without a call it is parts that wait for the storage. */
+  | ({ readonly type: 'unreachable'; readonly call?: object } & Omit<HostWait, 'operation' | 'reason' | 'isDoubtful'> &
+      Partial<HostWait>)
   /** A try of a call begins, or, without one, the storage is asked again. */
   | { readonly type: 'tried'; readonly call?: object }
   /** Also at the end of each call, however it ended. */

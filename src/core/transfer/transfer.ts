@@ -97,7 +97,12 @@ export function createTransfer(
     random,
     giveUpAfterMs: settings.giveUpAfterMs,
     report: (event) => job.report(event),
-    onGiveUp: (error) => life.stop(error),
+    onGiveUp(error, isThere) {
+      // A storage that has taken other files of the session is no more away than that: those fail that it never took.
+      if (isThere && job.ledger.confirmedCount > 0)
+        void life.track(() => Promise.all(job.ledger.files.map((file) => failFile(file, error))))
+      else life.stop(error)
+    },
   })
   const failing = new Set<LedgerFile>()
   const failFile = async (file: LedgerFile, failure: unknown, turn?: Turn): Promise<void> => {
@@ -133,10 +138,9 @@ export function createTransfer(
   const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
     const { unit } = turn
     const file = fileAt(job.ledger, unit.fileIndex)
-    const { addressedAtMs, earlierCode, generation } = file
+    const { addressedAtMs, wereAddressesRefused: isLeftOver, generation } = file
     const address = addressOf(file, unit)
-    // Whatever was mended since, its old addresses may never be taken: they are tried, and renewed without a doubt.
-    const isLeftOver = earlierCode === 'ERR_UPLOAD_ADDRESS_REFUSED'
+    // Of those left over: whatever was mended since, they may never be taken; they are tried, and renewed without a doubt.
     const start = { turn, file, address, generation, isLeftOver }
     const beganAtMs = clock.monotonicNow()
     let result = await attempts.send(start, onFree)

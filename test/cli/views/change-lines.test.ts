@@ -39,19 +39,21 @@ it('people are told what is sent again, and that a shortfall is coming', () => {
   )
 })
 
-it('an outage is told once however often it is tried, and never as the time of giving up', () => {
+const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: Date.UTC(2026, 10, 20, 12) } as const
+
+it('an outage is told once however often it is tried, with whose it is and when it is given up', () => {
   const { output, emitter, upload, said } = stage(false)
   tellAsLines(upload, output)
 
   const sinceMs = Date.UTC(2026, 10, 20, 2)
-  for (const seconds of [1, 3, 7]) emitter.emit('waiting', { sinceMs, untilMs: sinceMs + seconds * 1_000 })
-  emitter.emit('waiting', { sinceMs: sinceMs + 3_600_000, untilMs: sinceMs + 3_601_000 })
+  for (const seconds of [1, 3, 7]) emitter.emit('waiting', { ...STORAGE, sinceMs, untilMs: sinceMs + seconds * 1_000 })
+  emitter.emit('waiting', { ...STORAGE, sinceMs: sinceMs + 3_600_000, untilMs: sinceMs + 3_601_000 })
 
   const lines = said().trim().split('\n')
   expect(lines).toHaveLength(2)
   for (const line of lines)
     expect(line).toMatch(
-      /^waiting: the storage is out of reach since [-\d]{10} [\d:]{8}; it is tried again by itself for as long as --give-up-after says$/,
+      /^waiting: the storage store\.example:443 is out of reach since [-\d]{10} [\d:]{8}; it is tried again by itself, next at [-\d]{10} [\d:]{8}, and given up at [-\d]{10} [\d:]{8}$/,
     )
 })
 
@@ -60,17 +62,18 @@ it('an outage of the service says who is waited for, why, and until when; once, 
   tellAsLines(upload, output)
 
   const sinceMs = Date.UTC(2026, 10, 20, 2)
-  const outage = { sinceMs, untilMs: sinceMs + 4_000, host: 'service.example:443', reason: 'its name was not found' }
+  const service = { who: 'service', host: 'service.example:443', reason: 'its name was not found' } as const
+  const outage = { ...service, sinceMs, untilMs: sinceMs + 4_000 }
   for (let turn = 0; turn < 3; turn += 1) {
     emitter.emit('waiting', { ...outage, giveUpAtMs: sinceMs + 43_200_000 })
-    emitter.emit('waiting', { sinceMs: sinceMs + 60_000, untilMs: sinceMs + 61_000 })
+    emitter.emit('waiting', { ...STORAGE, sinceMs: sinceMs + 60_000, untilMs: sinceMs + 61_000 })
   }
 
   const [first, second, ...more] = said().trim().split('\n')
   expect(first).toMatch(
     /^waiting: the service service\.example:443 is out of reach since [-\d]{10} [\d:]{8} \(its name was not found\); it is tried again by itself, next at [-\d]{10} [\d:]{8}, and given up at [-\d]{10} [\d:]{8}$/,
   )
-  expect(second).toMatch(/^waiting: the storage is out of reach since/)
+  expect(second).toMatch(/^waiting: the storage store\.example:443 is out of reach since/)
   expect(more).toEqual([])
 })
 

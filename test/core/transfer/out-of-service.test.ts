@@ -29,8 +29,10 @@ describe('a storage that is out of service', () => {
     const told = job.events.filter(({ type }) => type === 'unreachable')
     expect(told[0]).toEqual({
       type: 'unreachable',
+      ...{ who: 'storage', host: 'store.test:443' },
       sinceMs: startMs,
       untilMs: startMs + 900,
+      giveUpAtMs: startMs + 60 * MINUTE_MS,
       reason: `it answers ${String(code)}`,
     })
     // Four at once find it so; then one part knocks, a minute apart at most.
@@ -58,6 +60,23 @@ describe('a storage that is out of service', () => {
     await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       message: expect.stringMatching(/^The storage took nothing for 12\d\d s\. The last failure: .*503/) as string,
+    })
+    expect(world.clock.pending).toBe(0)
+  })
+
+  it('costs only the file that it never takes, where it has taken others of the session', async () => {
+    const world = createWorld({
+      engine: { giveUpAfterMs: 20 * MINUTE_MS },
+      fault: ({ fileIndex }) => (fileIndex === 2 ? status(503) : undefined),
+    })
+    const job = world.job({ sources: world.sources(files(3)) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 2, failedCount: 1 })
+    expect(job.ledger.files[2]?.error).toMatchObject({
+      ...{
+        code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+        message: expect.stringMatching(/^.+: The storage took nothing/) as string,
+      },
     })
     expect(world.clock.pending).toBe(0)
   })
@@ -141,11 +160,10 @@ describe('a part that alone is never taken', () => {
     const sizes = Array.from({ length: bad + 6 }, (_, index) => (index < bad ? size : 2 * size))
     const job = world.job({ partSizeBytes: 1_000, sources: world.sources(sizes) })
 
-    await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
-      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-    })
-
-    expect(job.ledger.files.map(({ state }) => state === 'confirmed')).toEqual(sizes.map((_, index) => index >= bad))
+    // It has taken others: those that it never took fail, each with that cause.
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 6, failedCount: bad })
+    const ends = job.ledger.files.map(({ state, error }) => error?.code ?? state)
+    expect(ends).toEqual(sizes.map((_, index) => (index < bad ? 'ERR_UPLOAD_HOST_UNREACHABLE' : 'confirmed')))
   })
 
   it('has one try where no more are allowed', async () => {

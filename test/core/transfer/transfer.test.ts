@@ -183,12 +183,19 @@ describe('a host that cannot be reached', () => {
 
     const told = job.events.filter(({ type }) => type === 'unreachable' || type === 'reachable')
     // Probes at 0.9 of 1, 2, 4, 8, 16 s after one another, with chance at one half.
+    const away = {
+      type: 'unreachable',
+      who: 'storage',
+      host: 'store.test:443',
+      sinceMs: startMs,
+      giveUpAtMs: startMs + 3_600_000,
+    }
     expect(told).toEqual([
-      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 900 },
-      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 2_700 },
-      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 6_300 },
-      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 13_500 },
-      { type: 'unreachable', sinceMs: startMs, untilMs: startMs + 27_900 },
+      { ...away, untilMs: startMs + 900 },
+      { ...away, untilMs: startMs + 2_700 },
+      { ...away, untilMs: startMs + 6_300 },
+      { ...away, untilMs: startMs + 13_500 },
+      { ...away, untilMs: startMs + 27_900 },
       { type: 'reachable' },
     ])
     const probes = world.store.requests.slice(3).map(({ atMs }) => atMs)
@@ -569,7 +576,7 @@ describe('addresses that are no longer taken', () => {
       const sources = world.sources([131_073])
       const job = world.job({ sources, partSizeBytes: 65_537, renew: () => ((renewals += 1), true) })
       const file = job.ledger.files[0]!
-      file.earlierCode = 'ERR_UPLOAD_ADDRESS_REFUSED'
+      file.wereAddressesRefused = true
       await world.until(world.engine.run(job, signal()))
       return [file.state, file.error?.code, renewals]
     }
