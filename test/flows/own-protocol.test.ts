@@ -156,6 +156,23 @@ it('a call that was left in a pause is not the cause of what fails after it', as
   expect((error as Error).cause).toBeUndefined()
 })
 
+it('a create that was left in a pause may have made a session: whoever resumes is warned of it', async () => {
+  const rig = createFarEnd({ service: goodStorage, storage: goodStorage })
+  let calls = 0
+  const create = () => ((calls += 1) === 1 ? never() : Promise.resolve({ sessionId: 7, files: addressed }))
+  const upload = rig.uplink.upload({ protocol: protocolWith({ create }), files })
+  const warnings: string[] = []
+  upload.on('warning', ({ message }) => warnings.push(message))
+  await rig.clock.advance(0)
+  const paused = reached(upload, 'paused')
+  upload.pause()
+  await rig.settled(paused)
+  upload.resume()
+
+  expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed', hasPossibleOrphan: true })
+  expect(warnings).toEqual([expect.stringMatching(/had no clear answer: the service may hold an unused session/)])
+})
+
 it('a call of the host’s protocol that tells of its waits may take as long as it likes', async () => {
   const rig = createFarEnd({ service: goodStorage, storage: goodStorage })
   const { clock } = rig
