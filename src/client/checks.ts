@@ -75,11 +75,11 @@ export function checkSegmentId(value: unknown, label: string): number {
   return id ?? invalid(`${label} is ${show(value)}: give the number of an analysis segment.`, { field: label })
 }
 
-/** An array with something in it. */
-export function checkList(value: unknown, label: string): readonly unknown[] {
+/** An array with something in it, or an empty one too where `least` is 0. */
+export function checkList(value: unknown, label: string, least = 1): readonly unknown[] {
   const list = checkRequired(value, label)
   if (!Array.isArray(list)) return invalid(`${label} is ${show(list)}: give an array.`, { field: label })
-  if (list.length === 0) invalid(`${label} is empty: give at least one.`, { field: label })
+  if (list.length < least) invalid(`${label} is empty: give at least one.`, { field: label })
   return list
 }
 

@@ -7,6 +7,7 @@ import type {
   MocapSessionInput,
   RegisterFilesInput,
   SegmentInput,
+  VideoFileInput,
   VideoUploadInput,
 } from './contract.ts'
 import { isWireObject } from './contract/fields.ts'
@@ -26,84 +27,124 @@ import {
   show,
 } from './checks.ts'
 
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for a value that will not do. */
+type Check = (value: unknown, label: string) => void
+
 export function checkMocapSession(input: MocapSessionInput): void {
-  checkText(input.orgId, 'orgId')
-  checkInteger(input.mocapTypeId, 'mocapTypeId')
-  checkDate(input.sessionDate, 'sessionDate')
-  checkInteger(input.sessionTypeId, 'sessionTypeId')
-  checkExtra(input.extra)
+  checkFields(input, {
+    orgId: checkText,
+    mocapTypeId: checkInteger,
+    sessionDate: checkDate,
+    sessionTypeId: checkInteger,
+    extra: optional(checkExtra),
+  })
 }
 
 export function checkRegister(input: RegisterFilesInput): void {
-  checkId(input.sessionId, 'sessionId')
-  checkList(input.filenames, 'filenames').forEach((name, index) => checkFileName(name, `filenames[${index}]`))
+  checkFields(input, {
+    sessionId: checkId,
+    filenames: listOf(checkFileName),
+    frameRate: optional(checkFrameRate),
+    reprocess: optional(checkBoolean),
+    extra: optional(checkExtra),
+  })
   checkUnique(input.filenames, 'filenames')
-  if (input.frameRate !== undefined) checkFrameRate(input.frameRate, 'frameRate')
-  if (input.reprocess !== undefined) checkBoolean(input.reprocess, 'reprocess')
-  checkExtra(input.extra)
 }
 
 export function checkVideoUpload(input: VideoUploadInput): void {
-  checkList(input.files, 'files')
-  input.files.forEach((file, index) => {
-    const at = `files[${index}]`
-    checkRequired(file, at)
-    checkFileName(file.name, `${at}.name`)
-    checkInteger(file.sizeBytes, `${at}.sizeBytes`)
-    checkInteger(file.partCount, `${at}.partCount`, 1)
-    if (file.fileId !== undefined) checkInteger(file.fileId, `${at}.fileId`)
-    if (file.frameRate !== undefined) checkFrameRate(file.frameRate, `${at}.frameRate`)
+  checkFields(input, {
+    files: listOf(checkVideoFile),
+    movementTypeId: checkInteger,
+    playerId: checkText,
+    sessionDate: checkDate,
+    sessionTypeId: checkInteger,
+    extra: optional(checkExtra),
   })
-  checkUnique(
-    input.files.map((file) => file.fileId).filter((fileId) => fileId !== undefined),
-    'files[].fileId',
+  const fileIds = input.files.map((file) => file.fileId).filter((fileId) => fileId !== undefined)
+  checkUnique(fileIds, 'files[].fileId')
+}
+
+function checkVideoFile(file: unknown, label: string): void {
+  checkFields(
+    checkRequired(file, label) as VideoFileInput,
+    {
+      name: checkFileName,
+      sizeBytes: checkInteger,
+      partCount: checkOrdinal,
+      fileId: optional(checkInteger),
+      frameRate: optional(checkFrameRate),
+    },
+    `${label}.`,
   )
-  checkInteger(input.movementTypeId, 'movementTypeId')
-  checkText(input.playerId, 'playerId')
-  checkDate(input.sessionDate, 'sessionDate')
-  checkInteger(input.sessionTypeId, 'sessionTypeId')
-  checkExtra(input.extra)
 }
 
 export function checkConfirm(input: ConfirmFileInput): void {
-  checkId(input.uploadSessionId, 'uploadSessionId')
-  checkId(input.sessionFileId, 'sessionFileId')
-  if (input.isSuccessful !== undefined) checkBoolean(input.isSuccessful, 'isSuccessful')
-  checkRequired(input.parts, 'parts')
   // A file that was given up has no receipts.
-  if (input.isSuccessful !== false) checkList(input.parts, 'parts')
-  input.parts.forEach((part, index) => {
-    checkInteger(part.partNumber, `parts[${index}].partNumber`, 1)
-    checkText(part.etag, `parts[${index}].etag`)
+  const least = input.isSuccessful === false ? 0 : 1
+  checkFields(input, {
+    uploadSessionId: checkId,
+    sessionFileId: checkId,
+    isSuccessful: optional(checkBoolean),
+    parts: listOf(checkPart, least),
   })
-  checkUnique(
-    input.parts.map((part) => part.partNumber),
-    'parts[].partNumber',
-  )
+  const numbers = input.parts.map((part) => part.partNumber)
+  checkUnique(numbers, 'parts[].partNumber')
+}
+
+function checkPart(part: unknown, label: string): void {
+  const known = checkRequired(part, label) as ConfirmFileInput['parts'][number]
+  checkFields(known, { partNumber: checkOrdinal, etag: checkText }, `${label}.`)
 }
 
 export function checkSegment(input: SegmentInput): void {
-  checkInteger(input.movementTypeId, 'movementTypeId')
-  checkDomHand(input.domHand, 'domHand')
-  if (input.orgMovementIds !== undefined) {
-    if (input.orgMovementIds.length > 0) checkList(input.orgMovementIds, 'orgMovementIds')
-    input.orgMovementIds.forEach((id, index) => checkText(id, `orgMovementIds[${index}]`))
-  }
-  checkExtra(input.extra)
+  checkFields(input, {
+    movementTypeId: checkInteger,
+    domHand: checkDomHand,
+    orgMovementIds: optional(listOf(checkText, 0)),
+    extra: optional(checkExtra),
+  })
 }
 
 export function checkAnalysis(input: AnalysisInput): void {
-  checkText(input.name, 'name')
-  checkSegmentId(input.primaryAnalysisSegmentId, 'primaryAnalysisSegmentId')
-  for (const field of ['comparisonAnalysisSegmentId', 'populationAnalysisSegmentId'] as const)
-    if (input[field] !== undefined) checkSegmentId(input[field], field)
-  const status: unknown = input.status
-  if (status !== undefined && status !== 'draft' && status !== 'requested')
-    invalid(`status is ${show(status)}: give draft or requested.`, { field: 'status' })
-  checkExtra(input.extra)
+  checkFields(input, {
+    name: checkText,
+    primaryAnalysisSegmentId: checkSegmentId,
+    comparisonAnalysisSegmentId: optional(checkSegmentId),
+    populationAnalysisSegmentId: optional(checkSegmentId),
+    status: optional(checkNewStatus),
+    extra: optional(checkExtra),
+  })
 }
 
-function checkExtra(extra: unknown): void {
-  if (extra !== undefined && !isWireObject(extra))
-    invalid('extra is no object: give further fields under their wire names.', { field: 'extra' })
+/** Checks every field that the type of the input has, in the order named. */
+function checkFields<TInput extends object>(
+  input: TInput,
+  checks: { readonly [TName in keyof TInput]-?: Check },
+  place = '',
+): void {
+  for (const [name, check] of Object.entries<Check>(checks)) check(input[name as keyof TInput], place + name)
+}
+
+function optional(check: Check): Check {
+  return (value, label) => {
+    if (value !== undefined) check(value, label)
+  }
+}
+
+function listOf(check: Check, least = 1): Check {
+  return (value, label) => checkList(value, label, least).forEach((entry, index) => check(entry, `${label}[${index}]`))
+}
+
+function checkOrdinal(value: unknown, label: string): void {
+  checkInteger(value, label, 1)
+}
+
+function checkNewStatus(status: unknown, label: string): void {
+  if (status !== 'draft' && status !== 'requested')
+    invalid(`${label} is ${show(status)}: give draft or requested.`, { field: label })
+}
+
+function checkExtra(extra: unknown, label: string): void {
+  if (!isWireObject(extra))
+    invalid(`${label} is no object: give further fields under their wire names.`, { field: label })
 }
