@@ -1,31 +1,19 @@
-// Makes the calls of the service: what each try means, and with which credential it goes out. Nothing is repeated that could
-// be done twice at a cost.
+// Makes the calls of the service. A call's life from top to bottom: it begins with a credential, is tried until something ends it,
+// and between its tries the service may be asked whether it is there. Nothing is repeated that could be done twice at a cost.
 
-import { isUploadError, withDetails, type TransportError, type UploadError } from '../core/errors.ts'
-import type { Explain, TransportReply } from '../core/ports.ts'
-import { isAwayStatus } from '../core/retry.ts'
-import { parseRetryAfterMs } from '../core/retry-after.ts'
+import { isUploadError, withDetails, type TransportError } from '../core/errors.ts'
+import type { OnWaiting, TransportReply } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
-import { attemptCall, type AttemptPorts, type ServiceCall } from './attempt.ts'
-import { detailsOf, doubtfulEnd, exhausted, reasonOf, statusError, unreachable } from './call-errors.ts'
-import type { CredentialHeader, CredentialHolder } from './credentials.ts'
+import { attemptCall, type ServiceCall } from './attempt.ts'
+import { exhausted, unreachable } from './call-errors.ts'
+import type { CallContext, CallerOptions, CallLife } from './call-life.ts'
+import type { CredentialHeader } from './credentials.ts'
 import { follow } from './deadline.ts'
+import { createHostMemory } from './host-memory.ts'
 import type { CallOptions } from './operations.ts'
-import { isDoubtfulMissing } from './send-once.ts'
-import { persist, type Failure, type Patience, type Tried } from './persist.ts'
-import { classOfStatus, isDoubtfulStatus } from './status.ts'
-
-export interface CallerOptions extends AttemptPorts, Patience {
-  readonly credentials: CredentialHolder
-  /** `host:port`, for messages. */
-  readonly host: string
-  /** A call that changes nothing, to ask whether the service is there. */
-  readonly question: ServiceCall
-  readonly isFirstContactAwaited?: boolean
-  readonly explain?: Explain
-  /** Ends all calls. */
-  readonly signal?: AbortSignal
-}
+import { persist, type Tried } from './persist.ts'
+import { classOfStatus } from './status.ts'
+import { isAway, whatFollows, type CallFailure } from './what-follows.ts'
 
 export interface CallResult {
   /** A 2xx. */
@@ -38,138 +26,93 @@ export interface CallResult {
 
 export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallResult>
 
-type Outcome = TransportReply | TransportError
-type CallFailure = Failure & { readonly error: UploadError }
-
-/** A call and what has happened to it so far. */
-interface CallLife extends ServiceCall {
-  attempts: number
-  isDoubtful: boolean
-  /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
-  isOffline: boolean
-  /** Without an answer at first contact, or with one that is hidden: what tells of an address or a rule, and of no outage. */
-  missingTries: number
-}
-
-/** Tries for a host that has never answered, since it is more likely misspelt than away, and for a rule that hides its answers. */
-const FEW_TRIES = 3
-
-/** Makes the function that makes calls. It remembers whether the host has ever answered, and since when calls wait for it. */
+/** Makes the function that makes calls. */
 export function createCaller(options: CallerOptions): Caller {
-  const { host, question } = options
-  let hasHostAnswered = false
-  /** The calls that wait, together and so since one wall time; what the last one that gave up knew may be long past. */
-  const waiting = new Map<CallLife, number>()
-
-  const run = async (life: CallLife, { signal, onWaiting }: CallOptions & { signal: AbortSignal }) => {
-    signal.throwIfAborted()
-    const got = (asked: Promise<CredentialHeader>): Promise<CredentialHeader> =>
-      unlessAborted(asked, signal).catch((error: unknown) => {
-        // What an earlier try may have done it has done whether or not there is a credential for the next.
-        throw isUploadError(error) && !signal.aborted ? withDetails(error, { isDoubtful: life.isDoubtful }) : error
-      })
-    let credential = await got(options.credentials.current())
-    let isRefreshed = false
-    let isFreshConnection = false
-
-    const tryOnce = async (isQuestion: boolean): Promise<Tried<CallResult | undefined, CallFailure>> => {
-      life.attempts += Number(!isQuestion)
-      const sent = isQuestion ? question : life
-      const outcome = await attemptCall(options, sent, { credential, isFreshConnection, signal })
-      const isAnswer = 'status' in outcome
-      isFreshConnection = !isAnswer
-      hasHostAnswered ||= isAnswer || outcome.isUnreadable
-      const answerClass = isAnswer ? classOfStatus(outcome.status) : 'again'
-      if (answerClass !== 'again') waiting.clear()
-      if (isQuestion && !isAway(outcome)) return { result: undefined }
-      if (isAnswer && answerClass === 'success')
-        return { result: { reply: outcome, isDoubtful: life.isDoubtful, secret: credential.secret } }
-      if (answerClass === 'credentials' && options.credentials.canRefresh && !isRefreshed) {
-        isRefreshed = true
-        credential = await got(options.credentials.refresh(credential))
-        return tryOnce(false)
-      }
-      const isHeard = isAnswer ? isDoubtfulStatus(outcome.status) : isDoubtfulMissing(outcome)
-      const isDoubtful = isHeard && sent.kind !== 'read'
-      life.isDoubtful ||= isDoubtful
-      const failure = isAnswer
-        ? answered(options, life, outcome, { isDoubtful, secret: credential.secret })
-        : unanswered(options, life, outcome, { isDoubtful, hasHostAnswered })
-      return { failure }
-    }
-
-    const ended = await persist(
-      options,
-      {
-        operation: life.operation,
-        leavesOrphans: life.kind === 'create',
-        signal,
-        onWaiting(wait) {
-          const [sinceMs = wait?.sinceMs ?? 0] = waiting.values()
-          if (wait) waiting.set(life, sinceMs)
-          onWaiting?.(wait && Object.assign(wait, { sinceMs }))
-        },
-      },
-      tryOnce,
-    )
-    if ('result' in ended) return ended.result as CallResult
-    const { failure, awayMs } = ended
-    throw awayMs === undefined
-      ? exhausted(life, failure.error)
-      : unreachable(life, failure.error, { host, awayMs, reason: failure.reason, hasHostAnswered })
-  }
+  const context: CallContext = { ...options, memory: createHostMemory() }
   return (call, { signal, onWaiting }) => {
     const { controller, leave } = follow([options.signal, signal])
-    const life = {
-      attempts: 0,
-      isDoubtful: false,
-      isOffline: false,
-      missingTries: 0,
-      ...call,
-    }
-    return run(life, { signal: controller.signal, onWaiting }).finally(() => {
-      leave()
-      waiting.delete(life)
-    })
+    return begin(context, call, controller.signal, onWaiting).finally(leave)
   }
 }
 
-/** What follows an answer that is no success; throws its error where nothing does. */
-function answered(
-  { clock, host, retries }: CallerOptions,
-  life: CallLife,
-  reply: TransportReply,
-  { isDoubtful, secret }: { readonly isDoubtful: boolean; readonly secret: string },
-): CallFailure {
-  const retryAfterMs = parseRetryAfterMs(reply.headers['retry-after'], clock.wallNow())
-  const error = statusError(life, reply, secret, retryAfterMs)
-  if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
-  // Who wants no repetition does not wait either.
-  const isAway = isAwayStatus(reply.status) && retries > 0
-  return { error, host, reason: `it answers ${reply.status}`, isAway, isDoubtful, retryAfterMs }
+/** Gets the call its credential. */
+async function begin(
+  context: CallContext,
+  call: ServiceCall,
+  signal: AbortSignal,
+  onWaiting: OnWaiting | undefined,
+): Promise<CallResult> {
+  signal.throwIfAborted()
+  const life: CallLife = {
+    signal,
+    credential: await obtained(context.credentials.current(), { signal, isDoubtful: false }),
+    isCredentialRenewed: false,
+    isFreshConnection: false,
+    attempts: 0,
+    isDoubtful: false,
+    isOffline: false,
+    missingTries: 0,
+    ...call,
+  }
+  return live(context, life, onWaiting).finally(() => context.memory.leave(life))
 }
 
-/** What follows a try without an answer; throws its error where nothing does. */
-function unanswered(
-  { host, explain, isFirstContactAwaited = false }: CallerOptions,
-  life: CallLife,
-  error: TransportError,
-  { isDoubtful, hasHostAnswered }: { readonly isDoubtful: boolean; readonly hasHostAnswered: boolean },
-): CallFailure {
-  const reason = reasonOf(error, explain)
-  life.isOffline ||= explain?.(error).isOffline ?? false
-  const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
-  const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
-  life.missingTries += Number(isFirstContact || isHidden)
-  const isFew = life.missingTries < FEW_TRIES
-  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
-  if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
-  if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
-  return { error, host, reason, isAway: isAway(error), isDoubtful }
+/** Tries until something ends the call. */
+async function live(context: CallContext, life: CallLife, onWaiting: OnWaiting | undefined): Promise<CallResult> {
+  const { host, memory } = context
+  const ended = await persist(context, {
+    operation: life.operation,
+    signal: life.signal,
+    onWaiting: memory.join(life, onWaiting),
+    tryOnce: () => tryOnce(context, life),
+    ask: life.kind === 'create' ? () => ask(context, life) : undefined,
+  })
+  if ('result' in ended) return ended.result
+  const { error, reason } = ended.failure
+  if (ended.awayMs === undefined) throw exhausted(life, error)
+  throw unreachable(life, error, { host, awayMs: ended.awayMs, reason, hasHostAnswered: memory.hasAnswered })
 }
 
-/** Nobody is there, or takes anything now. What cannot be read, or leads elsewhere, is an answer. */
-function isAway(outcome: Outcome): boolean {
-  if ('status' in outcome) return isAwayStatus(outcome.status)
-  return !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'
+/** Makes the call once, and once more where its credential is refused and there may be a newer one. */
+async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<CallResult, CallFailure>> {
+  const { credentials } = context
+  const { credential } = life
+  life.attempts += 1
+  const outcome = await send(context, life, life)
+  const answerClass = 'status' in outcome && classOfStatus(outcome.status)
+  if (answerClass === 'success')
+    return { result: { reply: outcome as TransportReply, isDoubtful: life.isDoubtful, secret: credential.secret } }
+  if (answerClass === 'credentials' && credentials.canRefresh && !life.isCredentialRenewed) {
+    life.isCredentialRenewed = true
+    life.credential = await obtained(credentials.refresh(credential), life)
+    return tryOnce(context, life)
+  }
+  return { failure: whatFollows(context, life, life, outcome) }
+}
+
+/** Asks whether the service is there, and reads no more of the answer: the failure where it is away. */
+async function ask(context: CallContext, life: CallLife): Promise<CallFailure | undefined> {
+  const { question } = context
+  const outcome = await send(context, question, life)
+  return isAway(outcome) ? whatFollows(context, life, question, outcome) : undefined
+}
+
+/** Sends the call, or the question in its place. */
+async function send(context: CallContext, sent: ServiceCall, life: CallLife): Promise<TransportReply | TransportError> {
+  const outcome = await attemptCall(context, sent, life)
+  life.isFreshConnection = !('status' in outcome)
+  context.memory.hear(outcome)
+  return outcome
+}
+
+/** The credential. Where there is none, what an earlier try may have done it has done all the same. */
+async function obtained(
+  asked: Promise<CredentialHeader>,
+  { signal, isDoubtful }: Pick<CallLife, 'signal' | 'isDoubtful'>,
+): Promise<CredentialHeader> {
+  try {
+    return await unlessAborted(asked, signal)
+  } catch (error) {
+    throw isUploadError(error) && !signal.aborted ? withDetails(error, { isDoubtful }) : error
+  }
 }

@@ -39,67 +39,81 @@ const MIN_WAIT_MS = 250
 /** A person does not notice a shorter wait, ms. */
 const TOLD_FROM_MS = 2_000
 
+/** What is tried. */
+export interface Persistence<TResult, TFailure extends Failure> {
+  readonly operation: string
+  readonly signal: AbortSignal
+  readonly onWaiting?: OnWaiting | undefined
+  /** Makes the call once. */
+  tryOnce(): Promise<Tried<TResult, TFailure>>
+  /**
+   * Given for a call of which each try that was heard leaves something behind: asks the question once. Whatever comes of it but the
+   * failure of a host that is away says that it is there.
+   */
+  readonly ask: (() => Promise<TFailure | undefined>) | undefined
+}
+
 /**
  * Gives the result, or the failure that was the last: `awayMs` says how long the host was away by then, and is undefined where the
- * tries were used up. `tryOnce` makes the call, or asks the question, which every end but a host that is away answers. Rejects with
- * what `tryOnce` rejects with, and with the signal's reason.
+ * tries were used up. Rejects with what a try rejects with, and with the signal's reason.
  */
 export async function persist<TResult, TFailure extends Failure>(
   { clock, random, retries, giveUpAfterMs }: Patience,
-  call: {
-    readonly operation: string
-    /** A try that was heard leaves something behind, though its answer was lost. */
-    readonly leavesOrphans: boolean
-    readonly signal: AbortSignal
-    readonly onWaiting?: OnWaiting | undefined
-  },
-  tryOnce: (isQuestion: boolean) => Promise<Tried<TResult, TFailure>>,
+  { operation, signal, onWaiting, tryOnce, ask }: Persistence<TResult, TFailure>,
 ): Promise<{ readonly result: TResult } | { readonly failure: TFailure; readonly awayMs?: number }> {
   const [beganMs, sinceMs] = [clock.monotonicNow(), clock.wallNow()]
-  let tries = 0
-  let usedUp = 0
+  let [tries, usedUp] = [0, 0]
   let isDoubtful = false
-  let isQuestion = false
+  let isAsking = false
   let awaySinceMs: number | undefined
-  const tell = (wait?: HostWait): void => {
-    try {
-      call.onWaiting?.(wait)
-    } catch {
-      // A listener's mistake is not the call's.
-    }
-  }
   for (;;) {
-    tell()
-    const tried: Tried<TResult, TFailure> = await tryOnce(isQuestion)
-    const isThere = !('failure' in tried && tried.failure.isAway)
-    if (isThere) awaySinceMs = undefined
-    if (isQuestion && isThere) {
-      isQuestion = false
-      continue
+    tell(onWaiting)
+    let failure: TFailure
+    if (isAsking && ask) {
+      const unanswered = await ask()
+      if (!unanswered?.isAway) {
+        isAsking = false
+        awaySinceMs = undefined
+        continue
+      }
+      failure = unanswered
+    } else {
+      const tried = await tryOnce()
+      if ('result' in tried) return tried
+      failure = tried.failure
+      isDoubtful ||= failure.isDoubtful
+      const isOrphan = failure.isDoubtful && ask !== undefined
+      isAsking = isOrphan && failure.isAway
+      if (isOrphan || !failure.isAway) usedUp += 1
+      if (usedUp > retries) return { failure }
     }
-    if ('result' in tried) return tried
-    const { failure } = tried
-    const isHeard: boolean = failure.isDoubtful && !isQuestion
-    const isOrphan: boolean = isHeard && call.leavesOrphans
-    tries += 1
-    isDoubtful ||= isHeard
-    isQuestion ||= isOrphan && !isThere
-    if (isOrphan || isThere) usedUp += 1
-    if (usedUp > retries) return { failure }
 
+    tries += 1
     const [nowMs, wallMs] = [clock.monotonicNow(), clock.wallNow()]
-    if (!isThere) awaySinceMs ??= nowMs
+    awaySinceMs = failure.isAway ? (awaySinceMs ?? nowMs) : undefined
     const restMs = awaySinceMs === undefined ? Infinity : awaySinceMs + giveUpAfterMs - nowMs
     if (restMs <= 0) return { failure, awayMs: giveUpAfterMs - restMs }
-    // Clients that were refused together should not come back together, so a little chance goes on top.
-    const askedMs = Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
-    const ownMs = backoffMs({ attempt: tries, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
-    const waitMs = Math.min(Math.max(ownMs, askedMs, MIN_WAIT_MS), restMs)
-    if (failure.host !== undefined && nowMs + waitMs - beganMs >= TOLD_FROM_MS) {
-      const { host, reason } = failure
-      const giveUpAtMs = isThere ? undefined : wallMs + restMs
-      tell({ host, operation: call.operation, reason, isDoubtful, sinceMs, untilMs: wallMs + waitMs, giveUpAtMs })
+    const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
+    const { host, reason, isAway } = failure
+    if (host !== undefined && nowMs + waitMs - beganMs >= TOLD_FROM_MS) {
+      const [untilMs, giveUpAtMs] = [wallMs + waitMs, isAway ? wallMs + restMs : undefined]
+      tell(onWaiting, { host, operation, reason, isDoubtful, sinceMs, untilMs, giveUpAtMs })
     }
-    await sleep(clock, waitMs, call.signal)
+    await sleep(clock, waitMs, signal)
+  }
+}
+
+/** Clients that were refused together should not come back together, so a little chance goes on top of what the host asks for. */
+function pauseAfter({ retryAfterMs = 0 }: Failure, attempt: number, random: Random): number {
+  const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
+  const ownMs = backoffMs({ attempt, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
+  return Math.max(ownMs, askedMs, MIN_WAIT_MS)
+}
+
+function tell(onWaiting: OnWaiting | undefined, wait?: HostWait): void {
+  try {
+    onWaiting?.(wait)
+  } catch {
+    // A listener's mistake is not the call's.
   }
 }

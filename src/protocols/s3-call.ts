@@ -44,29 +44,28 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   const { tries = DEFAULT_TRIES, giveUpAfterMs = 3_600_000, clock, random, onWaiting } = ports
   const { operation, key } = call
   const asked = { operation, words: `${operation} the upload of ${key}`, attempts: 0, isDoubtful: false }
-  const tryOnce = async (isQuestion: boolean) => {
-    asked.attempts += Number(!isQuestion)
-    const asking: S3Call = isQuestion ? { operation: 'head', key } : call
-    const outcome = await send(ports, asking, signal, body).catch((error: unknown) => {
+  const sendOne = (one: S3Call) =>
+    send(ports, one, signal, body).catch((error: unknown) => {
       // What an earlier try may have done it has done although this one was not sent.
       throw asked.isDoubtful && !signal.aborted && isUploadError(error)
         ? withDetails(error, { isDoubtful: true })
         : error
     })
-    asked.isDoubtful ||= !isQuestion && outcome.isDoubtful
-    const isOver =
-      outcome.kind === 'done' || !outcome.error.isRetryable || outcome.error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
-    return isOver ? { result: outcome } : { failure: failureOf(outcome, tries) }
-  }
   const ended = await persist(
     { clock, random, retries: tries - 1, giveUpAfterMs },
     {
       operation,
-      leavesOrphans: operation === 'create',
       signal,
       onWaiting: (wait) => onWaiting?.(wait && { ...wait, who: 'storage' }),
+      async tryOnce() {
+        asked.attempts += 1
+        const outcome = await sendOne(call)
+        asked.isDoubtful ||= outcome.isDoubtful
+        const failure = failureOf(outcome, tries)
+        return failure === undefined ? { result: outcome } : { failure }
+      },
+      ask: operation === 'create' ? async () => failureOf(await sendOne({ operation: 'head', key }), tries) : undefined,
     },
-    tryOnce,
   )
   if ('result' in ended) return { ...ended.result, isDoubtful: asked.isDoubtful }
   const { failure, awayMs } = ended
@@ -75,11 +74,14 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   throw unreachable(asked, failure.outcome.error, { host, awayMs, reason, hasHostAnswered: true })
 }
 
+/** After which another try may come; undefined where it would change nothing. */
 function failureOf(
-  outcome: Exclude<S3Tried, { kind: 'done' }>,
+  outcome: S3Tried,
   tries: number,
-): Failure & { readonly outcome: Exclude<S3Outcome, { kind: 'done' }> } {
+): (Failure & { readonly outcome: Exclude<S3Outcome, { kind: 'done' }> }) | undefined {
+  if (outcome.kind === 'done') return undefined
   const { error, host, isDoubtful } = outcome
+  if (!error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED') return undefined
   if (outcome.kind === 'refused') {
     const { status, retryAfterMs } = outcome.error
     // Who wants no repetition does not wait either.

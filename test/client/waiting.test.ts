@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createUplink } from '../../src/browser.ts'
 import type { HostWait } from '../../src/core/ports.ts'
 import { explaining } from '../../src/adapters/node/http/explain-failure.ts'
-import { answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
+import { aMocapSession, answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
 import type { ClientUnderTest } from './client-under-test.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 20)
@@ -96,6 +96,28 @@ describe('a call that waits', () => {
     }
 
     expect(since).toEqual([START_MS, START_MS + 1_000, START_MS + 3_000])
+  })
+
+  it('gives an outage its whole time again once the harmless question was answered', async () => {
+    const subject = clientUnderTest({ giveUpAfterMs: 10_000 })
+    await makeHostKnown(subject)
+    const created = rejection(subject.client.mocapSessions.create(aMocapSession))
+    const away = async (phase: 'connect' | 'answer') => {
+      ;(await subject.transport.next()).fail({ phase })
+      await subject.clock.advance(8_000)
+    }
+    await away('answer')
+    await answerNext(subject, { status: 200, body: [] })
+    await away('connect')
+
+    ;(await subject.transport.next()).fail({ phase: 'connect' })
+    await subject.clock.advance(8_000)
+    expect(subject.transport.waitingCount).toBe(1)
+    ;(await subject.transport.next()).fail({ phase: 'connect' })
+    expect(await created).toMatchObject({
+      code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+      details: { attempts: 4, isDoubtful: true },
+    })
   })
 
   it('tells the same time of an outage when the wall clock is set', async () => {

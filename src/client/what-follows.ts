@@ -1,0 +1,70 @@
+// What follows a try of a call that had no success: the failure after which another try may come, or the error that ends the call.
+
+import { withDetails, type TransportError, type UploadError } from '../core/errors.ts'
+import type { TransportReply } from '../core/ports.ts'
+import { isAwayStatus } from '../core/retry.ts'
+import { parseRetryAfterMs } from '../core/retry-after.ts'
+import type { ServiceCall } from './attempt.ts'
+import { detailsOf, doubtfulEnd, reasonOf, statusError, unreachable } from './call-errors.ts'
+import type { CallContext, CallLife } from './call-life.ts'
+import type { Failure } from './persist.ts'
+import { isDoubtfulMissing } from './send-once.ts'
+import { isDoubtfulStatus } from './status.ts'
+
+export type CallFailure = Failure & { readonly error: UploadError }
+
+/** Tries for a host that has never answered, since it is more likely misspelt than away, and for a rule that hides its answers. */
+const FEW_TRIES = 3
+
+/** `sent` is the call, or the question. Throws the error of a call that is over. */
+export function whatFollows(
+  context: CallContext,
+  life: CallLife,
+  sent: ServiceCall,
+  outcome: TransportReply | TransportError,
+): CallFailure {
+  const isAnswer = 'status' in outcome
+  const isHeard = isAnswer ? isDoubtfulStatus(outcome.status) : isDoubtfulMissing(outcome)
+  // What was heard may have been done, and what only reads does nothing.
+  const isDoubtful = isHeard && sent.kind !== 'read'
+  life.isDoubtful ||= isDoubtful
+  return isAnswer ? answered(context, life, outcome, isDoubtful) : unanswered(context, life, outcome, isDoubtful)
+}
+
+function answered(
+  { clock, host, retries }: CallContext,
+  life: CallLife,
+  reply: TransportReply,
+  isDoubtful: boolean,
+): CallFailure {
+  const retryAfterMs = parseRetryAfterMs(reply.headers['retry-after'], clock.wallNow())
+  const error = statusError(life, reply, life.credential.secret, retryAfterMs)
+  if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
+  // Who wants no repetition does not wait either.
+  const isAway = isAwayStatus(reply.status) && retries > 0
+  return { error, host, reason: `it answers ${reply.status}`, isAway, isDoubtful, retryAfterMs }
+}
+
+function unanswered(
+  { host, explain, isFirstContactAwaited = false, memory: { hasAnswered: hasHostAnswered } }: CallContext,
+  life: CallLife,
+  error: TransportError,
+  isDoubtful: boolean,
+): CallFailure {
+  const reason = reasonOf(error, explain)
+  life.isOffline ||= explain?.(error).isOffline ?? false
+  const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
+  const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
+  life.missingTries += Number(isFirstContact || isHidden)
+  const isFew = life.missingTries < FEW_TRIES
+  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
+  if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
+  if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
+  return { error, host, reason, isAway: isAway(error), isDoubtful }
+}
+
+/** Nobody is there, or takes anything now. What cannot be read, or leads elsewhere, is an answer. */
+export function isAway(outcome: TransportReply | TransportError): boolean {
+  if ('status' in outcome) return isAwayStatus(outcome.status)
+  return !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'
+}
