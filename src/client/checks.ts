@@ -64,7 +64,7 @@ export function checkFileName(value: unknown, label: string): string {
   })
 }
 
-/** An id of the service: a string that is not empty, or an integer that JSON carries exactly. */
+/** An id of the service: a string that is not empty, or an integer of 0 or more that JSON carries exactly. */
 export function checkId(value: unknown, label: string): ServiceId {
   return typeof checkRequired(value, label) === 'string' ? checkText(value, label) : checkInteger(value, label)
 }

@@ -58,7 +58,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       async create(input, options) {
         checkMocapSession(input)
         const body = mocapSessionToWire(input)
-        return create('mocapSessions.create', { body, options }, mocapSessionFromWire, 'session_id')
+        return create('mocapSessions.create', { body, options }, mocapSessionFromWire, 'a valid session_id')
       },
     },
     mocapSessionFiles: {
@@ -79,7 +79,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       async create(input, options) {
         checkSegment(input)
         const body = segmentToWire(input)
-        return create('playerGroupSegments.create', { body, options }, segmentFromWire, 'analysis_segment_id')
+        return create('playerGroupSegments.create', { body, options }, segmentFromWire, 'a valid analysis_segment_id')
       },
       update: (input, options) => update('playerGroupSegments.update', input, options),
     },
@@ -108,7 +108,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       async create(input, options) {
         checkVideoUpload(input)
         const body = videoUploadToWire(input)
-        const needed = 'upload_session_id and a well-formed pre_signed_urls'
+        const needed = 'a valid upload_session_id and a well-formed pre_signed_urls'
         return create('videoUploads.create', { body, options }, videoUploadFromWire, needed)
       },
       async confirm(input, options) {

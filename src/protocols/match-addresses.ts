@@ -73,18 +73,18 @@ function byPosition(files: readonly PlannedFile[], entries: readonly VideoUpload
   return (_file, index) => entries[index]
 }
 
-/** The echoed number; a service that writes it as text means the same. */
 function echoOf(entry: VideoUploadFile): number | undefined {
-  return entry.fileId ?? wholeNumber(entry['file_id'])
+  return entry.fileId ?? numberIn(entry['file_id'])
 }
 
-function wholeNumber(value: unknown): number | undefined {
-  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined
+/** A number that was echoed, also one that can be none of ours; a service that writes it as text means the same. */
+function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d{1,9}$/.test(value)) ? Number(value) : undefined
 }
 
 function addressesOf(file: PlannedFile, { partAddresses: parts }: VideoUploadFile): string[] {
   // Where every address carries its number, the number decides and not the place.
-  const numberOf = (part: VideoUploadPart): number | undefined => part.partNumber ?? wholeNumber(part['part_number'])
+  const numberOf = (part: VideoUploadPart): number | undefined => part.partNumber ?? numberIn(part['part_number'])
   const isNumbered = parts.every((part) => numberOf(part) !== undefined)
   const ordered = isNumbered ? parts.toSorted((a, b) => (numberOf(a) ?? 0) - (numberOf(b) ?? 0)) : parts
   ordered.forEach((part, index) => {

@@ -84,7 +84,7 @@ describe('what a reply lacks', () => {
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message:
-        'The service answered 200 without analysis_segment_id when asked to create the segment. Sent were the fields ' +
+        'The service answered 200 without a valid analysis_segment_id when asked to create the segment. Sent were the fields ' +
         'domhand, movement_type_id, dom_hand; the reply has the fields errors, trace. Check the names and forms of what ' +
         'was sent. It says: dom_hand is misspelt',
       details: { sentFields: ['domhand', 'movement_type_id', 'dom_hand'] },
@@ -101,22 +101,42 @@ describe('what a reply lacks', () => {
     { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: 1, info: [{}] }] },
     { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: 1, info: [{ url: '/relative?sig=abcdef' }] }] },
     { upload_session_id: 9007199254740992, pre_signed_urls: [] },
+    { upload_session_id: -5, pre_signed_urls: [] },
+    { upload_session_id: 1.5, pre_signed_urls: [] },
+    { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: -1, info: [] }] },
   ])('is refused in a video upload: %j', async (body) => {
     const error = await errorOf({ status: 200, body }, createVideo)
 
     expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
-    expect(String(error)).toContain('without upload_session_id and a well-formed pre_signed_urls')
+    expect(String(error)).toContain('without a valid upload_session_id and a well-formed pre_signed_urls')
     expect(String(error)).not.toContain('abcdef')
   })
 
-  it.each([{}, { id: null }, { session_id: '' }, [], 'null'])('is refused in a session: %j', async (body) => {
-    expect(await errorOf({ status: 200, body }, createSession)).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+  it.each([{}, { id: null }, { session_id: '' }, { session_id: -5 }, { session_id: 1.5 }, [], 'null'])(
+    'is refused in a session: %j',
+    async (body) => {
+      const error = await errorOf({ status: 200, body }, createSession)
+      expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+      expect(String(error)).toContain('answered 200 without a valid session_id when')
+    },
+  )
+
+  it.each([-7, 7.5, '-7'])('is refused in a segment: %j', async (analysis_segment_id) => {
+    const create = (client: ServiceClient) => client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'LHA' })
+    expect(await errorOf({ status: 200, body: { analysis_segment_id } }, create)).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+    })
   })
 })
 
 describe('ids', () => {
   it.each(['s-1', 17])('stay as they came: %j', async (id) => {
     expect(await resultOf({ session_id: id }, createSession)).toStrictEqual({ id, sessionId: id })
+  })
+
+  it.each([-1, 1.5])('that are none are left as fields that we do not know: %j', async (id) => {
+    const session = await resultOf({ session_id: 's-1', id, mocap_type_id: id, num_players: id }, createSession)
+    expect(session).toStrictEqual({ id: 's-1', sessionId: 's-1', mocap_type_id: id, num_players: id })
   })
 
   it.each([4711, '4711'])('of a segment become an integer: %j', async (id) => {

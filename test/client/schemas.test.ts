@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { wireCount, wireId, wireInteger, wireOrdinal, wireSegmentId } from '../../src/client/contract/field-schemas.ts'
-import { isCount, isId, isInteger, isOrdinal, segmentIdOf } from '../../src/client/contract/fields.ts'
+import { wireCount, wireId, wireOrdinal, wireSegmentId } from '../../src/client/contract/field-schemas.ts'
+import { isCount, isId, isOrdinal, segmentIdOf } from '../../src/client/contract/fields.ts'
 import { videoUploadReply } from '../../src/client/contract/video-schemas.ts'
 import { videoUploadFromWire } from '../../src/client/contract/videos.ts'
 
@@ -22,7 +22,6 @@ const anything = fc.oneof(nearNumbers, nearTexts, fc.constantFrom(null, undefine
 
 describe('a guard of a reply', () => {
   it.each<[string, (value: unknown) => boolean, v.GenericSchema]>([
-    ['isInteger', isInteger, wireInteger],
     ['isCount', isCount, wireCount],
     ['isOrdinal', isOrdinal, wireOrdinal],
     ['isId', isId, wireId],

@@ -218,6 +218,13 @@ describe('a reply is refused', () => {
       ],
       says: /echoed file ids/,
     },
+    'with echoed ids that are none': {
+      change: (a, b) => [
+        { ...a, file_id: -1 },
+        { ...b, file_id: 1.5 },
+      ],
+      says: /echoed file ids/,
+    },
     'with an id for some files only': { change: (a, b) => [{ ...a, file_id: 1 }, b], says: /echoed file ids/ },
     'in another order that its names betray': {
       plans: [plan(0, 'a.mp4', 1), plan(1, 'a.mp4', 1), plan(2, 'b.mp4', 1)],
@@ -242,6 +249,10 @@ describe('a reply is refused', () => {
     },
     'with a part number twice': {
       change: (a, b) => [{ ...a, info: a.info.map((part) => ({ ...part, part_number: 1 })) }, b],
+      says: /do not carry the part numbers 1 to 2/,
+    },
+    'with part numbers that are none': {
+      change: (a, b) => [{ ...a, info: a.info.map((part, index) => ({ ...part, part_number: index - 1.5 })) }, b],
       says: /do not carry the part numbers 1 to 2/,
     },
     'with part numbers from 0': {

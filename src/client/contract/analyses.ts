@@ -2,8 +2,8 @@
 
 import type { AnalysisWireRequest, SegmentWireRequest } from './analysis-schemas.ts'
 import {
+  isCount,
   isId,
-  isInteger,
   isText,
   isWireObject,
   keepUnknown,
@@ -79,7 +79,7 @@ export function segmentFromWire(raw: WireObject): Segment | undefined {
   if (analysisSegmentId === undefined) return undefined
   return keepUnknown(raw, [
     ['analysisSegmentId', 'analysis_segment_id', analysisSegmentId],
-    ...shownFields(raw, { num_players: isInteger, num_movements: isInteger }),
+    ...shownFields(raw, { num_players: isCount, num_movements: isCount }),
   ]) as Segment
 }
 

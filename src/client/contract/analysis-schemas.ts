@@ -1,7 +1,7 @@
 // Segments and requested analyses on the wire as schemas. Most of their records is not shown, so it is kept as it comes.
 
 import * as v from 'valibot'
-import { wireAnyObject, wireCount, wireDomHand, wireId, wireInteger, wireSegmentId, wireText } from './field-schemas.ts'
+import { wireAnyObject, wireCount, wireDomHand, wireId, wireSegmentId, wireText } from './field-schemas.ts'
 
 export const segmentRequest = v.looseObject({
   movement_type_id: wireCount,
@@ -12,8 +12,8 @@ export type SegmentWireRequest = v.InferOutput<typeof segmentRequest>
 
 export const segmentReply = v.looseObject({
   analysis_segment_id: wireSegmentId,
-  num_players: v.optional(wireInteger),
-  num_movements: v.optional(wireInteger),
+  num_players: v.optional(wireCount),
+  num_movements: v.optional(wireCount),
 })
 export type SegmentWireReply = v.InferOutput<typeof segmentReply>
 

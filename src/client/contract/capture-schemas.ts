@@ -1,7 +1,7 @@
 // Motion capture on the wire as schemas: the bodies of sessions and of file names with their addresses.
 
 import * as v from 'valibot'
-import { wireCount, wireDate, wireFileName, wireFrameRate, wireId, wireInteger, wireText } from './field-schemas.ts'
+import { wireCount, wireDate, wireFileName, wireFrameRate, wireId, wireText } from './field-schemas.ts'
 import { isWireObject } from './fields.ts'
 
 export const mocapSessionRequest = v.looseObject({
@@ -17,11 +17,11 @@ export const mocapSessionReply = v.looseObject({
   id: v.optional(wireId),
   session_id: v.optional(wireId),
   org_id: v.optional(v.string()),
-  mocap_type_id: v.optional(wireInteger),
-  session_type_id: v.optional(wireInteger),
+  mocap_type_id: v.optional(wireCount),
+  session_type_id: v.optional(wireCount),
   session_date: v.optional(v.string()),
-  num_movements: v.optional(wireInteger),
-  num_players: v.optional(wireInteger),
+  num_movements: v.optional(wireCount),
+  num_players: v.optional(wireCount),
   status: v.optional(v.string()),
   created_at: v.optional(v.string()),
   updated_at: v.optional(v.string()),

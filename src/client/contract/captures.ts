@@ -1,7 +1,7 @@
 // Motion capture on the wire: sessions, and file names that are answered with an address each.
 
 import type { MocapSessionFileWireRequest, MocapSessionWireRequest } from './capture-schemas.ts'
-import { isId, isInteger, isText, keepUnknown, shownField, shownFields, wireBody } from './fields.ts'
+import { isCount, isId, isText, keepUnknown, shownField, shownFields, wireBody } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
 export interface MocapSessionInput {
@@ -66,11 +66,11 @@ export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined 
     ['sessionId', 'session_id', sessionId ?? id],
     ...shownFields(raw, {
       org_id: isText,
-      mocap_type_id: isInteger,
-      session_type_id: isInteger,
+      mocap_type_id: isCount,
+      session_type_id: isCount,
       session_date: isText,
-      num_movements: isInteger,
-      num_players: isInteger,
+      num_movements: isCount,
+      num_players: isCount,
       status: isText,
       created_at: isText,
       updated_at: isText,

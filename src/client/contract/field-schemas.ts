@@ -4,9 +4,7 @@
 import * as v from 'valibot'
 import { isCalendarDate, isFileName, isIdText, isWireObject, type WireObject } from './fields.ts'
 
-/** An integer that a JSON number carries exactly. */
-export const wireInteger = v.pipe(v.number(), v.safeInteger())
-/** A count, a size or the id of a type: an integer of 0 or more. */
+/** A count, a size or an id: an integer of 0 or more that a JSON number carries exactly. */
 export const wireCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 /** A position or a number of parts: an integer of 1 or more. */
 export const wireOrdinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
@@ -15,7 +13,7 @@ export const wireFrameRate = v.pipe(v.number(), v.finite(), v.gtValue(0))
 export const wireText = v.pipe(v.string(), v.nonEmpty())
 export const wireDate = v.pipe(v.string(), v.isoDate(), v.check(isCalendarDate, 'not a day of the calendar'))
 export const wireFileName = v.pipe(v.string(), v.check(isFileName, 'not a plain file name'))
-export const wireId = v.union([v.pipe(v.string(), v.check(isIdText, 'not an id')), wireInteger])
+export const wireId = v.union([v.pipe(v.string(), v.check(isIdText, 'not an id')), wireCount])
 export const wireDomHand = v.picklist(['RHA', 'LHA'])
 
 /** A segment's id as the service answers it: an integer, or digits in a string. Sent as an integer. */

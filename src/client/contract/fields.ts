@@ -33,14 +33,12 @@ export function isIdText(text: string): boolean {
 
 /** The readers of a reply: what a field must be to be understood. The schemas say the same for whole bodies. */
 export const isText = (value: unknown): value is string => typeof value === 'string'
-/** An integer that a JSON number carries exactly. */
-export const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
-/** A count, a size or the id of a type: an integer of 0 or more. */
-export const isCount = (value: unknown): value is number => isInteger(value) && value >= 0
+/** A count, a size or an id: an integer of 0 or more that a JSON number carries exactly. */
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 /** A position or a number of parts: an integer of 1 or more. */
-export const isOrdinal = (value: unknown): value is number => isInteger(value) && value >= 1
+export const isOrdinal = (value: unknown): value is number => isCount(value) && value >= 1
 /** A number above 2^53 has already lost digits when it is read, so it is refused rather than sent back changed. */
-export const isId = (value: unknown): value is ServiceId => isInteger(value) || (isText(value) && isIdText(value))
+export const isId = (value: unknown): value is ServiceId => isCount(value) || (isText(value) && isIdText(value))
 
 /** The integer that a segment's id stands for, given as one or as its digits; undefined when it stands for none. */
 export function segmentIdOf(value: unknown): number | undefined {
