@@ -2,17 +2,24 @@
 // fails, those that were made are ended again.
 
 import { invalid, isUploadError, UploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { CreatedSession, HostWait, OnWaiting } from '../core/ports.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
+import { createTimeLimit } from '../core/time/time-limit.ts'
 import { inTurns } from './in-turns.ts'
 import { callS3 } from './s3-call.ts'
 import type { S3CallPorts } from './s3-sign.ts'
 import { formatS3Session, type S3SessionUpload } from './s3-session.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
 
-const CREATES_AT_ONCE = 4
+const CALLS_AT_ONCE = 4
+/** How long a failure is held back by the end of what was made before it, ms. */
+const FORGET_WITHIN_MS = 15_000
 
-/** Rejects with what the first failure was; `details.isDoubtful` says whether the store may hold an upload of it all the same. */
+/**
+ * Rejects with what the first failure was. Its `details.sessionId` is a session of what was made and could not be ended again;
+ * `details.isDoubtful` says whether the store may hold an upload beside it, of which nobody knows the id.
+ */
 export async function createUploads(
   ports: S3CallPorts,
   files: readonly { readonly fileIndex: number; readonly key: string }[],
@@ -50,14 +57,17 @@ export async function createUploads(
   }
   try {
     checkKeys(files.map(({ key }) => key))
-    await inTurns(files, CREATES_AT_ONCE, (file) => told((own) => createOne(file, own)))
+    await inTurns(files, CALLS_AT_ONCE, (file) => told((own) => createOne(file, own)))
   } catch (error) {
-    const isForgotten = await forget(ports, created)
-    if (signal.aborted && isAtRest && isForgotten && !isDoubtful)
-      throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.', { details: { isDoubtful } })
+    const left = await forget(ports, created)
+    const sessionId = left.length > 0 ? formatS3Session(left) : undefined
+    if (signal.aborted && (sessionId !== undefined || (isAtRest && !isDoubtful)))
+      throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.', {
+        details: given({ isDoubtful: isDoubtful || !isAtRest, sessionId }),
+      })
     if (signal.aborted || !isUploadError(error)) throw error
     // The same error, of its own class: nobody else holds it.
-    throw Object.assign(error, { details: { ...error.details, isDoubtful: isDoubtful || !isForgotten } })
+    throw Object.assign(error, { details: Object.assign({}, error.details, given({ isDoubtful, sessionId })) })
   }
   return { sessionId: formatS3Session(created), hasPossibleOrphan: isDoubtful }
 }
@@ -71,18 +81,21 @@ function checkKeys(keys: readonly string[]): void {
   }
 }
 
-/** A session that did not come about leaves nothing behind, as far as the store can be told; one try each. True when it was told of all. */
-async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<boolean> {
-  const { signal } = new AbortController()
+/** Ends what was made for a session that did not come about, one try each, as far as its time goes; gives what is left. */
+async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<readonly S3SessionUpload[]> {
+  const left = new Set(uploads)
   const once = { ...ports, tries: 1, giveUpAfterMs: 0 }
-  let isTold = true
-  for (const { key, uploadId } of uploads) {
-    const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal).catch(() => undefined)
-    // What the store did not hear it will not hear from the others either, and the cause must not wait for them.
-    if (outcome === undefined || outcome.kind === 'missing') return false
-    isTold &&= outcome.kind === 'done' || outcome.error.status === 404
+  const { signal, end } = createTimeLimit(ports.clock, FORGET_WITHIN_MS, 'The store was not told in time.')
+  const abort = async (upload: S3SessionUpload): Promise<void> => {
+    const { key, uploadId } = upload
+    const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal)
+    // What the store did not hear it will not hear from the next ones either.
+    if (outcome.kind === 'missing') throw outcome.error
+    if (outcome.kind === 'done' || outcome.error.status === 404) left.delete(upload)
   }
-  return isTold
+  await inTurns(uploads, CALLS_AT_ONCE, abort).catch(() => undefined)
+  end()
+  return [...left]
 }
 
 /** Makes so many calls whose waits are told as one: while none of them is on its way, that of the one that is tried next. */

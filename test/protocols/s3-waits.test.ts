@@ -229,6 +229,30 @@ it.each([
   expect(error).toMatchObject({ report: { status: 'failed', hasPossibleOrphan } })
 })
 
+it('an upload that was made beside one that was refused is ended once more when the store did not hear it', async () => {
+  const store = storeOf((operation, nth) => {
+    if (operation === 'create' && nth === 2) return { status: 403 }
+    return operation === 'abort' && nth === 1 ? 'no connection' : undefined
+  })
+  const { error } = await store.settled(endOf(store.start().upload))
+
+  expect(error).toMatchObject({ code: 'ERR_UPLOAD_ADDRESS_REFUSED', report: { hasPossibleOrphan: false } })
+  expect(store.asked.filter((operation) => operation === 'abort')).toHaveLength(2)
+})
+
+it('an upload that was made beside one that was refused is told of when the store never hears of it', async () => {
+  const store = storeOf((operation, nth) => {
+    if (operation === 'create' && nth === 2) return { status: 403 }
+    return operation === 'abort' ? { status: 403 } : undefined
+  })
+  const { upload } = store.start()
+  const warnings: unknown[] = []
+  upload.on('warning', (warning) => warnings.push(warning))
+  await store.settled(endOf(upload))
+
+  expect(warnings).toMatchObject([{ message: expect.stringContaining('u1') as string }])
+})
+
 it('a create that may have made an upload may still have made it when its next try cannot be sent', async () => {
   const store = storeOf(() => {
     store.line.scheme = 'http'
