@@ -45,7 +45,13 @@ export async function attemptCall(
     url,
     signal,
     maxReplyBytes,
-    headers: { accept: 'application/json', ...type, [credential.name]: credential.value },
+    // Nothing here unpacks an answer.
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      ...type,
+      [credential.name]: credential.value,
+    },
     ...given({
       body: bytes && ({ kind: 'bytes', bytes } as const),
       isFreshConnection: options.isFreshConnection || undefined,

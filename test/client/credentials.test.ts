@@ -22,7 +22,7 @@ describe('the header', () => {
     request.reply(ok)
     await list
 
-    expect(request.headers).toStrictEqual({ accept: 'application/json', ...headers })
+    expect(request.headers).toStrictEqual({ accept: 'application/json', 'accept-encoding': 'identity', ...headers })
   })
 })
 

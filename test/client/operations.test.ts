@@ -198,6 +198,7 @@ describe.each(Object.entries(examples))('%s', (name, { fixture, call, result }) 
     expect(await sent.bodyJson()).toStrictEqual(request.body)
     expect(sent.headers).toStrictEqual({
       accept: 'application/json',
+      'accept-encoding': 'identity',
       'x-api-key': 'key-0123456789abcdef',
       ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     })

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { aMocapSession, answerNext, clientUnderTest, rejection } from './client-under-test.ts'
 import type { ServiceClient } from './client-under-test.ts'
@@ -50,6 +51,32 @@ describe('a success that is none', () => {
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message: `The service answered 200 with ${what} when asked to create the capture session. Check the base URL.`,
     })
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('that a proxy has compressed is called so (%s)', async (encoding, pack) => {
+    const body = pack('{"session_id":"s-1","status":"pending","num_players":0}')
+    const headers = { 'content-encoding': encoding }
+    expect(await errorOf({ status: 200, body, headers }, confirm)).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+    expect(await errorOf({ status: 200, body, headers }, createSession)).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message:
+        'The service answered 200 with a compressed body, which was not asked for (a proxy may have packed it), when asked to create the capture session. Check the base URL.',
+    })
+  })
+
+  it('is one that the platform has unpacked, whatever its header says still', async () => {
+    const body = { session_id: 's-1' }
+    expect(await resultOf(body, createSession, { 'content-encoding': 'gzip' })).toMatchObject({ sessionId: 's-1' })
+  })
+
+  it('asks for bodies as they are', async () => {
+    const subject = clientUnderTest()
+    void createSession(subject.client).catch(() => undefined)
+    expect((await subject.transport.next()).headers).toMatchObject({ 'accept-encoding': 'identity' })
   })
 
   it('is never a login page in place of a confirmation', async () => {

@@ -8,7 +8,7 @@ import type { TransportRequest } from '../../core/ports.ts'
 export const DEFAULT_MAX_REPLY_BYTES = 65_536
 
 /** The platform's own, or forbidden to pages: what the caller says of them is left out. */
-const platformHeaders = /^(?:host|connection|content-length)$/i
+const platformHeaders = /^(?:host|connection|content-length|accept-encoding)$/i
 
 export function allowedHeaders({ headers }: TransportRequest): [name: string, value: string][] {
   return Object.entries(headers).filter(([name]) => !platformHeaders.test(name))
