@@ -1,6 +1,7 @@
 // Takes up sessions of the journal one after another. One that waits for a host out of reach is left behind, to go on by
 // itself: a storage that is dead must not keep those of other hosts waiting for as long as --give-up-after says.
 
+import type { ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
@@ -13,7 +14,7 @@ import { followUpload, type FollowedUpload } from './run-upload.ts'
 import { printResult, type UploadResult } from './upload-result.ts'
 import { voiceOf } from './views/change-lines.ts'
 import { errorLine } from './views/error-line.ts'
-import { sayHowToGoOn } from './views/how-to-go-on.ts'
+import { sayHowToForget, sayHowToGoOn } from './views/how-to-go-on.ts'
 import type { Output } from './views/output.ts'
 
 export interface ResumeTask {
@@ -68,8 +69,13 @@ async function takeUp(
   { interruption }: CommandContext,
   output: Output,
   { uplink, sessions }: ResumeTask,
-  { key, flow, sessionId, bytes }: SessionSummary,
+  { key, flow, sessionId, bytes, error: unreadable }: SessionSummary,
 ): Promise<FollowedUpload | UploadResult> {
+  const failed = (error: ErrorSummary): UploadResult => {
+    const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
+    return { ...known, status: 'failed', key, durationMs: 0, files: [], error }
+  }
+  if (unreadable !== undefined) return failed(unreadable)
   try {
     const upload = await uplink.resume(key)
     const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
@@ -78,8 +84,7 @@ async function takeUp(
     voiceOf(output, name).say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
     return followUpload(upload, { output, uplink, interruption, ...given({ name }) })
   } catch (error) {
-    const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
-    return { ...known, status: 'failed', key, durationMs: 0, files: [], error: errorLine(error) }
+    return failed(errorLine(error))
   }
 }
 
@@ -96,7 +101,8 @@ async function tellEnd(
 ): Promise<UploadResult> {
   const isOneOfMany = sessions.length > 1
   printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore: session.confirmedBytes })
-  sayHowToGoOn(output, result, options, env)
+  if (session.error === undefined) sayHowToGoOn(output, result, options, env)
+  else sayHowToForget(output, session.key, options, env)
   if (options.receipt !== undefined) {
     const path = isOneOfMany ? `${options.receipt}.${session.key}` : options.receipt
     await writeReceipt(path, kept.journal, session.key, output)

@@ -242,17 +242,19 @@ describe('cancel', () => {
     const listed = await run('sessions')
     const cancel = await run('cancel', 'video-torn')
     const receipt = await run('receipt', 'show', 'video-torn')
+    const resumed = await run('resume', 'video-torn')
     const dry = await run('resume', '--dry-run')
     const forget = /\. To forget it here: mocap-uplink (.*)\n/.exec(cancel.stderr)?.[1] ?? ''
     const forgotten = await run(...forget.split(' '), '--json')
 
     expect(listed.stderr).toMatch(/^warning: video-torn: The journal of this session has no beginning/)
-    for (const { code, stderr } of [cancel, receipt]) {
+    for (const { code, stderr } of [cancel, receipt, resumed]) {
       expect(code).toBe(1)
       expect(stderr).toContain('has no beginning; it cannot be resumed.')
       expect(stderr).not.toContain(folder)
     }
     expect(receipt.stderr).not.toMatch(/forget/)
+    expect(resumed.stderr).toContain(`. To forget it here: mocap-uplink ${forget}\n`)
     expect(dry.stdout).toMatch(/^dry run: video-torn: cannot be read\. The journal of this session has no beginning/)
     expect(forgotten.code).toBe(0)
     expect(lastLine(forgotten.stdout)).toMatchObject({ event: 'result', status: 'completed', sessions: 0, removed: 1 })

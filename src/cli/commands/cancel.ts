@@ -7,7 +7,7 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { commandLine, forgetLine } from '../views/how-to-go-on.ts'
+import { commandLine, forgetLine, sayHowToForget } from '../views/how-to-go-on.ts'
 import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -33,9 +33,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const kept = keptSessions(options, context.env)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
     const forget = forgetLine(key, options, context.env)
-    const session = await readableSession(kept, key, () =>
-      output.complain(`Nothing can be told of ${key}. To forget it here: ${forget}`),
-    )
+    const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
     if (options.dryRun === true) {
       printCalls(output, 'cancel', callsOf(session))
       return

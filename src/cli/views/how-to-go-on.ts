@@ -32,8 +32,25 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
   const anew =
     changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session.`
-  const way = changed === missing.length ? '' : ` To finish: ${commandLine('resume', key, options, env)}`
-  output.complain(what + anew + way)
+  const resume = isAddressInQuestion(result)
+    ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
+    : `: ${commandLine('resume', key, options, env)}`
+  output.complain(what + anew + (changed === missing.length ? '' : ` To finish${resume}`))
+}
+
+/** Tells on stderr what is left to do with a session whose journal cannot be read. */
+export function sayHowToForget(
+  output: Output,
+  key: string,
+  options: Pick<SharedOptions, 'stateDir'>,
+  env: Environment,
+): void {
+  output.complain(`Nothing can be told of ${key}. To forget it here: ${forgetLine(key, options, env)}`)
+}
+
+/** Nobody who could have opened a session was found at the address: it may be misspelt, and is not repeated. */
+function isAddressInQuestion({ sessionId, error, hasPossibleOrphan }: UploadResult): boolean {
+  return sessionId === null && hasPossibleOrphan !== true && error?.message.includes('Check the base URL') === true
 }
 
 /** The service said no to what was asked for: asked for once more, it would say the same. */

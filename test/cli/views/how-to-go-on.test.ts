@@ -58,6 +58,18 @@ describe('an upload without a session', () => {
     expect(sessions).toMatchObject([{ status: 'confirmed' }])
   })
 
+  it('at an address where nobody has ever answered is finished with the right one, which the command leaves to be given', async () => {
+    service = await startIndependentService()
+    await service.close()
+    const { code, stderr } = await run('misspelt', 'video', 'swing.mp4', ...VIDEO)
+
+    expect(code).toBe(1)
+    const place = `--state-dir ${join(cli.folder, 'misspelt')}`
+    expect(stderr).toMatch(/\nMissing: 1 of 1 file, 1000 B\. To finish, with the right address for URL: mocap-uplink /)
+    expect(stderr.endsWith(` ${place} --base-url URL\n`)).toBe(true)
+    service = await startIndependentService()
+  })
+
   it('that the service refused is to be asked for anew, and the try is forgotten by the command in its last line', async () => {
     const no: Fault = { operation: 'create', nth: 1, action: { status: 422, body: '{"error":"no such player"}' } }
     const { first, told, second, sessions } = await uploadAndFinish('refused', [no])
