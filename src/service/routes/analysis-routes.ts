@@ -2,33 +2,21 @@
 // is counted from the stored moment of the request.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Kysely, Selectable, Transaction } from 'kysely'
 
 import { callerOf, withoutOwner } from '../access/callers.ts'
 import { timeOf, type ServiceContext } from '../context.ts'
-import type { Tables } from '../database/tables.ts'
 import { cutPage, pageOf, refuseCursor } from '../http/paging.ts'
 import { refuse } from '../http/replies.ts'
 import { analysisRequest, analysisUpdate, MAX_DATABASE_INTEGER, readBody } from '../http/wire.ts'
+import { checkSegmentsAgree, completeDue, find, idsOf, type Analysis, type Segments } from './analysis-records.ts'
 import { idOf } from './segment-routes.ts'
 
 /** The newest so many are listed, or in a page at most. The interface shows no paging: a query asks for it. */
 const MAX_LISTED = 10_000
 
-type Analysis = Selectable<Tables['requested_analyses']>
 interface WithId {
   Params: { id: string }
 }
-interface Which {
-  readonly id: number
-  readonly owner: string
-}
-interface Segments {
-  readonly primary_analysis_segment_id: number
-  readonly comparison_analysis_segment_id: number | null
-  readonly population_analysis_segment_id: number | null
-}
-
 export function analysisRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { db } = context
 
@@ -143,59 +131,4 @@ async function change(
       .executeTakeFirstOrThrow()
   })
   return withoutOwner(changed)
-}
-
-async function find(db: Kysely<Tables>, { id, owner }: Which, isLocked = false): Promise<Analysis> {
-  const query = db.selectFrom('requested_analyses').selectAll().where('id', '=', id).where('owner', '=', owner)
-  const found = await (isLocked ? query.forUpdate() : query).executeTakeFirst()
-  return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
-}
-
-/** Completes what was requested long enough ago, whosever it is; what another copy is completing at this moment is left to it. */
-async function completeDue(context: ServiceContext): Promise<void> {
-  const { analysisCompletesAfterMs, now } = context.settings
-  if (analysisCompletesAfterMs === undefined) return
-  await context.db
-    .updateTable('requested_analyses')
-    .set({ status: 'completed', updated_at: timeOf(context) })
-    .where('id', 'in', (due) =>
-      due
-        .selectFrom('requested_analyses')
-        .select('id')
-        .where('status', '=', 'requested')
-        .where('requested_at', '<=', new Date(now() - analysisCompletesAfterMs))
-        .forUpdate()
-        .skipLocked(),
-    )
-    .execute()
-}
-
-function idsOf(segments: Segments): (number | null)[] {
-  return [
-    segments.primary_analysis_segment_id,
-    segments.comparison_analysis_segment_id,
-    segments.population_analysis_segment_id,
-  ]
-}
-
-async function checkSegmentsAgree(trx: Transaction<Tables>, owner: string, segments: Segments): Promise<void> {
-  const ids = [...new Set(idsOf(segments).filter((id) => id !== null))]
-  // The locks keep a segment as it is judged until the analysis that uses it can be seen; in order, so that no two
-  // transactions wait for each other.
-  const found = await trx
-    .selectFrom('player_group_segments')
-    .select(['id', 'movement_type_id', 'dom_hand'])
-    .where('id', 'in', ids)
-    .where('owner', '=', owner)
-    .orderBy('id')
-    .forShare()
-    .execute()
-  const missing = ids.find((id) => !found.some((segment) => segment.id === id))
-  if (missing !== undefined) {
-    refuse(422, 'unknown_segment', `There is no segment ${missing}.`, { analysis_segment_id: missing })
-  }
-  const kinds = new Set(found.map(({ movement_type_id, dom_hand }) => `${movement_type_id} ${dom_hand}`))
-  if (kinds.size > 1) {
-    refuse(422, 'segments_disagree', 'All segments of an analysis must have the same movement_type_id and dom_hand.')
-  }
 }

@@ -1,5 +1,4 @@
-// The few calls that the service makes to its bucket, over the AWS SDK. An absence is an answer, not an error; a store
-// that is away is a refusal that may be tried again; any other failure names the call and the store's code, no more.
+// The few calls that the service makes to its bucket, over the AWS SDK. What their failures mean is in s3-failures.
 
 import {
   AbortMultipartUploadCommand,
@@ -14,9 +13,9 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 
-import { refuse } from '../http/replies.ts'
 import type { StoredPart } from '../objects/part-check.ts'
 import type { S3Keys } from './s3-addresses.ts'
+import { absentOr, codeOf, fail, knownOr, named } from './s3-failures.ts'
 import type { S3Settings } from './s3-settings.ts'
 
 export interface StoredObject {
@@ -51,9 +50,6 @@ export interface Bucket {
 }
 
 const TIMES = { connectionTimeout: 5_000, socketTimeout: 120_000 } as const
-const ABSENT = new Set(['NoSuchUpload', 'NoSuchKey', 'NotFound'])
-/** Said with a status of the client's fault, or within an answer of status 200. */
-const PASSING = new Set(['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout', 'TimeoutError'])
 const REFUSED: Readonly<Record<string, Completion>> = {
   NoSuchUpload: 'no-upload',
   // Ceph, of an upload that is being aborted at this moment.
@@ -152,59 +148,8 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
   }
 }
 
-async function named<T>(what: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    return fail(what, error)
-  }
-}
-
-async function absentOr<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call()
-  } catch (error) {
-    return ABSENT.has(codeOf(error)) ? undefined : fail(what, error)
-  }
-}
-
-/** Stores have more or less of what S3 has: what one does not have is told apart from what fails. */
-class NotThere extends Error {}
-
-async function knownOr<T, U>(otherwise: U, call: () => Promise<T>): Promise<T | U> {
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof NotThere) return otherwise
-    throw error
-  }
-}
-
-/** The SDK's errors hold the request, and with it what was signed: only the code goes on. */
-function fail(what: string, error: unknown): never {
-  const code = codeOf(error)
-  const status = statusOf(error)
-  if (status === 501 || status === 405 || code === 'NotImplemented')
-    throw new NotThere(`The object store cannot ${what}: ${code} (${status}).`)
-  if (status === undefined || status >= 500 || status === 429 || PASSING.has(code)) {
-    refuse(503, 'storage_unavailable', 'The object store does not answer. Try again.')
-  }
-  throw new Error(`The object store would not ${what}: ${code} (${status}).`)
-}
-
 function unusable(what: string): never {
   throw new Error(`The object store's answer was of no use when asked to ${what}.`)
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error ? error.name : ''
-}
-
-/** Undefined when there was no answer. */
-function statusOf(error: unknown): number | undefined {
-  const metadata = error instanceof Error && '$metadata' in error ? error.$metadata : undefined
-  const status = (metadata as { httpStatusCode?: unknown } | undefined)?.httpStatusCode
-  return typeof status === 'number' ? status : undefined
 }
 
 function bare(etag: string): string {
