@@ -86,7 +86,8 @@ export function outageTeller(say: (text: string) => void): (outage: Outage) => v
     if (Math.abs(sinceMs - (toldSinceMs.get(host) ?? -Infinity)) < SAME_OUTAGE_MS) return
     toldSinceMs.set(host, sinceMs)
     const why = reason === undefined ? '' : ` (${reason})`
-    say(`waiting: the ${who} ${host} is out of reach since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
+    const what = reason?.startsWith('it answers') ? 'out of service' : 'out of reach'
+    say(`waiting: the ${who} ${host} is ${what} since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
   }
 }
 

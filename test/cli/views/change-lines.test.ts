@@ -77,6 +77,15 @@ it('an outage of the service says who is waited for, why, and until when; once, 
   expect(more).toEqual([])
 })
 
+it('a service that answers, but takes nothing, is not said to be out of reach', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+  const sinceMs = Date.UTC(2026, 10, 20, 2)
+  emitter.emit('waiting', { sinceMs, untilMs: sinceMs + 4_000, host: 'service.example:443', reason: 'it answers 503' })
+
+  expect(said()).toMatch(/^waiting: the service service\.example:443 is out of service since .* \(it answers 503\);/)
+})
+
 it.each([
   ['a log', false, 3],
   ['a terminal', true, 2],

@@ -4,11 +4,11 @@ import { UploadError } from '../../../core/errors.ts'
 import { errorCode } from '../file-problem.ts'
 
 const EXPLANATIONS: ReadonlyMap<string, string> = new Map([
-  ['ENOSPC', 'the disk is full. Free some space, then resume the session'],
-  ['EDQUOT', 'the disk quota is used up. Free some space, then resume the session'],
+  ['ENOSPC', 'the disk is full. Free some space, then go on'],
+  ['EDQUOT', 'the disk quota is used up. Free some space, then go on'],
   ['EFBIG', 'the file would be larger than this disk allows. Choose another state folder'],
-  ['EIO', 'the disk failed. Check the device, then resume the session'],
-  ['ESTALE', 'the network drive lost it. Check that the drive is connected, then resume the session'],
+  ['EIO', 'the disk failed. Check the device, then go on'],
+  ['ESTALE', 'the network drive lost it. Check that the drive is connected, then go on'],
   ['EROFS', 'the disk is read-only. Choose another state folder'],
   ['EACCES', 'this user may not use it. Give read and write permission, or choose another state folder'],
   ['EPERM', 'this user may not use it. Give read and write permission, or choose another state folder'],

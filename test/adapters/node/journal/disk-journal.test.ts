@@ -326,7 +326,7 @@ describe('durability', () => {
 
     await expect(journal.open('k')).rejects.toMatchObject({
       code: 'ERR_UPLOAD_JOURNAL',
-      message: `The journal "${pathOf(folder)}" cannot be opened: the disk failed. Check the device, then resume the session.`,
+      message: `The journal "${pathOf(folder)}" cannot be opened: the disk failed. Check the device, then go on.`,
     })
     expect(await read(journal)).toEqual([confirmed(0)])
   })
@@ -358,7 +358,7 @@ describe('durability', () => {
     })
 
     await expect(session.append([confirmed(0), confirmed(1)])).rejects.toMatchObject({
-      message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then resume the session.`,
+      message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then go on.`,
     })
     expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3)])
     await session.append([confirmed(2)])
