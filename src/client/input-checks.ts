@@ -36,7 +36,7 @@ export function checkMocapSession(input: MocapSessionInput): void {
     mocapTypeId: checkInteger,
     sessionDate: checkDate,
     sessionTypeId: checkInteger,
-    extra: optional(checkExtra),
+    extra: checkExtra,
   })
 }
 
@@ -46,7 +46,7 @@ export function checkRegister(input: RegisterFilesInput): void {
     filenames: listOf(checkFileName),
     frameRate: optional(checkFrameRate),
     reprocess: optional(checkBoolean),
-    extra: optional(checkExtra),
+    extra: checkExtra,
   })
   checkUnique(input.filenames, 'filenames')
 }
@@ -58,7 +58,7 @@ export function checkVideoUpload(input: VideoUploadInput): void {
     playerId: checkText,
     sessionDate: checkDate,
     sessionTypeId: checkInteger,
-    extra: optional(checkExtra),
+    extra: checkExtra,
   })
   const fileIds = input.files.map((file) => file.fileId).filter((fileId) => fileId !== undefined)
   checkUnique(fileIds, 'files[].fileId')
@@ -101,7 +101,7 @@ export function checkSegment(input: SegmentInput): void {
     movementTypeId: checkInteger,
     domHand: checkDomHand,
     orgMovementIds: optional(listOf(checkText, 0)),
-    extra: optional(checkExtra),
+    extra: checkExtra,
   })
 }
 
@@ -112,7 +112,7 @@ export function checkAnalysis(input: AnalysisInput): void {
     comparisonAnalysisSegmentId: optional(checkSegmentId),
     populationAnalysisSegmentId: optional(checkSegmentId),
     status: optional(checkNewStatus),
-    extra: optional(checkExtra),
+    extra: checkExtra,
   })
 }
 
@@ -145,6 +145,6 @@ function checkNewStatus(status: unknown, label: string): void {
 }
 
 function checkExtra(extra: unknown, label: string): void {
-  if (!isWireObject(extra))
+  if (extra !== undefined && !isWireObject(extra))
     invalid(`${label} is no object: give further fields under their wire names.`, { field: label })
 }

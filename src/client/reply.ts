@@ -37,7 +37,7 @@ export function readJson(reply: TransportReply, { operation, words }: Asked, isB
   // One that broke off was asked for again.
   if (reply.isBodyCut) return refuse('a body that is too large')
   if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
-  if (isPacked(reply)) return refuse('a compressed body, which was not asked for (a proxy may have packed it),')
+  if (isPacked(reply)) return refuse('a body that a proxy has compressed')
   if (boundPassed(reply.body, REPLY_BOUNDS) !== undefined) return refuse('JSON that is too deep or has too many values')
   const text = textOf(reply.body).trim()
   if (text === '') return isBodyNeeded ? refuse('an empty body instead of JSON') : undefined

@@ -64,7 +64,7 @@ describe('a success that is none', () => {
     expect(await errorOf({ status: 200, body, headers }, createSession)).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message:
-        'The service answered 200 with a compressed body, which was not asked for (a proxy may have packed it), when asked to create the capture session. Check the base URL.',
+        'The service answered 200 with a body that a proxy has compressed when asked to create the capture session. Check the base URL.',
     })
   })
 
