@@ -336,6 +336,48 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await storedSizes()).toEqual(sizes)
     })
 
+    test('goes on after a reload with what is not confirmed, when its clips are added again', async () => {
+      const page = await open(example)
+      await pick(page)
+      const isLate = /partNumber=2/
+      await page.route(isLate, () => undefined)
+      await upload(page)
+      await page.waitForSelector('.uppy-Dashboard-Item.is-complete:has-text("swing-02.mp4")')
+      await page.reload()
+      await page.unroute(isLate)
+      await connect(page)
+      await page.waitForSelector('#earlier:has-text("1 of 2 confirmed. Add these again, and it goes on: swing-01.mp4")')
+      expect((await violations(page)).filter((each) => !isUppysOwn(each))).toEqual([])
+
+      const sessions: string[] = []
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/upload_videos')) sessions.push(request.url())
+      })
+      await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(0, 1))
+      await upload(page)
+      await status(page, 'Complete')
+
+      expect(sessions).toEqual([])
+      expect(await page.textContent('#earlier')).toBe('')
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('gives an earlier upload up when asked to', async () => {
+      const page = await open(example)
+      await pick(page)
+      await page.route(PARTS, () => undefined)
+      await upload(page)
+      await status(page, 'Uploading')
+      await page.reload()
+      await connect(page)
+      page.on('dialog', (dialog) => void dialog.accept())
+      const told = page.waitForRequest((request) => request.method() === 'DELETE')
+      await page.click('#earlier button:has-text("Discard")')
+      await told
+
+      await page.waitForSelector('#earlier:empty', { state: 'attached' })
+    })
+
     test('cancels, and tells the service', async () => {
       const page = await open(example)
       await pick(page)

@@ -6,6 +6,7 @@ import '@uppy/core/css/style.min.css'
 import Dashboard from '@uppy/dashboard'
 import '@uppy/dashboard/css/style.min.css'
 import { createUplink } from 'mocap-uplink/browser'
+import { resumeEarlier, showEarlier } from './earlier.ts'
 import { MocapUplinkUploader } from './mocap-uplink-uploader.ts'
 import './page.css'
 
@@ -23,7 +24,7 @@ form?.addEventListener('submit', (event) => {
 
 function openDashboard(baseUrl: string, apiKey: string): void {
   const uplink = createUplink({ baseUrl, credentials: { apiKey } })
-  new Uppy({ restrictions: { allowedFileTypes: ['.mp4', '.mov'] } })
+  const uppy = new Uppy({ restrictions: { allowedFileTypes: ['.mp4', '.mov'] } })
     .use(Dashboard, { target: '#dashboard', inline: true, theme: 'auto', proudlyDisplayPoweredByUppy: false })
     .use(MocapUplinkUploader, {
       begin: (files) =>
@@ -35,5 +36,14 @@ function openDashboard(baseUrl: string, apiKey: string): void {
           sessionDate: new Date().toLocaleDateString('sv'),
           sessionTypeId: 2,
         }),
+      resume: (files) => resumeEarlier(uplink, files),
     })
+  const place = document.querySelector('#earlier')
+  if (place === null) return
+  // Without a journal there is nothing to go on with, and no trouble to speak of.
+  const show = (): void => void showEarlier(uplink, place).catch(() => undefined)
+  uppy.on('upload', () => place.replaceChildren())
+  uppy.on('complete', show)
+  uppy.on('cancel-all', show)
+  show()
 }

@@ -1,5 +1,5 @@
 // An Uppy uploader plugin: what is dropped on Uppy's dashboard goes out through mocap-uplink's engine. One batch of Uppy
-// is one upload, so that a delivery of many clips is one session of the service.
+// is one upload, so that a delivery of many clips is one session of the service; files of an earlier one finish that first.
 
 import {
   BasePlugin,
@@ -15,7 +15,18 @@ import { blobSource, type Upload, type UploadFile, type UploadFileStatus } from 
 export interface MocapUplinkUploaderOptions<M extends Meta, B extends Body> extends PluginOpts {
   /** Starts the upload: `(files) => uplink.uploadVideos({ files, … })`. Uppy's own files, with their meta, are beside them. */
   readonly begin: (files: readonly UploadFile[], uppyFiles: readonly UppyFile<M, B>[]) => Upload
+  /** Takes up the earlier uploads that these files complete; the others begin anew. */
+  readonly resume?: (files: readonly File[]) => Promise<readonly ResumedUpload[]>
 }
+
+export interface ResumedUpload {
+  readonly upload: Upload
+  /** What was added again, by its index in the upload. */
+  readonly files: ReadonlyMap<number, File>
+}
+
+/** Uppy's files by their index in the upload. */
+type Batch<M extends Meta, B extends Body> = ReadonlyMap<number, UppyFile<M, B>>
 
 /** Uppy hears nothing more of a file once it was told of 100 %; until a file is confirmed it is told of less. */
 const MOST_BEFORE_CONFIRMED = 0.99
@@ -71,54 +82,66 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
     const batch = this.uppy.getFilesByIds(fileIds)
     if (batch.length === 0) return
     this.uppy.emit('upload-start', batch)
+    const byData = new Map(batch.map((file) => [file.data, file]))
+    const files = [...byData.keys()].filter((data) => data instanceof File)
+    // Without its journal nothing of an earlier visit is known, and everything begins anew.
+    const earlier = (await this.opts.resume?.(files).catch(() => undefined)) ?? []
+    const runs = earlier.map(({ upload, files: taken }) => {
+      const own = [...taken].flatMap(([fileIndex, data]) => {
+        const file = byData.get(data)
+        byData.delete(data)
+        return file === undefined ? [] : [[fileIndex, file] as const]
+      })
+      return this.#follow(new Map(own), () => upload)
+    })
+    const fresh = batch.filter(({ data }) => byData.has(data))
+    if (fresh.length > 0)
+      runs.push(this.#follow(new Map(fresh.entries()), () => this.opts.begin(fresh.map(toUploadFile), fresh)))
+    await Promise.all(runs)
+  }
+
+  async #follow(batch: Batch<M, B>, begin: () => Upload): Promise<void> {
     const told = new Set<number>()
     const tellFailed = (fileIndex: number, { name, message }: { readonly name: string; readonly message: string }) => {
       if (told.has(fileIndex)) return
       told.add(fileIndex)
-      this.uppy.emit('upload-error', this.#current(batch[fileIndex]), { name, message })
+      this.uppy.emit('upload-error', this.#current(batch.get(fileIndex)), { name, message })
     }
     const tellFile = (file: UploadFileStatus): void => {
       if (file.state === 'failed') tellFailed(file.fileIndex, { name: 'UploadError', message: messageOf(file) })
       if (file.state !== 'confirmed' || told.has(file.fileIndex)) return
       told.add(file.fileIndex)
       const response = { status: 200, bytesUploaded: file.bytes }
-      this.uppy.emit('upload-success', this.#current(batch[file.fileIndex]), response)
+      this.uppy.emit('upload-success', this.#current(batch.get(file.fileIndex)), response)
     }
 
     let upload: Upload | undefined
+    const own = (): readonly UploadFileStatus[] => upload?.files().filter(({ fileIndex }) => batch.has(fileIndex)) ?? []
     try {
-      upload = this.opts.begin(batch.map(toUploadFile), batch)
+      upload = begin()
       this.#active.add(upload)
-      const { files } = upload
       const startedAt = Date.now()
-      upload.on('file', tellFile)
+      upload.on('file', (file) => batch.has(file.fileIndex) && tellFile(file))
       upload.on('progress', () => {
-        for (const file of files()) if (!told.has(file.fileIndex)) this.#tellProgress(batch, file, startedAt)
+        for (const file of own())
+          if (!told.has(file.fileIndex)) this.#tellProgress(batch.get(file.fileIndex), file, startedAt)
       })
       await upload.done()
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
       const isCancelled = upload?.state === 'cancelled'
       // A file may have been confirmed before the delivery failed.
-      upload?.files().forEach(tellFile)
+      own().forEach(tellFile)
       if (!isCancelled) batch.forEach((_file, fileIndex) => tellFailed(fileIndex, failure))
     } finally {
-      upload?.files().forEach(tellFile)
+      own().forEach(tellFile)
       if (upload !== undefined) this.#active.delete(upload)
     }
   }
 
-  #tellProgress(
-    batch: readonly UppyFile<M, B>[],
-    { fileIndex, sentBytes, bytes }: UploadFileStatus,
-    uploadStarted: number,
-  ) {
+  #tellProgress(file: UppyFile<M, B> | undefined, { sentBytes, bytes }: UploadFileStatus, uploadStarted: number) {
     const bytesUploaded = Math.min(sentBytes, Math.floor(bytes * MOST_BEFORE_CONFIRMED))
-    this.uppy.emit('upload-progress', this.#current(batch[fileIndex]), {
-      uploadStarted,
-      bytesUploaded,
-      bytesTotal: bytes,
-    })
+    this.uppy.emit('upload-progress', this.#current(file), { uploadStarted, bytesUploaded, bytesTotal: bytes })
   }
 
   /** Uppy's files are replaced whenever they change; absent after a cancel. */

@@ -1,0 +1,54 @@
+// What an earlier visit left unfinished, after a reload or a tab that was closed. Uppy forgets its files with the page, so they
+// are added once more; the upload then goes on with what is not confirmed yet, in the session that it began in.
+
+import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
+import type { ResumedUpload } from './mocap-uplink-uploader.ts'
+
+/** Says of each what is missing, with a way to give it up. */
+export async function showEarlier(uplink: BrowserUplink, place: Element): Promise<void> {
+  const left = await unfinished(uplink)
+  const notes = left.map(({ key, missing, filesConfirmed, filesTotal }) => {
+    const names = missing.map(({ fileName }) => fileName).join(', ')
+    const discard = document.createElement('button')
+    discard.textContent = 'Discard'
+    discard.addEventListener('click', () => {
+      if (confirm('Give this upload up, with what is confirmed of it?'))
+        void uplink.cancelSession(key).then(() => showEarlier(uplink, place))
+    })
+    const note = document.createElement('p')
+    const done = `${String(filesConfirmed)} of ${String(filesTotal)} confirmed`
+    note.append(`An earlier upload is not finished, ${done}. Add these again, and it goes on: ${names} `, discard)
+    return note
+  })
+  place.replaceChildren(...notes)
+}
+
+/** Takes up each upload all of whose missing files are among these. */
+export async function resumeEarlier(uplink: BrowserUplink, files: readonly File[]): Promise<readonly ResumedUpload[]> {
+  const free = new Set(files)
+  const resumed: ResumedUpload[] = []
+  for (const { key, missing } of await unfinished(uplink)) {
+    const found = new Map<number, File>()
+    for (const { fileIndex, fileName, bytes, modifiedAtMs } of missing) {
+      const file = [...free].find(
+        ({ name, size, lastModified }) => name === fileName && size === bytes && lastModified === modifiedAtMs,
+      )
+      if (file === undefined) continue
+      free.delete(file)
+      found.set(fileIndex, file)
+    }
+    if (found.size === missing.length)
+      resumed.push({ upload: await uplink.resume(key, { files: [...found.values()] }), files: found })
+    else found.forEach((file) => free.add(file))
+  }
+  return resumed
+}
+
+/** With the files that each misses; without those that this page or another tab is at. */
+async function unfinished(uplink: BrowserUplink) {
+  const isDriven = await drivenSessions()
+  const left = (await uplink.sessions()).filter(
+    ({ key, status }) => ['open', 'partial', 'failed'].includes(status) && !isDriven(key),
+  )
+  return Promise.all(left.map(async (session) => ({ ...session, missing: await uplink.missingFiles(session.key) })))
+}
