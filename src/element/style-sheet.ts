@@ -104,7 +104,7 @@ dialog button { flex: 1 1 auto; }
 
 /**
  * Names are whole: a finger cannot ask for the title of one that was cut, and the clips of a day differ at the end of their
- * names. On a phone a problem has the width of the row, and its button a line of its own.
+ * names. A button that would squeeze them has a line of its own; on a phone so has that beside a problem.
  */
 const ROWS = `
 .list {
@@ -112,15 +112,15 @@ const ROWS = `
   max-block-size: var(--mocap-list-height, 28rem);
 }
 .file {
-  display: flex; align-items: center; position: relative;
+  display: flex; flex-wrap: wrap; align-items: center; row-gap: 8px; position: relative;
   padding: 9px 20px; min-block-size: 60px;
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); margin-inline-end: 12px; }
-.words { flex: 1; display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
-.file-name { font-weight: 500; }
+.words { flex: 1 1 min(10rem, 100% - 4rem); display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
+.file-name { font-weight: 500; text-align: match-parent; }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
-.file button { min-block-size: 36px; margin-inline-start: 8px; padding: 6px 10px; }
+.file button { min-block-size: 36px; margin-inline-start: auto; padding: 6px 10px; }
 [data-state='ready'] button { margin-inline-end: -10px; }
 [data-state='ready'] button:not(:hover) { border-color: transparent; color: var(--_muted); }
 :is([data-state='uploading'], [data-state='confirming']) .file-icon { color: var(--_accent); }
@@ -135,8 +135,6 @@ const ROWS = `
   .actions :is(.primary-button, .pause-button) { flex: 1 1 auto; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
-  .file { row-gap: 8px; }
-  [data-state='failed'] { flex-wrap: wrap; }
   [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
   [data-state='failed'] button { margin-inline-start: 32px; }
 }

@@ -48,7 +48,7 @@ export interface UploaderTexts {
   readonly progress: (done: Amount, all: Amount) => string
   readonly pausedAt: (done: Amount, all: Amount) => string
   readonly noNetwork: string
-  /** The service gives no answer, or says that it cannot; `time` is when it is asked again, undefined while it is being asked. */
+  /** One of the two gives no answer, or says that it cannot; `time` is when it is tried next, undefined while it is. */
   readonly noAnswer: (time: string | undefined, who: 'service' | 'storage') => string
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
@@ -135,8 +135,7 @@ export const englishTexts: UploaderTexts = {
   progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
-  noAnswer: (time, who) =>
-    `The ${who} ${who === 'storage' ? 'takes nothing now' : 'does not answer'}. It is asked again ${time ? `at ${time}` : 'now'}.`,
+  noAnswer: (time, who) => `The ${who} takes nothing at the moment. The next try is ${time ? `at ${time}` : 'now'}.`,
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
@@ -172,21 +171,21 @@ export const englishTexts: UploaderTexts = {
   offerAllowAction: 'Continue',
   offerDiscard: 'Discard',
 
-  questionTitle: 'Cancel the upload?',
+  questionTitle: 'Give this upload up?',
   questionBody: ({ value, text }) => {
-    if (value === 0) return 'Part of it is uploaded already. Cancelling gives it up.'
+    if (value === 0) return 'Part of it is uploaded already. It is given up too.'
     return value === 1
-      ? '1 file is confirmed already. Cancelling gives up the whole upload, this file included.'
-      : `${text} files are confirmed already. Cancelling gives up the whole upload, these files included.`
+      ? '1 file is confirmed already. It is given up too.'
+      : `${text} files are confirmed already. They are given up too.`
   },
-  questionKept: 'What is confirmed stays. Cancelling gives up the rest.',
-  questionKeep: 'Keep uploading',
-  questionCancel: 'Cancel the upload',
+  questionKept: 'What is confirmed stays. Only the rest is given up.',
+  questionKeep: 'Keep it',
+  questionCancel: 'Give it up',
 
   notSetUp: 'This page is not set up for uploads yet. Tell the people who run it.',
   problems: {
     network: 'The connection broke. Check your network, then try again.',
-    again: 'It did not work after several tries. Try again in a few minutes.',
+    again: 'It did not work. Try again in a few minutes.',
     choose: 'The file has changed or cannot be read. Choose it again.',
     signIn: 'You are not signed in, or may not upload here. Sign in again, then try again.',
     elsewhere: 'This upload cannot go on here. It may be open in another tab.',

@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await tab.goto(page.url())
     await pages.addElement(tab, VIDEO)
     await button(tab, 'Discard').click()
-    await button(tab, 'Cancel the upload').click()
+    await button(tab, 'Give it up').click()
     await offer(tab).waitFor({ state: 'detached' })
 
     // The browser without a window never hides a page: this is what it says when a person comes back.

@@ -146,14 +146,14 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('1 of 2 files confirmed').waitFor()
 
     await button(page, 'Cancel').click()
-    const question = page.getByRole('dialog', { name: 'Cancel the upload?' })
+    const question = page.getByRole('dialog', { name: 'Give this upload up?' })
     await question.getByText('1 file is confirmed already.').waitFor()
     await page.keyboard.press('Escape')
     await question.waitFor({ state: 'hidden' })
     expect(await told(page, 'cancelled')).toEqual([])
 
     await button(page, 'Cancel').click()
-    await button(page, 'Cancel the upload').click()
+    await button(page, 'Give it up').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
     expect(await told(page, 'cancelled')).toMatchObject([{ status: 'cancelled', isServiceTold: true }])
 
@@ -175,9 +175,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
 
     await button(page, 'Cancel').click()
-    const question = page.getByRole('dialog', { name: 'Cancel the upload?' })
-    await question.getByText('Part of it is uploaded already. Cancelling gives it up.').waitFor()
-    await button(page, 'Cancel the upload').click()
+    const question = page.getByRole('dialog', { name: 'Give this upload up?' })
+    await question.getByText('Part of it is uploaded already. It is given up too.').waitFor()
+    await button(page, 'Give it up').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
@@ -201,7 +201,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
-  test('says that it is the service that does not answer, and goes on by itself when it does', async () => {
+  test('says that it is the other end that takes nothing, and goes on by itself when it does', async () => {
     const page = await openPage()
     await addElement(page)
     await pick(page, 'swing-01.mp4')
@@ -212,7 +212,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').click()
     await heading(page)
-      .getByText(/^The service does not answer\. It is asked again at \d+:\d\d:\d\d( [AP]M)?\.$/)
+      .getByText(/^The other end takes nothing at the moment\. The next try is at \d+:\d\d:\d\d( [AP]M)?\.$/)
       .waitFor()
 
     await page.unroute(isFarEnd)
@@ -230,7 +230,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Upload 2 files').click()
     await heading(page).getByText('1 file not uploaded').waitFor()
     const problem = page.locator('mocap-uploader [part~=file-problem]')
-    await problem.getByText('It did not work after several tries. Try again in a few minutes.').waitFor()
+    await problem.getByText('It did not work. Try again in a few minutes.').waitFor()
 
     await page.unroute(isLatePart)
     await button(page, 'Try again: swing-02.mp4').click()
@@ -381,7 +381,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await button(page, 'Cancel').click()
     expect(await violationsNow()).toEqual([])
-    await button(page, 'Keep uploading').click()
+    await button(page, 'Keep it').click()
 
     await button(page, 'Pause').click()
     await button(page, 'Resume').waitFor()
@@ -624,6 +624,19 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await button(page, '2 Dateien hochladen').waitFor()
     expect(await page.locator('mocap-uploader [part~=file-size]').allTextContents()).toEqual(['1 kB', '6,3 MB'])
+  })
+
+  test('leaves a name its place on a phone, however long the words of a button are', async () => {
+    const page = await openPage()
+    await page.setViewportSize({ width: 360, height: 700 })
+    await addElement(page, { lang: 'de' })
+    await page.evaluate(() => {
+      document.querySelector('mocap-uploader')!.texts = { remove: 'Aus der Liste der Dateien entfernen' }
+    })
+    await pick(page, 'swing-01.mp4')
+
+    const name = page.locator('mocap-uploader [part~=file-name]')
+    await expect.poll(async () => (await name.boundingBox())?.height).toBeLessThan(30)
   })
 
   test('says what the page lacks before any call, and takes no credential from markup', async () => {

@@ -94,7 +94,7 @@ function outageWords({ host, sinceMs, untilMs }: NonNullable<UploadView['waiting
   const since = new Date(sinceMs).toLocaleTimeString()
   if (host === undefined || !navigator.onLine) return `no network since ${since}`
   const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
-  return `the service does not answer since ${since}, asked again ${next}`
+  return `the other end takes nothing since ${since}, next try ${next}`
 }
 
 function isClip({ name, size }: File): boolean {

@@ -1,5 +1,5 @@
 // What an earlier visit left unfinished, after a reload or a tab that was closed: its clips are picked once more, and it goes
-// on with what is not confirmed yet.
+// on with what is not confirmed yet; or it is given up.
 
 import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
 import { useEffect, useState } from 'react'
@@ -24,6 +24,11 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
       isShown = false
     }
   }, [uplink])
+  async function discard(key: string): Promise<void> {
+    if (!confirm('Give this upload up, with what is confirmed of it?')) return
+    await uplink.cancelSession(key)
+    setLeft((shown) => shown.filter((session) => session.key !== key))
+  }
   return left.map(({ key, filesConfirmed, filesTotal }) => (
     <p key={key} className="earlier">
       <label>
@@ -35,6 +40,7 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
           onChange={(event) => onPicked(key, [...(event.target.files ?? [])])}
         />
       </label>
+      <button onClick={() => void discard(key)}>Discard</button>
     </p>
   ))
 }
