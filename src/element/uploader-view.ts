@@ -17,6 +17,7 @@ import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl, type AtStake } from './offer-control.ts'
 import type { Offer } from './offers.ts'
+import { problemOf } from './problems.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
@@ -129,6 +130,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else showProblem(error ?? summarize(undefined), report)
     drawing.reveal(job.items.find((item) => item.state === 'failed'))
     narration.sayEnd(job, report)
+    if (isUnreadable(job)) void giveUp(job.upload.key)
+  }
+
+  async function giveUp(key: string): Promise<void> {
+    try {
+      await setting().uplink()?.cancelSession(key)
+    } catch {
+      // It is offered after a reload, where it can be given up.
+    }
   }
 
   function showProblem(error: ErrorSummary, report?: UploadReport, title?: string): void {
@@ -169,4 +179,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
 
   return view
+}
+
+/** No file of it could be read, and no byte is stored: it would be offered after each reload, and nobody could finish it. */
+function isUnreadable({ upload, items }: Job): boolean {
+  return (
+    upload.progress().confirmedBytes === 0 &&
+    items.every(({ state, error }) => state === 'failed' && error !== undefined && problemOf(error) === 'choose')
+  )
 }

@@ -1,6 +1,7 @@
 // An upload that an earlier visit left, as a coach comes back to it: the same clips are dropped once more, another tab has
 // gone on meanwhile; and what a pause says is kept.
 
+import { rm } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
@@ -11,7 +12,8 @@ const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
 
 describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', () => {
-  const pages = useElementPages({ 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB) })
+  const clips = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'gone.mp4': pattern(1000) }
+  const pages = useElementPages(clips)
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
   const offer = (page: Page) => page.getByRole('group', { name: 'An earlier upload is not finished' })
@@ -49,6 +51,19 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
 
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await page.getByRole('alert').getByText('2 files were not added').waitFor()
+  })
+
+  test('is none where no file could be read: its session is given up at once', async () => {
+    const page = await pages.openPage()
+    await pages.addElement(page, VIDEO)
+    await pick(page, 'gone.mp4')
+    await rm(pages.pathOf('gone.mp4'))
+    const told = page.waitForRequest((request) => request.method() === 'DELETE')
+    await button(page, 'Upload 1 file').click()
+
+    await page.getByRole('button', { name: 'Choose again: gone.mp4' }).waitFor()
+    expect((await (await told).response())?.ok()).toBe(true)
+    expect(await page.evaluate(() => globalThis.told.filter(({ name }) => name === 'cancelled'))).toEqual([])
   })
 
   test('says of a file that is confirmed in it that it is, and goes on offering', async () => {
