@@ -49,30 +49,20 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     files,
     folder,
   )
-  listenForDrops(
-    target,
-    (isOver) => {
-      setAttribute(element, 'data-over', isOver ? '' : undefined)
-      setText(title, isOver ? atDrop : atRest)
-    },
-    onFiles,
-  )
-  let [atRest, atDrop] = ['', '']
+  listenForDrops(target, (isOver) => element.toggleAttribute('data-over', isOver), onFiles)
   return {
     element,
     choose,
     focus: () => fileButton.focus(),
     draw(words, accept, { hasList, isCompact }) {
       const isTouch = matchMedia('(hover: none)').matches
-      atRest = hasList ? words.addMore : isTouch ? words.addHere : words.dropHere
-      atDrop = words.dropNow
-      if (!element.hasAttribute('data-over')) setText(title, atRest)
+      setText(title, hasList ? words.addMore : isTouch ? words.addHere : words.dropHere)
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
       setText(folderButton, words.chooseFolder)
       const kinds = accept.split(',').map((kind) => kind.trim().replace(/^\./, '').toUpperCase())
       showText(hint, accept !== '' && words.accepts(words.list(kinds)))
-      setAttribute(element, 'data-large', isCompact ? undefined : '')
+      element.toggleAttribute('data-large', !isCompact)
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
     },
   }

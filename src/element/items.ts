@@ -21,6 +21,7 @@ export interface Item {
   sentBytes: number
   bytesPerSecond: number
   retries: number
+  /** Of this file alone. */
   error: ErrorSummary | undefined
   /** Its upload has ended: only now can another try begin. */
   isOver: boolean

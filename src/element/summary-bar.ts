@@ -120,12 +120,13 @@ function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancell
 function factsOf(words: Words, { phase, totals, wasCancelled }: SummaryState, hasLost: boolean): string {
   // What was confirmed of an upload that is given up counts no more.
   if (phase === 'ready' || phase === 'empty' || (wasCancelled && phase === 'settled')) return ''
-  const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs, filesFailed } = totals
+  const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
+  const { filesTotal, filesConfirmed, filesFailed } = totals
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const isOver = phase === 'settled'
   const whole = words.bytes(totalBytes)
   return joinFacts(
-    isOver && confirmedBytes < totalBytes && words.progress(totals.filesConfirmed, totals.filesTotal),
+    isOver && filesConfirmed > 0 && confirmedBytes < totalBytes && words.progress(filesConfirmed, filesTotal),
     !isOver && filesFailed > 0 && words.notDone(filesFailed),
     isOver && confirmedBytes === totalBytes
       ? whole

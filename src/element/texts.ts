@@ -13,7 +13,6 @@ export interface UploaderTexts {
   readonly addHere: string
   /** While there is a list already. */
   readonly addMore: string
-  readonly dropNow: string
   readonly chooseFiles: string
   readonly chooseFolder: string
   /** Which files are taken; `kinds` is written out, such as “MP4 or MOV”. */
@@ -104,7 +103,6 @@ export const englishTexts: UploaderTexts = {
   dropHere: 'Drop your files here',
   addHere: 'Add your files',
   addMore: 'Add more files',
-  dropNow: 'Release to add them',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
   accepts: (kinds) => `${kinds} files`,

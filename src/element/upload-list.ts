@@ -26,7 +26,7 @@ export interface UploadList {
   totals(): Totals
   /** What an upload that is waiting waits for. */
   outage(): Outage | undefined
-  /** Files with an error that another try may mend. */
+  /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
   add(files: readonly ChosenFile[]): void
   remove(item: Item): void
@@ -79,7 +79,7 @@ export function createUploadList(listener: ListListener): UploadList {
       job.report = report
       // For the last time: what the upload knows no more of, such as a file that it never began, is settled here.
       read(job, Number.NaN)
-      for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error ?? error)
+      for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error)
       listener.settled(job, report, error)
       listener.change()
     }
@@ -97,13 +97,14 @@ export function createUploadList(listener: ListListener): UploadList {
     follow(job)
   }
 
+  /** `error`: its own; what ended the whole upload is said once, and not of each file. */
   const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
     const ended = { bytesPerSecond: 0, isOver: true }
     const isCancelled = report?.status === 'cancelled'
     // A video session is given up whole, what was confirmed in it too; captures that were confirmed stay with the service.
     if (item.state === 'confirmed' && !(isCancelled && report.flow === 'video')) return
     if (isCancelled) touch(item, { ...ended, state: 'cancelled', error: undefined })
-    else touch(item, { ...ended, state: 'failed', error: error ?? item.error ?? UNKNOWN })
+    else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
   }
 
   const list: UploadList = {
@@ -119,7 +120,8 @@ export function createUploadList(listener: ListListener): UploadList {
     atStake: () => totalsOf(active(), active()),
     retryable: () =>
       items.filter(
-        ({ state, error, isOver }) => state === 'failed' && isOver && error && problemOf(error) !== 'choose',
+        ({ state, error, isOver }) =>
+          state === 'failed' && isOver && (error === undefined || problemOf(error) !== 'choose'),
       ),
     add(files) {
       items = [...items, ...files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))]
@@ -186,5 +188,3 @@ export function createUploadList(listener: ListListener): UploadList {
   }
   return list
 }
-
-const UNKNOWN: ErrorSummary = { code: 'ERR_UPLOAD_FAILED', message: 'The upload ended before this file was confirmed.' }

@@ -238,23 +238,25 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
   })
 
-  test('leaves a way on where the service refuses the upload before it begins', async () => {
+  test('leaves a way on where the service refuses the upload before it begins, and says so once, not of each file', async () => {
     const page = await openPage()
     await addElement(page)
     const isCreate = (url: URL): boolean => url.pathname.endsWith('/upload_videos')
     await page.route(isCreate, (route) =>
       route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, body: '{}' }),
     )
-    await pick(page, 'swing-01.mp4')
-    await button(page, 'Upload 1 file').click()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
     await heading(page).getByText('Nothing was uploaded').waitFor()
-    await page.getByRole('listitem').getByText('Not uploaded').waitFor()
+    await page.getByRole('listitem').getByText('Not uploaded').last().waitFor()
+    await page.getByRole('alert').getByText('You are not signed in').waitFor()
+    expect(await page.locator('mocap-uploader [part~=file-problem]:visible').count()).toBe(0)
     expect(await violations(page, 'mocap-uploader')).toEqual([])
 
     await page.unroute(isCreate)
-    await button(page, 'Try again: swing-01.mp4').click()
+    await button(page, 'Try 2 files again').click()
 
-    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
   })
 
   test('offers no retry for what nobody in front of the page can mend', async () => {
