@@ -11,7 +11,7 @@ import { fileSource } from './adapters/node/files/file-source.ts'
 import { explainFailure } from './adapters/node/http/explain-failure.ts'
 import { proxyFromEnvironment } from './adapters/node/http/proxy.ts'
 import { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
-import { sharedWindow, workerHasher } from './adapters/node/hash/worker-hasher.ts'
+import { workerHasher } from './adapters/node/hash/worker-hasher.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
 import { systemClock } from './adapters/web/system-clock.ts'
 import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
@@ -24,7 +24,7 @@ export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from '
 export { fileSource, type FileSourceOptions } from './adapters/node/files/file-source.ts'
 export { diskJournal, type DiskJournalOptions } from './adapters/node/journal/disk-journal.ts'
 export { stateFolder } from './adapters/node/journal/state-folder.ts'
-export { sharedWindow, workerHasher, type WorkerHasherOptions } from './adapters/node/hash/worker-hasher.ts'
+export { workerHasher, type WorkerHasher, type WorkerHasherOptions } from './adapters/node/hash/worker-hasher.ts'
 export { md5Hasher, sha256Hasher } from './adapters/node/hash/md5-hasher.ts'
 export { proxyFromEnvironment, type ProxyOptions } from './adapters/node/http/proxy.ts'
 export { streamSource, type StreamSourceOptions } from './adapters/node/files/stream-source.ts'
@@ -98,7 +98,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     isPublicHost: isPublic ?? isPublicHost,
     explain: explain ?? explainFailure,
     ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
-      ? { allocate: sharedWindow }
+      ? { allocate: threads.allocate }
       : {}),
   })
   const close = async (): Promise<void> => {

@@ -1,11 +1,11 @@
-// What MD5 costs the thread that feeds the sockets: hashed there, on threads from shared windows, on threads from plain
+// What MD5 costs the thread that feeds the sockets: hashed there, on a thread from windows in its memory, on it from plain
 // ones; and, for small bodies, where handing over begins to pay. Takes turns, so that a busy machine troubles all alike.
 // Run it with Node 22.18 or newer, which reads TypeScript: node bench/micro/hash.ts [MiB per turn] [turns]
 
 import { performance } from 'node:perf_hooks'
 
 import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
-import { sharedWindow, workerHasher } from '../../src/adapters/node/hash/worker-hasher.ts'
+import { workerHasher } from '../../src/adapters/node/hash/worker-hasher.ts'
 import type { Hasher } from '../../src/core/ports.ts'
 
 interface Subject {
@@ -31,15 +31,16 @@ const threads = workerHasher({ smallBodyBytes: 0 })
 const plain = (bytes: number): Uint8Array => new Uint8Array(bytes)
 const subjects: readonly Subject[] = [
   { name: 'calling thread', hasher: md5Hasher(), allocate: plain },
-  { name: 'threads, shared windows', hasher: threads, allocate: sharedWindow },
-  { name: 'threads, plain windows', hasher: threads, allocate: plain },
+  { name: 'thread, its own windows', hasher: threads, allocate: threads.allocate },
+  { name: 'thread, plain windows', hasher: threads, allocate: plain },
 ]
 
 /** Several bodies pass by at once, each through two windows, and the event loop turns between pieces. */
-async function measure(subject: Subject, windowBytes: number, bodyBytes: number, totalBytes: number): Promise<Cost> {
-  const pairs = Array.from({ length: BODIES_AT_ONCE }, () =>
-    [1, 2].map((value) => subject.allocate(windowBytes).fill(value)),
-  )
+async function measure(
+  subject: Subject,
+  pairs: readonly (readonly Uint8Array[])[],
+  { windowBytes, bodyBytes, totalBytes }: { windowBytes: number; bodyBytes: number; totalBytes: number },
+): Promise<Cost> {
   let bodiesLeft = Math.max(BODIES_AT_ONCE, Math.floor(totalBytes / bodyBytes))
   const hashedMib = (bodiesLeft * bodyBytes) / MIB
   const cpuBefore = process.cpuUsage()
@@ -69,9 +70,13 @@ async function measure(subject: Subject, windowBytes: number, bodyBytes: number,
 
 async function compare(title: string, windowBytes: number, bodyBytes: number, totalBytes: number): Promise<void> {
   const costs = subjects.map((): Cost[] => [])
+  // Once for all turns: what a hasher has allocated it does not take back.
+  const pairs = subjects.map(({ allocate }) =>
+    Array.from({ length: BODIES_AT_ONCE }, () => [1, 2].map((value) => allocate(windowBytes).fill(value))),
+  )
   for (let turn = 0; turn < turns; turn += 1) {
     for (const [index, subject] of subjects.entries()) {
-      costs[index]!.push(await measure(subject, windowBytes, bodyBytes, totalBytes))
+      costs[index]!.push(await measure(subject, pairs[index]!, { windowBytes, bodyBytes, totalBytes }))
     }
   }
   for (const [index, { name }] of subjects.entries()) {

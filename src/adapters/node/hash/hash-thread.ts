@@ -4,11 +4,16 @@
 import { Worker } from 'node:worker_threads'
 
 import { UploadError } from '../../../core/errors.ts'
+import { COPIES, copyAt, type HashMemory, type Place } from './hash-memory.ts'
 import { HASH_PROGRAM, hashWorkerData, type HashAnswer, type HashMessage } from './worker-hash-program.ts'
 
-/** One step of one body. A window must not change until `onDone` or `onLost` was called; one of them always is. */
+/**
+ * One step of one body: bytes in the hasher's memory, or at most COPY_BYTES from elsewhere; that its digest is wanted; or that
+ * it never will be. The bytes must not change until `onDone` or `onLost` was called; one of them always is.
+ */
 export interface HashJob {
-  readonly message: HashMessage
+  readonly hashId: number
+  readonly step: Uint8Array | 'digest' | 'drop'
   readonly onDone: (digest: string | null) => void
   readonly onLost: (error: UploadError) => void
 }
@@ -21,52 +26,47 @@ export interface HashThread {
   close(): Promise<void>
 }
 
-/**
- * Bytes that one thread is given ahead, two windows of 256 KiB for each of sixteen bodies: enough to ride out a busy turn
- * of the caller, and the bound on copies of plain memory.
- */
-const MAX_AHEAD_BYTES = 8 * 1024 * 1024
-
 /** Starts one; throws when the process may have no threads, or no WebAssembly. `onDied` hears once of an end that `close` did not ask for. */
-export function startHashThread(onDied: () => void): HashThread {
+export function startHashThread(memory: HashMemory, onDied: () => void): HashThread {
   // A host's flags, its preloads (NODE_OPTIONS too) and the secrets of its environment are not for this thread.
   const worker = new Worker(HASH_PROGRAM, {
     eval: true,
     execArgv: [],
     env: {},
     name: 'mocap-uplink md5',
-    workerData: hashWorkerData(),
+    workerData: hashWorkerData(memory.memory),
   })
   const waiting: HashJob[] = []
-  const posted: { readonly job: HashJob; readonly copy: Uint8Array | undefined }[] = []
-  const copies = createCopies()
-  let aheadBytes = 0
+  const posted: { readonly job: HashJob; readonly copy: number | undefined }[] = []
+  const freeCopies = Array.from({ length: COPIES }, (_, index) => index)
   let isSound = true
   let isClosing = false
   let lossError: UploadError | undefined
   let cause: unknown
 
   const post = (): void => {
-    for (let job = waiting[0]; job !== undefined && mayGo(job); job = waiting[0]) {
+    for (let job = waiting[0]; job !== undefined; job = waiting[0]) {
+      const { hashId, step } = job
+      const known = typeof step === 'string' ? step : memory.placeOf(step)
+      const copy = known === undefined ? freeCopies.pop() : undefined
+      if (known === undefined && copy === undefined) return
       waiting.shift()
-      aheadBytes += lengthOf(job)
-      const [hashId, step] = job.message
-      const copy = typeof step === 'string' || step.buffer instanceof SharedArrayBuffer ? undefined : copies.of(step)
       posted.push({ job, copy })
-      worker.postMessage([hashId, copy ?? step] satisfies HashMessage)
+      worker.postMessage([hashId, known ?? copied(step as Uint8Array, copy as number)] satisfies HashMessage)
     }
   }
-  const mayGo = (job: HashJob): boolean => posted.length === 0 || aheadBytes + lengthOf(job) <= MAX_AHEAD_BYTES
+  const copied = (bytes: Uint8Array, copy: number): Place => {
+    new Uint8Array(memory.memory.buffer).set(bytes, copyAt(copy))
+    return [copyAt(copy), bytes.byteLength]
+  }
   worker.on('message', ([hashId, digest]: HashAnswer) => {
-    const answered = posted.find(({ job }) => job.message[0] === hashId)
+    const index = posted.findIndex(({ job }) => job.hashId === hashId)
+    const [answered] = index < 0 ? [] : posted.splice(index, 1)
     if (answered === undefined) return
-    posted.splice(posted.indexOf(answered), 1)
-    const { job, copy } = answered
-    if (copy !== undefined) copies.free(copy)
-    aheadBytes -= lengthOf(job)
+    if (answered.copy !== undefined) freeCopies.push(answered.copy)
     post()
     if (posted.length === 0) worker.unref()
-    job.onDone(digest)
+    answered.job.onDone(digest)
   })
   worker.on('error', (error: unknown) => {
     isSound = false
@@ -95,34 +95,6 @@ export function startHashThread(onDied: () => void): HashThread {
       isClosing = true
       isSound = false
       await worker.terminate()
-    },
-  }
-}
-
-function lengthOf({ message }: HashJob): number {
-  return typeof message[1] === 'string' ? 0 : message[1].byteLength
-}
-
-/**
- * Copies of plain memory, into which a thread cannot look, in shared memory that is used again: with new memory for
- * every window an upload took a tenth more processor time and 70 MB more memory.
- */
-function createCopies(): { of(bytes: Uint8Array): Uint8Array; free(copy: Uint8Array): void } {
-  const spare: ArrayBufferLike[] = []
-  let spareBytes = 0
-  return {
-    of(bytes) {
-      let memory = spare.pop()
-      spareBytes -= memory?.byteLength ?? 0
-      if (memory === undefined || memory.byteLength < bytes.byteLength) memory = new SharedArrayBuffer(bytes.byteLength)
-      const copy = new Uint8Array(memory, 0, bytes.byteLength)
-      copy.set(bytes)
-      return copy
-    },
-    free({ buffer }) {
-      if (spareBytes + buffer.byteLength > MAX_AHEAD_BYTES) return
-      spare.push(buffer)
-      spareBytes += buffer.byteLength
     },
   }
 }

@@ -3,142 +3,153 @@
 // WebAssembly's SIMD sixteen take that of four (bench/micro/hash.ts). No library for JavaScript does that. The program
 // is written here, from RFC 1321, when it is first needed: there is no binary to trust.
 
+import { ROUNDS, stepConstant, stepWord, writeStep } from './md5-steps.ts'
 import { FOUR_WORDS, WORD, wasmCode, wasmModule, type WasmCode } from './wasm-code.ts'
 
-/** Bytes of each body that a call takes at most: those of all bodies together fit into a processor's second cache. */
-export const LANE_BYTES = 8 * 1024
-/** Where the bytes of the first lane begin; those of the others follow. Before them are the states. */
-export const LANES_AT = 256
+/** Where a kernel finds what it works on, as offsets into its memory. */
+export const KERNEL_LAYOUT = {
+  /** The state of each lane: word `r` of lane `n` is the 32-bit word `16 * (n >> 2) + 4 * r + (n & 3)`. */
+  statesAt: 0,
+  /** The address of each lane's bytes, 32-bit words. */
+  lanesAt: 256,
+  /** Free for two blocks that are nowhere else in the memory. */
+  tailAt: 512,
+  /** From here on a kernel touches nothing but the lanes. */
+  freeAt: 65_536,
+} as const
+/** The kernel's own: its constants, and the words of the present blocks. */
+const CONSTANTS_AT = 1024
+const WORDS_AT = 4096
 
-/** Bodies at once that there are kernels for, the fewest first. Eight with SIMD are no faster than twice four without. */
-export const KERNEL_WIDTHS = [2, 4, 16] as const
+/** The size of the memory, in pages of 64 KiB: it does not grow. Only what is touched is taken from the machine. */
+export const KERNEL_PAGES = 768
+
+/** Bodies at once that there are kernels for, the fewest first: two one by one, then with SIMD. */
+export const KERNEL_WIDTHS = [2, 8, 16] as const
 
 export type KernelWidth = (typeof KERNEL_WIDTHS)[number]
 
 /**
- * A WebAssembly module. It imports a memory, `md5.memory`, and exports `take(bytes)`: takes that many bytes, a multiple of 64
- * up to `LANE_BYTES`, from each lane into its state. Word `r` of the state of lane `n` is the 32-bit word
- * `16 * (n >> 2) + 4 * r + (n & 3)` of the memory.
+ * A WebAssembly module. It imports a shared memory, `md5.memory`, and exports `take(bytes)`: takes that many bytes, a
+ * positive multiple of 64, from where each lane's address points into the lane's state. All lanes are taken: the address of
+ * one that is not needed must be that of as many bytes, too.
  */
 export function md5Kernel(width: KernelWidth): Uint8Array<ArrayBuffer> {
-  const lanesAtOnce = width === 16 ? 4 : 1
-  const groups = width / lanesAtOnce
-  const code = wasmCode(lanesAtOnce)
-  // Locals: beside the argument one more word, where the lanes are read; then all that is hashed.
-  code.raw(2, 1, WORD, groups * 20 + 4, lanesAtOnce === 4 ? FOUR_WORDS : WORD)
-  writeTake(code, groups, lanesAtOnce)
-  return wasmModule({ module: 'md5', memory: 'memory', export: 'take' }, code.bytes)
+  const isVector = width > 2
+  const groups = isVector ? width / 4 : width
+  const code = wasmCode(isVector ? 4 : 1)
+  // Locals: beside the argument seven that count and point; then all that is hashed.
+  code.raw(2, 7, WORD, groups * 4 + SPARES, isVector ? FOUR_WORDS : WORD)
+  writeTake(code, groups, isVector)
+  return wasmModule({
+    module: 'md5',
+    memory: 'memory',
+    export: 'take',
+    pages: KERNEL_PAGES,
+    body: code.bytes,
+    data: { at: CONSTANTS_AT, bytes: constants() },
+  })
 }
-
-/** One of the four rounds (section 3.4 of the RFC): sixteen steps. */
-interface Round {
-  /** How far the steps turn, four by four. */
-  readonly turns: readonly number[]
-  /** The word of the block that the first step takes, and how much further each other one, of sixteen. */
-  readonly firstWord: number
-  readonly stride: number
-  /** The functions F, G, H and I. */
-  mix(code: WasmCode, b: number, c: number, d: number): void
-}
-
-const ROUNDS: readonly Round[] = [
-  { turns: [7, 12, 17, 22], firstWord: 0, stride: 1, mix: writeChoice },
-  { turns: [5, 9, 14, 20], firstWord: 1, stride: 5, mix: (code, b, c, d) => writeChoice(code, d, b, c) },
-  { turns: [4, 11, 16, 23], firstWord: 5, stride: 3, mix: writeParity },
-  { turns: [6, 10, 15, 21], firstWord: 0, stride: 7, mix: writeLast },
-]
 
 const END = 0
 const AT = 1
-/** Locals of a group of lanes: four of the state, then sixteen of the block. */
-const state = (group: number, register: number): number => 2 + group * 20 + (register & 3)
-const word = (group: number, index: number): number => 6 + group * 20 + (index & 15)
+/** Where the words and the constants of the present steps are. */
+const WORDS = 2
+const CONSTANTS = 3
+const LANE = 4
+/** Four locals of each group of lanes: its state. The registers change places at each step. */
+const state = (group: number, register: number): number => 8 + group * 4 + (register & 3)
+const SPARES = 9
 
-/** Groups take each step in turns, so that one works while the others wait. */
-function writeTake(code: WasmCode, groups: number, lanesAtOnce: 1 | 4): void {
-  const spare = 2 + groups * 20
-  const stateAt = (group: number, register: number): number => 16 * register + (lanesAtOnce === 4 ? 64 : 4) * group
-  for (let group = 0; group < groups; group += 1) {
-    for (let register = 0; register < 4; register += 1) {
-      code.count(0)
-      code.load(stateAt(group, register))
-      code.set(state(group, register))
-    }
-  }
-  // loop
-  code.raw(0x03, 0x40)
-  for (let group = 0; group < groups; group += 1) {
-    if (lanesAtOnce === 4) writeBlocks(code, group, spare)
-    else writeBlock(code, group)
-  }
-  ROUNDS.forEach((round, index) => writeRound(code, round, 16 * index, groups))
-  for (let group = 0; group < groups; group += 1) {
-    for (let register = 0; register < 4; register += 1) writeSum(code, state(group, register), stateAt(group, register))
-  }
-  // at += 64; again while at < end; end of the loop, and of the function
-  code.get(AT)
-  code.count(64)
-  code.raw(0x6a, 0x22, AT)
-  code.get(END)
-  code.raw(0x49, 0x0d, 0, 0x0b, 0x0b)
+/** The constants of the steps, each four times. */
+function constants(): Uint8Array {
+  const view = new DataView(new ArrayBuffer(64 * 16))
+  for (let at = 0; at < view.byteLength; at += 4) view.setUint32(at, stepConstant(at >> 4), true)
+  return new Uint8Array(view.buffer)
 }
 
-function writeRound(code: WasmCode, { turns, firstWord, stride, mix }: Round, firstStep: number, groups: number): void {
-  for (let quarter = 0; quarter < 16; quarter += 4) {
-    for (const [index, bits] of turns.entries()) {
-      const step = quarter + index
-      const constant = Math.floor(Math.abs(Math.sin(firstStep + step + 1)) * 2 ** 32)
+/** Groups take each step in turns, so that one works while the others wait. */
+function writeTake(code: WasmCode, groups: number, isVector: boolean): void {
+  const stateAt = (group: number, register: number): number =>
+    KERNEL_LAYOUT.statesAt + (isVector ? 64 : 4) * group + 16 * register
+  const registers = Array.from({ length: groups * 4 }, (_, index) => [index >> 2, index & 3] as const)
+  for (const [group, register] of registers) {
+    code.count(0)
+    code.load(stateAt(group, register))
+    code.set(state(group, register))
+  }
+  code.loop()
+  if (isVector) writeVectorRounds(code, groups)
+  else writeScalarRounds(code, groups)
+  for (const [group, register] of registers) writeSum(code, state(group, register), stateAt(group, register))
+  code.endLoop(AT, 64, END)
+  code.end()
+}
+
+/** Each lane's words are read where they are. */
+function writeScalarRounds(code: WasmCode, groups: number): void {
+  for (let group = 0; group < groups; group += 1) writeLane(code, group, LANE + group)
+  for (const [index, round] of ROUNDS.entries()) {
+    for (let step = 0; step < 16; step += 1) {
       for (let group = 0; group < groups; group += 1) {
-        // The registers change places at each step.
-        const [a, b, c, d] = [
-          state(group, -step),
-          state(group, 1 - step),
-          state(group, 2 - step),
-          state(group, 3 - step),
-        ]
-        code.get(a)
-        code.constant(constant)
-        code.get(word(group, firstWord + step * stride))
-        code.do('add')
-        code.do('add')
-        mix(code, b, c, d)
-        code.do('add')
-        code.rotateLeft(bits, 2 + groups * 20)
-        code.get(b)
-        code.do('add')
-        code.set(a)
+        writeStep(code, {
+          round,
+          step,
+          register: (index) => state(group, index),
+          spare: state(groups, 0),
+          putConstant: () => code.count(stepConstant(16 * index + step)),
+          putWord() {
+            code.get(LANE + group)
+            code.load(4 * stepWord(round, step))
+          },
+        })
       }
     }
   }
 }
 
-/** Where a bit of `by` is set that of `one`, else that of `other`: one operation less than as the RFC writes it. */
-function writeChoice(code: WasmCode, by: number, one: number, other: number): void {
-  code.get(one)
-  code.get(other)
-  code.do('xor')
-  code.get(by)
-  code.do('and')
-  code.get(other)
-  code.do('xor')
-}
-
-function writeParity(code: WasmCode, b: number, c: number, d: number): void {
-  code.get(b)
-  code.get(c)
-  code.do('xor')
-  code.get(d)
-  code.do('xor')
-}
-
-function writeLast(code: WasmCode, b: number, c: number, d: number): void {
-  code.get(d)
-  code.constant(-1)
-  code.do('xor')
-  code.get(b)
-  code.do('or')
-  code.get(c)
-  code.do('xor')
+/**
+ * Four steps, four times: a program without loops is too long for the place where a processor keeps what it has decoded, and
+ * took a fifth longer. The words of the blocks stand there twice, so that no four steps go beyond their end.
+ */
+function writeVectorRounds(code: WasmCode, groups: number): void {
+  const spare = state(groups, 0)
+  const constant = spare + 1
+  const wordAt = (group: number, index: number): number => WORDS_AT + (index * groups + group) * 16
+  for (let group = 0; group < groups; group += 1) writeWords(code, group, spare, (index) => wordAt(group, index))
+  for (const [index, round] of ROUNDS.entries()) {
+    // Four steps further is so much further in the block: four words, or as many back.
+    const isForward = stepWord(round, 4) === ((stepWord(round, 0) + 4) & 15)
+    const first = isForward ? 0 : 12
+    code.count(first * groups * 16)
+    code.set(WORDS)
+    code.count(0)
+    code.set(CONSTANTS)
+    code.loop()
+    for (let step = 0; step < 4; step += 1) {
+      code.get(CONSTANTS)
+      code.load(CONSTANTS_AT + 16 * (16 * index + step))
+      code.set(constant)
+      for (let group = 0; group < groups; group += 1) {
+        writeStep(code, {
+          round,
+          step,
+          register: (index) => state(group, index),
+          spare,
+          putConstant: () => code.get(constant),
+          putWord() {
+            code.get(WORDS)
+            code.load(wordAt(group, (stepWord(round, step) - first) & 15))
+          },
+        })
+      }
+    }
+    code.get(WORDS)
+    code.count((isForward ? 4 : -4) * groups * 16)
+    code.raw(0x6a)
+    code.set(WORDS)
+    code.endLoop(CONSTANTS, 64, 256)
+  }
 }
 
 /** Adds to the state what it was before the block. */
@@ -153,43 +164,49 @@ function writeSum(code: WasmCode, local: number, stateAt: number): void {
   code.store(stateAt)
 }
 
-/** The next block of a lane into locals. */
-function writeBlock(code: WasmCode, lane: number): void {
-  for (let index = 0; index < 16; index += 1) {
-    code.get(AT)
-    code.load(LANES_AT + lane * LANE_BYTES + 4 * index)
-    code.set(word(lane, index))
-  }
+/** Where the next block of a lane is, into a local. */
+function writeLane(code: WasmCode, lane: number, local: number): void {
+  code.count(0)
+  code.loadCount(KERNEL_LAYOUT.lanesAt + 4 * lane)
+  code.get(AT)
+  code.raw(0x6a)
+  code.set(local)
 }
 
-/** The next blocks of four lanes, each of their words side by side. */
-function writeBlocks(code: WasmCode, group: number, spare: number): void {
+/** The next blocks of the four lanes of a group, their words side by side, each at two places. */
+function writeWords(code: WasmCode, group: number, spare: number, wordAt: (index: number) => number): void {
+  // Four words of each lane, and then in pairs of lanes the lower and the higher two of them.
+  const quad = spare + 1
+  const [low, high] = [spare + 5, spare + 7]
+  for (let lane = 0; lane < 4; lane += 1) writeLane(code, 4 * group + lane, LANE + lane)
   for (let index = 0; index < 16; index += 4) {
     for (let lane = 0; lane < 4; lane += 1) {
-      code.get(AT)
-      code.load(LANES_AT + (group * 4 + lane) * LANE_BYTES + 4 * index)
-      code.set(spare + lane)
+      code.get(LANE + lane)
+      code.load(4 * index)
+      code.set(quad + lane)
     }
-    for (const half of [0, 2]) {
-      const low = word(group, index + half)
-      const high = word(group, index + half + 1)
-      const firstTwo = [half, 4 + half, 1 + half, 5 + half]
-      writePick(code, spare, spare + 1, firstTwo)
-      code.set(low)
-      writePick(code, spare + 2, spare + 3, firstTwo)
-      code.set(high)
-      writePick(code, low, high, [2, 3, 6, 7])
-      writePick(code, low, high, [0, 1, 4, 5])
-      code.set(low)
-      code.set(high)
+    for (const pair of [0, 1]) {
+      writePick(code, quad + 2 * pair, [0, 4, 1, 5])
+      code.set(low + pair)
+      writePick(code, quad + 2 * pair, [2, 6, 3, 7])
+      code.set(high + pair)
+    }
+    for (let place = 0; place < 4; place += 1) {
+      writePick(code, place < 2 ? low : high, place % 2 === 0 ? [0, 1, 4, 5] : [2, 3, 6, 7])
+      code.set(spare)
+      for (const at of [wordAt(index + place), wordAt(index + place + 16)]) {
+        code.count(0)
+        code.get(spare)
+        code.store(at)
+      }
     }
   }
 }
 
-/** Four of the eight words of two locals. */
-function writePick(code: WasmCode, one: number, other: number, words: readonly number[]): void {
-  code.get(one)
-  code.get(other)
+/** Four of the eight words of a local and the next. */
+function writePick(code: WasmCode, local: number, words: readonly number[]): void {
+  code.get(local)
+  code.get(local + 1)
   code.raw(0xfd, 0x0d)
   for (const index of words) code.raw(4 * index, 4 * index + 1, 4 * index + 2, 4 * index + 3)
 }

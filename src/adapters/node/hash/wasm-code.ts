@@ -8,22 +8,28 @@ export interface WasmCode {
   set(local: number): void
   /** One operation on what was put on the stack. */
   do(operation: keyof typeof I32): void
-  /** The same word in every place. */
-  constant(word: number): void
   /** From, or to, the memory at the address on the stack plus `at`. */
   load(at: number): void
   store(at: number): void
+  /** Like `load`, for an address or a number that counts. */
+  loadCount(at: number): void
   /** Turns what is on the stack; `spare` is a local that it may use. */
   rotateLeft(bits: number, spare: number): void
   /** A number that counts bytes or bits, and not a word of the hash. */
   count(value: number): void
+  /** Begins what is repeated. */
+  loop(): void
+  /** Adds `step` to a local that counts, and repeats while it is below another local, or a number above all locals. */
+  endLoop(local: number, step: number, end: number): void
+  /** Ends the function. */
+  end(): void
   /** Bytes as they are. */
   raw(...bytes: number[]): void
 }
 
 /** Operations on one word, and the same on four. */
-const I32 = { add: 0x6a, and: 0x71, or: 0x72, xor: 0x73 } as const
-const I32X4: Readonly<Record<keyof typeof I32, number>> = { add: 0xae, and: 0x4e, or: 0x50, xor: 0x51 }
+const I32 = { add: [0x6a], subtract: [0x6b], and: [0x71], andNot: [0x41, 0x7f, 0x73, 0x71], or: [0x72], xor: [0x73] }
+const I32X4 = { add: 0xae, subtract: 0xb1, and: 0x4e, andNot: 0x4f, or: 0x50, xor: 0x51 }
 
 const SIMD = 0xfd
 
@@ -44,16 +50,7 @@ export function wasmCode(wordsAtOnce: 1 | 4): WasmCode {
     set: (local) => void bytes.push(0x21, local),
     do(operation) {
       if (isVector) simd(I32X4[operation])
-      else bytes.push(I32[operation])
-    },
-    constant(word) {
-      if (!isVector) {
-        count(word)
-        return
-      }
-      simd(0x0c)
-      for (let place = 0; place < 4; place += 1)
-        bytes.push(word & 255, (word >>> 8) & 255, (word >>> 16) & 255, word >>> 24)
+      else bytes.push(...I32[operation])
     },
     load(at) {
       if (isVector) bytes.push(SIMD, 0x00, 2)
@@ -63,6 +60,10 @@ export function wasmCode(wordsAtOnce: 1 | 4): WasmCode {
     store(at) {
       if (isVector) bytes.push(SIMD, 0x0b, 2)
       else bytes.push(0x36, 2)
+      unsigned(bytes, at)
+    },
+    loadCount(at) {
+      bytes.push(0x28, 2)
       unsigned(bytes, at)
     },
     rotateLeft(bits, spare) {
@@ -82,26 +83,48 @@ export function wasmCode(wordsAtOnce: 1 | 4): WasmCode {
       code.do('or')
     },
     count,
+    loop: () => void bytes.push(0x03, 0x40),
+    endLoop(local, step, end) {
+      code.get(local)
+      count(step)
+      bytes.push(0x6a, 0x22, local)
+      if (end < 128) code.get(end)
+      else count(end)
+      bytes.push(0x49, 0x0d, 0, 0x0b)
+    },
+    end: () => void bytes.push(0x0b),
     raw: (...given) => void bytes.push(...given),
   }
   return code
 }
 
-/** A module of one function `export`, of one 32-bit argument and no result, on an imported memory. */
-export function wasmModule(
-  names: { module: string; memory: string; export: string },
-  body: readonly number[],
-): Uint8Array<ArrayBuffer> {
-  const function_: number[] = []
-  unsigned(function_, body.length)
+export interface WasmModule {
+  readonly module: string
+  readonly memory: string
+  readonly export: string
+  /** The size of the memory at most, in pages of 64 KiB. */
+  readonly pages: number
+  readonly body: readonly number[]
+  /** What is written into the memory when the module is instantiated. */
+  readonly data: { readonly at: number; readonly bytes: Uint8Array }
+}
+
+/** A module of one function `export`, of one 32-bit argument and no result, on an imported shared memory. */
+export function wasmModule({ module, memory, pages, body, data, ...names }: WasmModule): Uint8Array<ArrayBuffer> {
+  const function_ = sized(body)
+  const limits: number[] = [0x03, 1]
+  unsigned(limits, pages)
+  const place: number[] = [0x00, 0x41]
+  signed(place, data.at)
   return new Uint8Array(
     [
       [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
       section(1, [0x60, 1, WORD, 0]),
-      section(2, [...named(names.module), ...named(names.memory), 0x02, 0x00, 0x01]),
+      section(2, [...named(module), ...named(memory), 0x02, ...limits]),
       section(3, [0]),
       section(7, [...named(names.export), 0x00, 0]),
-      section(10, function_.concat(body)),
+      section(10, function_),
+      section(11, [...place, 0x0b, ...sized([...data.bytes])]),
     ].flat(),
   )
 }
@@ -115,6 +138,13 @@ function section(id: number, entry: readonly number[]): number[] {
   const bytes = [id]
   unsigned(bytes, entry.length + 1)
   return bytes.concat(1, entry)
+}
+
+/** Bytes, and before them how many. */
+function sized(content: readonly number[]): number[] {
+  const bytes: number[] = []
+  unsigned(bytes, content.length)
+  return bytes.concat(content)
 }
 
 function named(name: string): number[] {

@@ -1,18 +1,20 @@
 // What a hashing thread runs, as source text: hosts bundle, rename and move this package, and a program that travels
 // inside the module has no path that could be wrong. It is evaluated by the Worker itself, never by `eval`.
 
-import { KERNEL_WIDTHS, LANE_BYTES, LANES_AT, md5Kernel } from './md5-kernel.ts'
+import type { Place } from './hash-memory.ts'
+import { KERNEL_LAYOUT, KERNEL_WIDTHS, md5Kernel } from './md5-kernel.ts'
 
-/** What is said to a hashing thread: a window of a body, that its digest is wanted, or that it never will be. */
-export type HashMessage = readonly [hashId: number, step: Uint8Array | 'digest' | 'drop']
+/** What is said to a hashing thread: where bytes of a body are, that its digest is wanted, or that it never will be. */
+export type HashMessage = readonly [hashId: number, step: Place | 'digest' | 'drop']
 
 /** Its answer, one per message, for each body in their order: the digest where one was asked for, else nothing. */
 export type HashAnswer = readonly [hashId: number, digest: string | null]
 
 /** What a thread is started with. */
 export interface HashWorkerData {
-  readonly laneBytes: number
-  readonly lanesAt: number
+  /** Shared with the thread that sends. */
+  readonly memory: WebAssembly.Memory
+  readonly layout: typeof KERNEL_LAYOUT
   /** By the bodies that it takes at once, the narrowest first. */
   readonly kernels: readonly (readonly [width: number, module: Uint8Array<ArrayBuffer>])[]
 }
@@ -20,15 +22,15 @@ export interface HashWorkerData {
 /** Written once, in some milliseconds. */
 let written: HashWorkerData['kernels'] | undefined
 
-/** Without the kernel for which the processor lacks SIMD. Throws where the process has no WebAssembly. */
-export function hashWorkerData(): HashWorkerData {
+/** Without the kernels for which the processor lacks SIMD. */
+export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
   written ??= KERNEL_WIDTHS.map((width) => [width, md5Kernel(width)])
   const kernels = written.filter(([, module]) => WebAssembly.validate(module))
-  return { laneBytes: LANE_BYTES, lanesAt: LANES_AT, kernels }
+  return { memory, layout: KERNEL_LAYOUT, kernels }
 }
 
 /**
- * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: four cost little more than one. While
+ * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: sixteen cost little more than eight. While
  * some have none it waits a millisecond for them, but not when all are there, nor for the last blocks of a body. One that
  * begins alone goes through OpenSSL, whose single chain is quicker. `getBuiltinModule` is in both module systems, so that a
  * host's flag that makes evaluated text a module changes nothing.
@@ -36,12 +38,13 @@ export function hashWorkerData(): HashWorkerData {
 export const HASH_PROGRAM = `
 const { parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule('node:worker_threads')
 const { createHash } = process.getBuiltinModule('node:crypto')
-const { laneBytes, lanesAt, kernels } = workerData
+const { memory, layout, kernels } = workerData
+const { statesAt, lanesAt, tailAt } = layout
 const BLOCK = 64
+/** Bytes of each body that are taken at once at most: one that comes meanwhile waits so long. */
+const ROUND_BYTES = 16384
 const WAIT_MS = 1
 const widest = kernels.at(-1)[0]
-const narrower = kernels.at(-2)[0]
-const memory = new WebAssembly.Memory({ initial: Math.ceil((lanesAt + widest * laneBytes) / 65536) })
 const instances = kernels.map(([width, module]) => {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } })
   return { width, kernel: exports.take }
@@ -49,7 +52,7 @@ const instances = kernels.map(([width, module]) => {
 const bytes = new Uint8Array(memory.buffer)
 /** WebAssembly's words are little-endian, whatever the processor is. */
 const words = new DataView(memory.buffer)
-const wordAt = (lane, r) => 64 * (lane >> 2) + 16 * r + 4 * (lane & 3)
+const wordAt = (lane, r) => statesAt + 64 * (lane >> 2) + 16 * r + 4 * (lane & 3)
 
 /** All but the one that began alone. */
 const bodies = new Map()
@@ -59,7 +62,7 @@ const ready = new Set()
 
 const begin = (hashId) => {
   const state = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476]
-  const body = { hashId, state, length: 0, rest: new Uint8Array(BLOCK), restLength: 0, steps: [], at: 0 }
+  const body = { hashId, state, length: 0, rest: new Uint8Array(2 * BLOCK), restLength: 0, steps: [] }
   bodies.set(hashId, body)
   return body
 }
@@ -69,7 +72,7 @@ const acceptAlone = (hashId, step) => {
   if (alone?.hashId !== hashId) return false
   const { hash } = alone
   if (typeof step === 'string') alone = undefined
-  else hash.update(step)
+  else if (step !== 'digest') hash.update(bytes.subarray(step[0], step[0] + step[1]))
   parentPort.postMessage([hashId, step === 'digest' ? hash.digest('hex') : null])
   return true
 }
@@ -77,11 +80,11 @@ const accept = ([hashId, step]) => {
   if (acceptAlone(hashId, step)) return
   const body = bodies.get(hashId) ?? begin(hashId)
   body.steps.push(step)
+  if (typeof step !== 'string') body.length += step[1]
   if (body.steps.length === 1) advance(body)
 }
 const answer = (body, digest) => {
   body.steps.shift()
-  body.at = 0
   parentPort.postMessage([body.hashId, digest])
 }
 const end = (body, digest) => {
@@ -92,31 +95,49 @@ const end = (body, digest) => {
 const advance = (body) => {
   ready.delete(body)
   for (let step = body.steps[0]; step !== undefined; step = body.steps[0]) {
-    const left = step.length - body.at
     if (step === 'drop') end(body, null)
     else if (step === 'digest') {
       // It waits for no other: a block or two, and a part or a file is done.
-      body.steps[0] = padding(body.length)
-      take([body], body.restLength + body.steps[0].length)
+      takeRest(body, pad(body))
       end(body, hex(body.state))
-    } else if (body.restLength + left >= BLOCK) {
-      ready.add(body)
-      return
     } else {
-      body.rest.set(step.subarray(body.at), body.restLength)
-      body.restLength += left
-      body.length += step.length
+      if (body.restLength > 0) gather(body, step)
+      if (body.restLength === BLOCK) takeRest(body, BLOCK)
+      if (step[1] >= BLOCK) {
+        ready.add(body)
+        return
+      }
+      gather(body, step)
       answer(body, null)
     }
   }
 }
-/** A one, zeros up to the end of a block, and the length in bits. */
-const padding = (length) => {
-  const view = new DataView(new ArrayBuffer(((119 - (length % BLOCK)) % BLOCK) + 9))
-  view.setUint8(0, 0x80)
-  view.setUint32(view.byteLength - 8, length * 8, true)
-  view.setUint32(view.byteLength - 4, length / 0x20000000, true)
-  return new Uint8Array(view.buffer)
+const skip = (step, count) => {
+  step[0] += count
+  step[1] -= count
+}
+/** Bytes of a step to those that are no whole block yet. */
+const gather = (body, step) => {
+  const count = Math.min(step[1], BLOCK - body.restLength)
+  body.rest.set(bytes.subarray(step[0], step[0] + count), body.restLength)
+  body.restLength += count
+  skip(step, count)
+}
+/** A one, zeros up to the end of a block, and the length in bits. Returns where that is. */
+const pad = ({ rest, restLength, length }) => {
+  const end = restLength < BLOCK - 8 ? BLOCK : 2 * BLOCK
+  const view = new DataView(rest.buffer)
+  rest.fill(0, restLength)
+  rest[restLength] = 0x80
+  view.setUint32(end - 8, length * 8, true)
+  view.setUint32(end - 4, length / 0x20000000, true)
+  return end
+}
+/** The block, or two, that a body has put together. */
+const takeRest = (body, length) => {
+  bytes.set(body.rest.subarray(0, length), tailAt)
+  body.restLength = 0
+  take([{ state: body.state, at: tailAt }], length)
 }
 const hex = (state) => {
   const digest = Buffer.alloc(16)
@@ -125,33 +146,27 @@ const hex = (state) => {
 }
 /** The same number of blocks of as many bodies as there are lanes. */
 const round = () => {
-  const lanes = []
-  let length = laneBytes
-  // Half of the lanes in the widest kernel take as long as all of them, and as long as two turns of the next.
-  const most = ready.size > widest / 2 ? widest : narrower
-  for (const body of ready) {
-    lanes.push(body)
-    const whole = body.restLength + body.steps[0].length - body.at
-    length = Math.min(length, whole - (whole % BLOCK))
-    if (lanes.length === most) break
+  // Half of the lanes of a kernel take as long as all of them, and as long as two turns of the next.
+  const { width } = instances.findLast(({ width }) => ready.size > width / 2) ?? instances[0]
+  const bodies = [...ready].slice(0, width)
+  const most = Math.min(ROUND_BYTES, ...bodies.map(({ steps }) => steps[0][1]))
+  const length = most - (most % BLOCK)
+  take(bodies.map(({ state, steps }) => ({ state, at: steps[0][0] })), length)
+  for (const body of bodies) {
+    skip(body.steps[0], length)
+    if (body.steps[0][1] < BLOCK) advance(body)
   }
-  take(lanes, length)
-  for (const body of lanes) if (body.restLength + body.steps[0].length - body.at < BLOCK) advance(body)
 }
-/** So many bytes, whole blocks, of each of these bodies. */
+/** So many bytes, whole blocks, from these places into these states. */
 const take = (lanes, length) => {
-  lanes.forEach((body, lane) => {
-    const { rest, restLength, steps, at, state } = body
-    const to = lanesAt + lane * laneBytes
-    if (restLength > 0) bytes.set(rest.subarray(0, restLength), to)
-    body.at = at + length - restLength
-    bytes.set(steps[0].subarray(at, body.at), to + restLength)
-    body.restLength = 0
+  const { width, kernel } = instances.find(({ width }) => width >= lanes.length)
+  for (let lane = 0; lane < width; lane += 1) words.setUint32(lanesAt + 4 * lane, (lanes[lane] ?? lanes[0]).at, true)
+  lanes.forEach(({ state }, lane) => {
     for (let r = 0; r < 4; r += 1) words.setUint32(wordAt(lane, r), state[r], true)
   })
-  instances.find(({ width }) => width >= lanes.length).kernel(length)
-  lanes.forEach((body, lane) => {
-    for (let r = 0; r < 4; r += 1) body.state[r] = words.getUint32(wordAt(lane, r), true)
+  kernel(length)
+  lanes.forEach(({ state }, lane) => {
+    for (let r = 0; r < 4; r += 1) state[r] = words.getUint32(wordAt(lane, r), true)
   })
 }
 const drain = () => {

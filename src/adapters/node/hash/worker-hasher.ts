@@ -4,9 +4,9 @@
 
 import { invalid, invariant, type UploadError } from '../../../core/errors.ts'
 import type { BodyHash, Hasher } from '../../../core/ports.ts'
-import { startHashThread, type HashThread } from './hash-thread.ts'
+import { COPY_BYTES, createHashMemory, type HashMemory } from './hash-memory.ts'
+import { startHashThread, type HashJob, type HashThread } from './hash-thread.ts'
 import { md5Hasher } from './md5-hasher.ts'
-import type { HashMessage } from './worker-hash-program.ts'
 
 export interface WorkerHasherOptions {
   /**
@@ -16,9 +16,14 @@ export interface WorkerHasherOptions {
   readonly smallBodyBytes?: number
 }
 
-/** Memory that the thread can look into without a copy: pass it to the engine as `allocate`. Zeroed. */
-export function sharedWindow(bytes: number): Uint8Array {
-  return new Uint8Array(new SharedArrayBuffer(bytes))
+export interface WorkerHasher extends Hasher {
+  /**
+   * Memory in which this hasher's thread reads without a copy, zeroed: pass it to the engine as `allocate`. It lives as long as
+   * the hasher. Beyond 39 MiB in all, and where there is none to share, it is plain memory: hashed all the same, by copies.
+   */
+  allocate(bytes: number): Uint8Array
+  /** Ends the thread. Idempotent. */
+  close(): Promise<void>
 }
 
 /** Ends of the thread that were not asked for, after which no other is started. */
@@ -35,16 +40,26 @@ const BYTES_BEFORE_THREAD = 4 * 1024 * 1024
  * with the same code, and bodies begun later are hashed by the calling thread. Throws ERR_UPLOAD_INVALID_ARGUMENT for
  * options out of range.
  */
-export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
+export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   const { smallBodyBytes = SMALL_BODY_BYTES } = options
   if (!(smallBodyBytes >= 0)) invalid(`smallBodyBytes must be 0 or more, not ${String(smallBodyBytes)}.`)
   const callingThread = md5Hasher()
+  let memory: HashMemory | null | undefined
   let thread: HashThread | undefined
   let bytesBeforeThread = BYTES_BEFORE_THREAD
   let deaths = 0
   let isClosed = false
   let lastId = 0
 
+  /** Null where there is none; made when it is first wanted. */
+  const sharedMemory = (): HashMemory | null => {
+    if (memory !== undefined) return memory
+    try {
+      return (memory = createHashMemory())
+    } catch {
+      return (memory = null)
+    }
+  }
   /** Undefined: the calling thread has to do it. */
   const threadForBody = (lengthBytes: number): HashThread | undefined => {
     if (isClosed || deaths >= MAX_DEATHS) return undefined
@@ -53,8 +68,10 @@ export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { clos
       bytesBeforeThread -= lengthBytes
       return undefined
     }
+    const shared = sharedMemory()
+    if (shared === null) return undefined
     try {
-      thread = startHashThread(() => (deaths += 1))
+      thread = startHashThread(shared, () => (deaths += 1))
     } catch {
       // A host may forbid threads, or WebAssembly; that costs speed, not uploads.
       deaths = MAX_DEATHS
@@ -64,11 +81,13 @@ export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { clos
   }
 
   return {
+    allocate: (bytes) => sharedMemory()?.allocate(bytes) ?? new Uint8Array(bytes),
     start(lengthBytes = Infinity) {
       lastId += 1
       return createBodyHash({
         hashId: lastId,
         threadForBody: () => threadForBody(lengthBytes),
+        isShared: (bytes) => memory?.placeOf(bytes) !== undefined,
         smallBodyBytes,
         callingThread,
       })
@@ -83,11 +102,12 @@ export function workerHasher(options: WorkerHasherOptions = {}): Hasher & { clos
 interface BodyHashOptions {
   readonly hashId: number
   threadForBody(): HashThread | undefined
+  isShared(bytes: Uint8Array): boolean
   readonly smallBodyBytes: number
   readonly callingThread: Hasher
 }
 
-function createBodyHash({ hashId, threadForBody, smallBodyBytes, callingThread }: BodyHashOptions): BodyHash {
+function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, callingThread }: BodyHashOptions): BodyHash {
   /** Where the state is: nowhere before the first byte, then in one of these. */
   let local: BodyHash | undefined
   let thread: HashThread | undefined
@@ -99,7 +119,7 @@ function createBodyHash({ hashId, threadForBody, smallBodyBytes, callingThread }
     return (local ??= callingThread.start())
   }
   /** Where the thread ends before it has taken any of the body, nothing is lost: `again` does the step here. */
-  const submit = (home: HashThread, step: HashMessage[1], again: (hash: BodyHash) => unknown): Promise<unknown> =>
+  const submit = (home: HashThread, step: HashJob['step'], again: (hash: BodyHash) => unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const onDone = (digest: string | null): void => {
         isBegunThere = true
@@ -110,8 +130,17 @@ function createBodyHash({ hashId, threadForBody, smallBodyBytes, callingThread }
         // In a promise, so that what it throws rejects as well.
         else resolve(new Promise((done) => done(again(goLocal()))))
       }
-      home.submit({ message: [hashId, step], onDone, onLost })
+      home.submit({ hashId, step, onDone, onLost })
     })
+
+  /** What has to be copied goes piece by piece. */
+  const submitAll = async (home: HashThread, bytes: Uint8Array): Promise<void> => {
+    const pieceBytes = isShared(bytes) ? bytes.byteLength : COPY_BYTES
+    const pieces = Array.from({ length: Math.ceil(bytes.byteLength / pieceBytes) }, (_, index) =>
+      bytes.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+    )
+    await Promise.all(pieces.map((piece) => submit(home, piece, (hash) => hash.update(piece))))
+  }
 
   return {
     update(bytes) {
@@ -119,7 +148,7 @@ function createBodyHash({ hashId, threadForBody, smallBodyBytes, callingThread }
       if (bytes.byteLength === 0) return
       if (local === undefined && thread === undefined && bytes.byteLength >= smallBodyBytes) thread = threadForBody()
       if (thread === undefined) return goLocal().update(bytes)
-      return submit(thread, bytes, (hash) => hash.update(bytes)) as Promise<void>
+      return submitAll(thread, bytes)
     },
     whole(bytes) {
       invariant(!isOver && local === undefined && thread === undefined, 'a body of one piece was given more bytes')
@@ -138,7 +167,7 @@ function createBodyHash({ hashId, threadForBody, smallBodyBytes, callingThread }
       isOver = true
       local?.dispose?.()
       // It waits its turn behind the windows that were given before; nobody waits for it.
-      thread?.submit({ message: [hashId, 'drop'], onDone: () => undefined, onLost: () => undefined })
+      thread?.submit({ hashId, step: 'drop', onDone: () => undefined, onLost: () => undefined })
     },
   }
 }

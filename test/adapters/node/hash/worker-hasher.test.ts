@@ -10,10 +10,12 @@ import { Worker } from 'node:worker_threads'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
+import { COPIES, copyAt, createHashMemory, type Place } from '../../../../src/adapters/node/hash/hash-memory.ts'
+import { md5Kernel } from '../../../../src/adapters/node/hash/md5-kernel.ts'
 import { HASH_PROGRAM, hashWorkerData } from '../../../../src/adapters/node/hash/worker-hash-program.ts'
 import {
-  sharedWindow,
   workerHasher,
+  type WorkerHasher,
   type WorkerHasherOptions,
 } from '../../../../src/adapters/node/hash/worker-hasher.ts'
 import type { Hasher } from '../../../../src/core/ports.ts'
@@ -42,9 +44,12 @@ hasherContract('workerHasher, as it comes', () => {
 /** Every thread that was started, oldest first, as Node tells of them. */
 const started: Worker[] = []
 const remember = (worker: Worker): void => void started.push(worker)
-const open: (Hasher & { close(): Promise<void> })[] = []
+const open: WorkerHasher[] = []
 
-function makeHasher(options: WorkerHasherOptions = {}): Hasher & { close(): Promise<void> } {
+/** Shared memory that is no hasher's own. */
+const sharedWindow = (bytes: number): Uint8Array => new Uint8Array(new SharedArrayBuffer(bytes))
+
+function makeHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   const hasher = workerHasher({ smallBodyBytes: 0, ...options })
   open.push(hasher)
   return hasher
@@ -65,15 +70,17 @@ describe('the digests of workerHasher', () => {
     const piece = fc.record({
       offset: fc.integer({ min: 0, max: 65 }),
       bytes: fc.uint8Array({ maxLength: 5_000 }),
-      isShared: fc.boolean(),
+      kind: fc.constantFrom('own' as const, 'shared' as const, 'plain' as const),
     })
     const bodies = fc.array(fc.array(piece, { maxLength: 6 }), { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(bodies, async (given) => {
         const digests = given.map(async (pieces) => {
           const hash = hasher.start()
-          for (const { offset, bytes, isShared } of pieces) {
-            const memory = isShared ? sharedWindow(bytes.length + 99) : new Uint8Array(bytes.length + 99)
+          for (const { offset, bytes, kind } of pieces) {
+            const length = bytes.length + 99
+            const allocate = { own: hasher.allocate, shared: sharedWindow, plain: (of: number) => new Uint8Array(of) }
+            const memory = allocate[kind](length)
             memory.fill(255).set(bytes, offset)
             await hash.update(memory.subarray(offset, offset + bytes.length))
           }
@@ -91,7 +98,7 @@ describe('the digests of workerHasher', () => {
   it('are right for a thousand bodies at once, each through one window that is used again', async () => {
     const hasher = makeHasher()
     const digests = Array.from({ length: 1_000 }, async (_, index) => {
-      const window = sharedWindow(4 * KIB)
+      const window = hasher.allocate(4 * KIB)
       const hash = hasher.start()
       for (let round = 0; round < 3; round += 1) {
         window.fill(index + round)
@@ -110,12 +117,17 @@ describe('the digests of workerHasher', () => {
 
   it('are right for bodies that end around a block, or around what is taken at once, all on the way together', async () => {
     const hasher = makeHasher()
-    const lengths = [1, 8 * KIB, 64 * KIB].flatMap((whole) =>
+    const lengths = [1, 16 * KIB, 64 * KIB].flatMap((whole) =>
       [-9, -8, -1, 0, 1, 55, 56, 64].map((more) => whole + more),
     )
     const bodies = lengths.filter((length) => length >= 0).map((length) => randomBytes(length))
+    const windows = bodies.map((body, index) => {
+      const window = hasher.allocate(body.length)
+      window.set(body)
+      return index % 2 === 0 ? window : body
+    })
 
-    const digests = bodies.map(async (body) => {
+    const digests = windows.map(async (body) => {
       const hash = hasher.start()
       for (let at = 0; at < body.length; at += 20_000) await hash.update(body.subarray(at, at + 20_000))
       return hash.digest()
@@ -125,7 +137,8 @@ describe('the digests of workerHasher', () => {
   })
 
   it('are right where the processor has no SIMD', async () => {
-    const validate = vi.spyOn(WebAssembly, 'validate').mockImplementation((code) => code.byteLength < 9000)
+    const scalarBytes = md5Kernel(2).byteLength
+    const validate = vi.spyOn(WebAssembly, 'validate').mockImplementation((code) => code.byteLength <= scalarBytes)
     const hasher = makeHasher()
     const bodies = Array.from({ length: 20 }, (_, index) => randomBytes(64 * KIB + 1000 * index))
 
@@ -136,13 +149,13 @@ describe('the digests of workerHasher', () => {
     })
 
     expect(await Promise.all(digests)).toEqual(bodies.map(md5))
-    expect(validate.mock.results.map(({ value }) => value as boolean)).toEqual([true, true, false])
-    expect(hashWorkerData().kernels.map(([width]) => width)).toEqual([2, 4])
+    expect(validate.mock.results.map(({ value }) => value as boolean)).toEqual([true, false, false])
   })
 
   it('count more than 2 ** 32 bits', async () => {
-    const window = sharedWindow(16 * MIB).fill(7)
-    const hash = besideAnother(makeHasher()).start()
+    const hasher = besideAnother(makeHasher())
+    const window = hasher.allocate(16 * MIB).fill(7)
+    const hash = hasher.start()
     const expected = createHash('md5')
 
     for (let at = 0; at < 33; at += 1) {
@@ -174,33 +187,43 @@ describe('the memory of workerHasher', () => {
     expect(await hash.digest()).toBe(ZEROS_128_KIB)
   })
 
-  it('copies plain windows into memory that is used again, and lends shared ones as they are', async () => {
-    const hash = makeHasher().start()
+  it('copies windows from elsewhere into memory that is used again, and has its own read where they are', async () => {
+    const hasher = makeHasher()
+    const hash = hasher.start()
     await hash.update(Buffer.from('a'))
     const posts = vi.spyOn(started[0]!, 'postMessage')
-    const lent = sharedWindow(50)
+    const own = hasher.allocate(50)
 
-    for (const window of [new Uint8Array(100), new Uint8Array(90), new Uint8Array(100), lent]) await hash.update(window)
+    for (const window of [new Uint8Array(100), sharedWindow(90), new Uint8Array(100), own]) await hash.update(window)
 
-    const buffers = posts.mock.calls.map(([message]) => (message as [number, Uint8Array])[1].buffer)
-    expect(new Set(buffers.slice(0, 3)).size).toBe(1)
-    expect(buffers[3]).toBe(lent.buffer)
+    const lastCopy = copyAt(COPIES - 1)
+    expect(posts.mock.calls.map(([message]) => (message as [number, Place])[1])).toEqual([
+      ...[100, 90, 100].map((bytes) => [lastCopy, bytes]),
+      [own.byteOffset, 50],
+    ])
     expect(await hash.digest()).toBe(md5(Buffer.concat([Buffer.from('a'), new Uint8Array(340)])))
   })
 
-  it('hands out shared windows of zeros', () => {
-    const window = sharedWindow(100_003)
+  it('hands out windows of zeros, and plain ones when 39 MiB are used up', async () => {
+    const hasher = makeHasher()
+    const windows = Array.from({ length: 41 }, () => hasher.allocate(MIB))
 
-    expect(window.buffer).toBeInstanceOf(SharedArrayBuffer)
-    expect(window).toEqual(new Uint8Array(100_003))
+    expect(windows[0]).toEqual(new Uint8Array(MIB))
+    expect(windows.map(({ buffer }) => buffer instanceof SharedArrayBuffer).lastIndexOf(true)).toBe(38)
+    const digests = windows.map(async (window, index) => {
+      const hash = hasher.start()
+      await hash.update(window.fill(index))
+      return hash.digest()
+    })
+    expect(await Promise.all(digests)).toEqual(windows.map((_, index) => md5(Buffer.alloc(MIB, index))))
   })
 
-  it('gives a thread at most 8 MiB ahead, or one window that is larger', async () => {
+  it('copies at most 8 MiB ahead, in pieces', async () => {
     const hasher = makeHasher()
     const body = hasher.start()
     await body.update(Buffer.from('a'))
     const posts = vi.spyOn(started[0]!, 'postMessage')
-    const large = new Uint8Array(9 * MIB)
+    const large = randomBytes(9 * MIB + 1)
     const small = new Uint8Array(MIB)
 
     const bodies = Array.from({ length: 20 }, () => hasher.start())
@@ -208,8 +231,8 @@ describe('the memory of workerHasher', () => {
     const postedAtOnce = posts.mock.calls.length
     await Promise.all([...updates, body.update(large)])
 
-    expect(postedAtOnce).toBe(8)
-    expect(posts).toHaveBeenCalledTimes(21)
+    expect(postedAtOnce).toBe(32)
+    expect(posts).toHaveBeenCalledTimes(20 * 4 + 37)
     expect(await body.digest()).toBe(md5(Buffer.concat([Buffer.from('a'), large])))
     for (const hash of bodies) expect(await hash.digest()).toBe('b6d81b360a5672d80c27430f39153e2c')
   })
@@ -226,14 +249,15 @@ describe('the memory of workerHasher', () => {
   })
 
   it('has a program that gives a digest at once, also while others have nothing to hash', async () => {
+    const { memory, put } = programMemory()
     // No wait in it ever ends.
     const worker = new Worker(`globalThis.setTimeout = () => 1\n${HASH_PROGRAM}`, {
       eval: true,
-      workerData: hashWorkerData(),
+      workerData: hashWorkerData(memory),
     })
     const answers: unknown[] = []
     worker.on('message', (answer) => answers.push(answer))
-    for (const hashId of [1, 2, 3]) worker.postMessage([hashId, Buffer.from('abc')])
+    for (const hashId of [1, 2, 3]) worker.postMessage([hashId, put('abc')])
     worker.postMessage([2, 'digest'])
     worker.postMessage([1, 'digest'])
     worker.postMessage([3, 'drop'])
@@ -253,9 +277,10 @@ describe('the memory of workerHasher', () => {
 
   it.each([
     ['alone', []],
-    ['beside another', [[1, Buffer.from('x')]]],
+    ['beside another', ['x']],
   ])('has a program that forgets a body %s when told to, and when its digest was taken', async (_, others) => {
-    const worker = new Worker(HASH_PROGRAM, { eval: true, workerData: hashWorkerData() })
+    const { memory, put } = programMemory()
+    const worker = new Worker(HASH_PROGRAM, { eval: true, workerData: hashWorkerData(memory) })
     const ask = async (step: unknown): Promise<unknown> => {
       const answer = once(worker, 'message')
       worker.postMessage([7, step])
@@ -263,12 +288,12 @@ describe('the memory of workerHasher', () => {
     }
     for (const other of others) {
       const answer = once(worker, 'message')
-      worker.postMessage(other)
+      worker.postMessage([1, put(other)])
       await answer
     }
 
     const answers = []
-    for (const step of [Buffer.from('zzz'), 'drop', Buffer.from('abc'), 'digest', Buffer.from('abc'), 'digest']) {
+    for (const step of [put('zzz'), 'drop', put('abc'), 'digest', put('abc'), 'digest']) {
       answers.push(await ask(step))
     }
     await worker.terminate()
@@ -444,7 +469,16 @@ describe('a process with a workerHasher', () => {
     const inCore = ['core/errors', 'core/redact']
     const names = [
       ...inCore,
-      ...['hash-thread', 'md5-hasher', 'md5-kernel', 'wasm-code', 'worker-hash-program', 'worker-hasher'].map(inNode),
+      ...[
+        'hash-memory',
+        'hash-thread',
+        'md5-hasher',
+        'md5-kernel',
+        'md5-steps',
+        'wasm-code',
+        'worker-hash-program',
+        'worker-hasher',
+      ].map(inNode),
     ]
     await Promise.all(names.map((name) => translate(name, folder)))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
@@ -454,10 +488,7 @@ describe('a process with a workerHasher', () => {
   /** Runs a program in a process of its own; rejects when that does not end well by itself within ten seconds. */
   async function output(flags: readonly string[], program: string, env: Record<string, string> = {}): Promise<string> {
     const path = join(folder, 'program.js')
-    await writeFile(
-      path,
-      `import { workerHasher, sharedWindow } from './adapters/node/hash/worker-hasher.js'\n${program}`,
-    )
+    await writeFile(path, `import { workerHasher } from './adapters/node/hash/worker-hasher.js'\n${program}`)
     const { stdout } = await run(process.execPath, [...flags, path], {
       timeout: 10_000,
       env: { ...process.env, ...env },
@@ -466,8 +497,9 @@ describe('a process with a workerHasher', () => {
   }
 
   const HASH_TWO_WINDOWS = `
-    const hash = workerHasher().start()
-    for (const window of [sharedWindow(65536), sharedWindow(65536)]) await hash.update(window)
+    const hasher = workerHasher()
+    const hash = hasher.start()
+    for (const window of [hasher.allocate(65536), new Uint8Array(65536)]) await hash.update(window)
     console.log(await hash.digest())`
 
   it('waits for a digest, and then ends by itself though the hasher was never closed', async () => {
@@ -480,7 +512,7 @@ describe('a process with a workerHasher', () => {
       : '--experimental-permission'
     const program = `
       const hash = workerHasher().start()
-      console.log(hash.update(sharedWindow(65536)), await hash.digest())`
+      console.log(hash.update(new Uint8Array(65536)), await hash.digest())`
 
     expect(await output([permission, '--allow-fs-read=*', '--no-warnings'], program)).toBe(
       `undefined ${ZEROS_64_KIB}\n`,
@@ -490,8 +522,9 @@ describe('a process with a workerHasher', () => {
   it('does without threads where there is no WebAssembly', async () => {
     const program = `
       process.on('worker', () => console.log('thread'))
-      const hash = workerHasher().start()
-      console.log(typeof WebAssembly, hash.update(sharedWindow(65536)), await hash.digest())`
+      const hasher = workerHasher()
+      const hash = hasher.start()
+      console.log(typeof WebAssembly, hash.update(hasher.allocate(65536)), await hash.digest())`
 
     expect(await output(['--no-expose-wasm'], program)).toBe(`undefined undefined ${ZEROS_64_KIB}\n`)
   })
@@ -521,6 +554,19 @@ function besideAnother<T extends Hasher>(hasher: T): T {
       other ??= hasher.start().update(Buffer.from('x'))
       void other
       return hasher.start()
+    },
+  }
+}
+
+/** Memory for the program alone, and a way to put text into it. */
+function programMemory(): { memory: WebAssembly.Memory; put(text: string): Place } {
+  const { memory, allocate, placeOf } = createHashMemory()
+  return {
+    memory,
+    put(text) {
+      const bytes = allocate(text.length)!
+      bytes.set(Buffer.from(text))
+      return placeOf(bytes)!
     },
   }
 }
