@@ -44,7 +44,8 @@ export function createQuickDisk(
 ): QuickDisk {
   const folders = new Map<string, boolean>()
   let overdrawnMs = 0
-  let restsUntilMs = Number.NEGATIVE_INFINITY
+  /** Until then it is left to the threads. */
+  let restsUntilMs: number | undefined
   let knownReads: number | undefined
   /** The path that was asked about last, most often the next one too, and its folder. */
   let [lastPath, lastFolder] = ['', '']
@@ -68,7 +69,8 @@ export function createQuickDisk(
       if (path !== lastPath) [lastPath, lastFolder] = [path, dirname(path)]
       const isLocal = folders.get(lastFolder)
       if (isLocal === undefined) void learn(lastFolder)
-      return isLocal === true && now() >= restsUntilMs
+      if (restsUntilMs !== undefined && now() >= restsUntilMs) restsUntilMs = undefined
+      return isLocal === true && restsUntilMs === undefined
     },
     askNow(work, bytes = 0) {
       knownReads ??= countDiskReads()

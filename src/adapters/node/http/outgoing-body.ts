@@ -28,8 +28,11 @@ export interface OutgoingBody {
 // Only for `bytes`: what is longer goes out in slices, for progress. 1 MiB costs nothing against one write of the whole.
 const SLICE_BYTES = 1024 * 1024
 
-/** So much at most goes out before others get a turn, when the system takes it as fast as it comes. */
-const BURST_BYTES = 1024 * 1024
+/**
+ * So much at most goes out before others get a turn, when the system takes it as fast as it comes: about a millisecond. What went
+ * is told once a turn.
+ */
+const TURN_BYTES = 4 * 1024 * 1024
 
 /** Prepares a body; `onFailure` hears at once when the source fails. */
 export function createOutgoingBody(
@@ -42,16 +45,22 @@ export function createOutgoingBody(
   let source: Steps | undefined
   let tail: Promise<void> | undefined
   let givenBytes = 0
+  /** Of these, what has left the process. */
+  let goneBytes = 0
   let reportedBytes = -1
   let isStopped = false
 
   const report = () => {
-    if (body === undefined || givenBytes <= reportedBytes) return
-    reportedBytes = givenBytes
-    if (givenBytes > 0 || lengthBytes === 0) onSent?.(givenBytes)
+    if (body === undefined || goneBytes <= reportedBytes) return
+    reportedBytes = goneBytes
+    if (goneBytes > 0 || lengthBytes === 0) onSent?.(goneBytes)
+  }
+  const reportAll = (): void => {
+    goneBytes = givenBytes
+    report()
   }
   const reportGone = (): void => {
-    if (!isStopped && !wire.hasUnsentBytes()) report()
+    if (!isStopped && !wire.hasUnsentBytes()) reportAll()
   }
   const reportWhenFlushed = (): void => {
     if (!wire.whenFlushed(reportGone)) reportGone()
@@ -59,39 +68,46 @@ export function createOutgoingBody(
   const fail = (error: unknown): void => {
     if (!isStopped) onFailure(error)
   }
-  /** Pushes pieces until there is something to wait for, and is called again then. Nothing throws. */
+  /** Pushes pieces until there is something to wait for, or others are to have their turn, and is called again then. */
+  const pushPieces = (): void => {
+    for (let turnBytes = 0; !isStopped;) {
+      if (wire.whenFlushed(push) || wire.socket.destroyed) return
+      goneBytes = givenBytes
+      // That it moves at all is told at once.
+      if (reportedBytes <= 0) report()
+      source ??= stepsOf(body)
+      if (givenBytes === lengthBytes) {
+        // The source is run to its end, where it may check itself, but the request is complete without that.
+        tail = expectEnd(source, lengthBytes)
+        tail?.catch(onFailure)
+        pushed.end()
+        return
+      }
+      if (turnBytes >= TURN_BYTES) {
+        setImmediate(push)
+        return
+      }
+      const found = source.step()
+      if (found instanceof Promise) {
+        found.then(push, fail)
+        return
+      }
+      if (found.done === true) throw lengthError(givenBytes, lengthBytes)
+      const piece = found.value
+      if (givenBytes + piece.byteLength > lengthBytes) throw lengthError(givenBytes + piece.byteLength, lengthBytes)
+      givenBytes += piece.byteLength
+      turnBytes += piece.byteLength
+      pushed.push(piece)
+    }
+  }
+  /** One turn, after which it is told how much has gone. Nothing throws. */
   const push = (): void => {
     try {
-      for (let burst = 0; !isStopped;) {
-        if (wire.whenFlushed(push) || wire.socket.destroyed) return
-        report()
-        source ??= stepsOf(body)
-        if (givenBytes === lengthBytes) {
-          // The source is run to its end, where it may check itself, but the request is complete without that.
-          tail = expectEnd(source, lengthBytes)
-          tail?.catch(onFailure)
-          pushed.end()
-          return
-        }
-        if (burst >= BURST_BYTES) {
-          setImmediate(push)
-          return
-        }
-        const found = source.step()
-        if (found instanceof Promise) {
-          found.then(push, fail)
-          return
-        }
-        if (found.done === true) throw lengthError(givenBytes, lengthBytes)
-        const piece = found.value
-        if (givenBytes + piece.byteLength > lengthBytes) throw lengthError(givenBytes + piece.byteLength, lengthBytes)
-        givenBytes += piece.byteLength
-        burst += piece.byteLength
-        pushed.push(piece)
-      }
+      pushPieces()
     } catch (error) {
       fail(error)
     }
+    if (!isStopped) report()
   }
   const pushed = new PushedBody(push)
   return {
@@ -109,7 +125,7 @@ export function createOutgoingBody(
     stop: () => {
       if (isStopped) return
       isStopped = true
-      if (givenBytes === lengthBytes && !wire.hasUnsentBytes()) report()
+      if (givenBytes === lengthBytes && !wire.hasUnsentBytes()) reportAll()
       source?.stop()
     },
   }
