@@ -4,6 +4,7 @@
 // compiled; it is raised for that moment alone, and only where V8's own budget is known, to put it back.
 
 import { setFlagsFromString } from 'node:v8'
+import { ownV8, type ProcessFacts } from '../own-v8.ts'
 
 const FLAG = '--wasm-tiering-budget'
 /** V8 of Node 20, 22 and 24 → its own budget, in bytes jumped. */
@@ -34,13 +35,6 @@ export function withPatientParser(connect: () => void): void {
 }
 
 /** What V8's own budget is; undefined where it is not known, or was chosen by whoever started the process. */
-export function usualBudget({
-  versions,
-  execArgv,
-  env,
-}: Pick<typeof process, 'versions' | 'execArgv' | 'env'>): number | undefined {
-  const given = `${execArgv.join(' ')} ${env['NODE_OPTIONS'] ?? ''}`.replaceAll('_', '-')
-  // Bun names a V8 that it does not have; Electron freezes the flags of its own.
-  if (given.includes(FLAG) || 'bun' in versions || 'electron' in versions) return undefined
-  return USUAL_BUDGETS.get(versions.v8.split('.', 2).join('.'))
+export function usualBudget(facts: ProcessFacts): number | undefined {
+  return USUAL_BUDGETS.get(ownV8(FLAG, facts) ?? '')
 }

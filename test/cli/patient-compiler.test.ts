@@ -1,0 +1,32 @@
+// The command's patience with V8's compiler: only flags that this very V8 knows, because others are complained of on stderr.
+
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { patientFlag } from '../../src/cli/patient-compiler.ts'
+
+const facts = (v8: string, more: object = {}) => ({ versions: { v8 }, execArgv: [], env: {}, ...more }) as never
+
+it.each([
+  ['Node 20', '11.3.244.8-node.38', '--interrupt-budget=400000'],
+  ['Node 22', '12.4.254.21-node.57', '--invocation-count-for-turbofan=12000'],
+  ['Node 24', '13.6.233.17-node.53', undefined],
+])('%s is given what its V8 knows', (_which, v8, flag) => {
+  expect(patientFlag(facts(v8))).toBe(flag)
+})
+
+it.each([
+  ['Bun, which names a V8', { versions: { v8: '12.4.254', bun: '1.2.3' } }],
+  ['Electron, which freezes its flags', { versions: { v8: '12.4.254', electron: '31.0.0' } }],
+  ['who started the process with another', { execArgv: ['--invocation_count_for_turbofan=5'] }],
+])('%s is left alone', (_who, more) => {
+  expect(patientFlag(facts('12.4.254', more))).toBe(undefined)
+})
+
+it('is taken by the V8 of this process without a word', () => {
+  const flag = patientFlag(process)
+  const program = `require('node:v8').setFlagsFromString(${JSON.stringify(flag ?? '--no-always-sparkplug')})`
+
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', `${program}; console.log('done')`], { encoding: 'utf8' })
+
+  expect([stdout, stderr]).toEqual(['done\n', ''])
+})
