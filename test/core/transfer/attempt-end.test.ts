@@ -49,6 +49,7 @@ function setUp() {
     ...{ job, schedule, clock, random, retries: 6, signal: new AbortController().signal },
     host: createHostWatch({ clock, random, giveUpAfterMs: 1_000, report: never, onGiveUp: never }),
     account: createRetryAccount(random),
+    lifeOf: () => undefined,
     failFile: never,
     onComplete: never,
     onMoved: never,
