@@ -34,10 +34,12 @@ export function checkLife(
   // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
   // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
   const isOver = isDead || (isExpired && lifeMs < Infinity && moves >= MAX_CONTRADICTED_MOVES)
-  if (isOver && file.receivedCount === 0 && clock.wallNow() - file.addressedAtMs < lifeMs / 2) {
+  // By the storage's time one may have been dead before it came; then it has no life to speak of.
+  const isYoung = lifeMs <= 0 || clock.wallNow() - file.addressedAtMs < lifeMs / 2
+  if (isOver && file.receivedCount === 0 && isYoung) {
     throw expired(
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
-        `the ${minutes(lifeMs)} that they live, or it signs with credentials that die sooner. Tell the service, then resume.`,
+        `${lifeMs > 0 ? `the ${minutes(lifeMs)} that` : 'what'} they live, or it signs with credentials that die sooner. Tell the service, then resume.`,
       { lifeMs, sessions: moves + 1 },
     )
   }
@@ -48,7 +50,7 @@ export function checkLife(
       `After ${moves} new sessions the file is still not sent: ` +
         (lifeMs < Infinity
           ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
-          : 'their addresses do not say how long they live, and it was never long enough.'),
+          : 'it is not known how long their addresses live, and it was never long enough.'),
       { lifeMs, sessions: moves + 1 },
     )
   }

@@ -97,12 +97,21 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
   }
 }
 
-/** Ceph 16 refuses an expired address with AccessDenied and no further word; signing anew costs little, and is bounded. */
+/**
+ * Ceph 16 refuses an expired address with AccessDenied and no further word; signing anew costs little, and is bounded. An upload
+ * that is gone is so under every address: nobody is to ask for others.
+ */
 function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
   const verdict = judgeTaggedPart(reply, unit)
-  const isDenied =
-    verdict.kind === 'final' && verdict.error instanceof HttpStatusError && verdict.error.serviceCode === 'AccessDenied'
-  return isDenied ? { kind: 'renew', error: verdict.error } : verdict
+  if (verdict.kind !== 'final' || !(verdict.error instanceof HttpStatusError)) return verdict
+  const { serviceCode, status, message, details } = verdict.error
+  if (serviceCode === 'AccessDenied') return { kind: 'renew', error: verdict.error }
+  if (serviceCode !== 'NoSuchUpload') return verdict
+  const words = `${message} No resume brings it back: upload the file again in a new session.`
+  return {
+    kind: 'final',
+    error: new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', words, { status, serviceCode, details }),
+  }
 }
 
 async function signParts(

@@ -99,6 +99,32 @@ it('asks for no more sessions when a new one comes with dead addresses: the cloc
   expect(sessions()).toBe(2)
 })
 
+it('calls no life negative, where a new session comes with addresses that were dead by the time of the storage before they came', async () => {
+  const { findDead, sessions } = await refused(undefined, { lifeMs: -3_589_000 })
+
+  expect(await findDead()).toBe(true)
+  await expect(findDead()).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
+    message: expect.stringContaining(
+      'dead when they came: the clocks of the service and of its storage differ',
+    ) as string,
+  })
+  await expect(findDead()).rejects.not.toMatchObject({ message: expect.stringMatching(/-\d/) as string })
+  expect(sessions()).toBe(2)
+})
+
+it('asks for twenty more sessions and for none after them, where nothing tells how long the expired addresses live', async () => {
+  const { refuse, sessions } = await refused()
+
+  for (let move = 0; move < 20; move += 1) expect(await refuse(4, true)).toEqual([true, true, true, true])
+  await refuse(3, true)
+  await expect(refuse(1, true)).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
+    message: expect.stringContaining('it is not known how long their addresses live') as string,
+  })
+  expect(sessions()).toBe(21)
+})
+
 it('asks for a few more sessions when the storage says of young addresses that they have expired, and then for none', async () => {
   const { refuse, sessions } = await refused(undefined, { lifeMs: 3_600_000 })
 

@@ -175,6 +175,21 @@ it('believes a store that denies access without a word only after new addresses'
   expect(always.s3.requestsOf('part')).toHaveLength(4)
 })
 
+it('says of an upload that the store has ended that it takes a new session, which other addresses do not replace', async () => {
+  const gone = { status: 404, body: '<Error><Code>NoSuchUpload</Code></Error>' }
+  const { s3, run } = await startS3Rig({ faults: [{ operation: 'part', nth: 1, answer: gone }] })
+
+  const { record } = await run([sourceOf('a', 500)])
+
+  expect(record.ledger().files[0]?.error).toMatchObject({
+    code: 'ERR_UPLOAD_HTTP_STATUS',
+    message:
+      'a: The storage refused part 1 (404 NoSuchUpload: this upload was ended or swept away there). ' +
+      'No resume brings it back: upload the file again in a new session.',
+  })
+  expect(s3.requestsOf('part')).toHaveLength(1)
+})
+
 describe('creating a session', () => {
   it('refuses two files under one key before any call', async () => {
     const { s3, protocol } = await startS3Rig({}, { keyOf: () => 'same' })
