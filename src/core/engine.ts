@@ -62,7 +62,8 @@ export function createTunedEngine(options: EngineOptions, makeTuning: TuningMake
   if (!isCounting) invalid('retries must be 1 or more, times 0 or more.')
   const tuning = makeTuning(options)
   const largestCap = concurrency === 'auto' ? MAX_CONCURRENCY : concurrency
-  const engine = driveSlots({ bodies: windowBodies({ ...options, concurrency: largestCap }), ...options }, tuning)
+  // Last, since options may be shared with a fixed engine, which is given them.
+  const engine = driveSlots({ ...options, bodies: windowBodies({ ...options, concurrency: largestCap }) }, tuning)
   return { limitRate: (limit) => tuning.limitRate(limit), ...engine }
 }
 

@@ -28,7 +28,8 @@ export async function callProtocol<T>(
     if (isOver) return
     // Whoever was told to end gets no more time by waiting.
     if (!signal.aborted) giveTime()
-    report(wait ? { type: 'unreachable', call, ...wait } : { type: wait === null ? 'reachable' : 'tried', call })
+    // Last, since what the host tells may have fields of these names.
+    report(wait ? { ...wait, type: 'unreachable', call } : { type: wait === null ? 'reachable' : 'tried', call })
   }
   signal.addEventListener('abort', giveTime)
   try {

@@ -47,6 +47,15 @@ describe('the engine', () => {
     expect(world.store.requests).toEqual([])
   })
 
+  it('makes its bodies itself, whatever options it shares with an engine that is given them', async () => {
+    const shared = { bodies: undefined, concurrency: 3 }
+    const world = createWorld({ engine: shared })
+
+    const result = await world.until(world.engine.run(world.job({ sources: world.sources([500]) }), signal()))
+
+    expect(result).toEqual({ confirmedCount: 1, failedCount: 0 })
+  })
+
   it('refuses options that it could not keep', () => {
     const clock = createSimulatedClock()
     const make = (options: object) => () =>

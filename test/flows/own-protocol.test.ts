@@ -193,6 +193,26 @@ it('a call of the host’s protocol that tells of its waits may take as long as 
   expect(error).toMatchObject({ message: expect.stringContaining('as it likes') as string })
 })
 
+it('a wait that the host’s protocol tells with fields of its own is a wait for its call, and over with it', async () => {
+  const { uplink, settled, clock } = createFarEnd({ service: goodStorage, storage: goodStorage })
+  const create: Protocol['create'] = async (_files, _signal, onWaiting) => {
+    const nowMs = clock.wallNow()
+    const own = { type: 'received', call: {} }
+    onWaiting?.({
+      ...{ host: 'own.example', operation: 'create', reason: 'asleep', sinceMs: nowMs, untilMs: nowMs + 60_000 },
+      ...{ giveUpAtMs: undefined, isDoubtful: false, ...own },
+    })
+    await new Promise((resolve) => clock.setTimeout(() => resolve(undefined), 60_000))
+    return { sessionId: 7, files: addressed }
+  }
+  const upload = uplink.upload({ protocol: protocolWith({ create }), files })
+  const states: UploadState[] = []
+  upload.on('state', ({ state }) => states.push(state))
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(states).toEqual(['waiting', 'creating', 'uploading', 'settling', 'confirmed'])
+})
+
 it('a pause while sources are looked at that tell nothing comes to its end, and they are looked at again', async () => {
   const { uplink, settled, clock } = createFarEnd({ service: goodStorage, storage: goodStorage })
   let looks = 0
