@@ -7,7 +7,7 @@ import { SERVICE_URL, storageError, type Answer, type FarEnd } from './far-end.t
 import { never, type End, type Life } from './life.ts'
 import type { Night } from './night.ts'
 import type { Trouble } from './trouble.ts'
-import type { Log, Sent, Watch } from './watch.ts'
+import type { Sent, Watch } from './watch.ts'
 
 export interface NetworkOptions {
   readonly night: Night
@@ -15,7 +15,7 @@ export interface NetworkOptions {
   readonly farEnd: FarEnd
   readonly watch: Pick<Watch, 'begin' | 'end' | 'violate' | 'confirmAsked'>
   readonly trouble: Trouble
-  readonly log: Log
+  readonly log: (line: () => string) => void
   /** The far ends' wall clock, ms since 1970. */
   readonly serverNow: () => number
   /** Does something later, whether or not the life still lives. */
@@ -51,7 +51,7 @@ export function createNetwork(options: NetworkOptions): Transport {
 
   const deliver = (attempt: Attempt, body: Uint8Array, isDoubted: boolean): Answer => {
     attempt.hasArrived = true
-    log?.(`arrives ${attempt.method} ${nameOf(attempt)}${isDoubted ? ' (unheard)' : ''}`)
+    log(() => `arrives ${attempt.method} ${nameOf(attempt)}${isDoubted ? ' (unheard)' : ''}`)
     if (attempt.target !== undefined) return farEnd.put(attempt.target, body, isDoubted)
     return farEnd.call(attempt.method, attempt.path, attempt.fields, isDoubted)
   }
@@ -102,7 +102,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       watch.confirmAsked(sessionId, fileId)
     }
     const fault = attempt.target === undefined ? trouble.ofCall() : trouble.ofPut(attempt.target)
-    if (fault !== undefined) log?.(`fault ${fault} for ${nameOf(attempt)}`)
+    if (fault !== undefined) log(() => `fault ${fault} for ${nameOf(attempt)}`)
     await life.pass(night.connectMs, end)
     if (fault === 'connect') throw broken(attempt, 'connect')
     if (fault === 'silentConnect') await silence(attempt)
@@ -154,7 +154,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       endings.set(request, attempt)
       running.add(attempt)
       watch.begin(attempt)
-      log?.(`begins ${attempt.method} ${nameOf(attempt)}`)
+      log(() => `begins ${attempt.method} ${nameOf(attempt)}`)
       const { end } = attempt
       const onAbort = (): void => {
         end.reason = request.signal.reason as Error
@@ -163,10 +163,10 @@ export function createNetwork(options: NetworkOptions): Transport {
       request.signal.addEventListener('abort', onAbort, { once: true })
       try {
         const answer = await exchange(attempt)
-        log?.(`answered ${String(answer.status)} to ${attempt.method} ${nameOf(attempt)}`)
+        log(() => `answered ${String(answer.status)} to ${attempt.method} ${nameOf(attempt)}`)
         return replyOf(answer, night.tellsTime ? dateText(options.serverNow()) : undefined)
       } catch (error) {
-        log?.(`ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
+        log(() => `ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
         abandon(attempt)
         throw error
       } finally {

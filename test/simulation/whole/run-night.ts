@@ -19,7 +19,7 @@ import { drawNight, LONG_LIFE_MS, QUIET_LIFE, type LifePlan, type Night } from '
 import { SimulatedAbortController } from './signals.ts'
 import { lifeSource, type FileState, type Handles } from './source.ts'
 import { createTrouble, type Trouble } from './trouble.ts'
-import { createWatch, type Log, type Watch } from './watch.ts'
+import { createWatch, type Watch } from './watch.ts'
 
 /** A bug that is planted between the client and the world. */
 export interface Mutant {
@@ -123,7 +123,7 @@ interface World {
   readonly log: string[]
   readonly lives: Life[]
   readonly mutant: Mutant
-  readonly note: Log
+  readonly note: (line: () => string) => void
   readonly serverNow: () => number
 }
 
@@ -132,8 +132,9 @@ function createWorld(seed: number, { mutant, isLogged = false }: NightOptions): 
   const night = drawNight(dice.apart())
   const clock = createSimulatedClock({ wallStartMs: WALL_START_MS })
   const log: string[] = []
-  const keep = (line: string): void => void log.push(`${String(clock.monotonicNow()).padStart(8)} ms  ${line}`)
-  const note = isLogged ? keep : undefined
+  const note = (line: () => string): void => {
+    if (isLogged) log.push(`${String(clock.monotonicNow()).padStart(8)} ms  ${line()}`)
+  }
   const serverNow = (): number => WALL_START_MS + clock.monotonicNow() + night.skewMs
   const watch: Watch = createWatch(night, () => farEnd, clock.monotonicNow, note)
   const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
@@ -158,7 +159,7 @@ async function oneLife(world: World, plan: LifePlan, key: string | undefined): P
   const life = createLife(world.lives.length + 1, clock, plan.diesAtCall)
   world.lives.push(life)
   watch.beginLife()
-  note?.(`life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
+  note(() => `life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
   const handles: Handles = { openCount: 0 }
   const memory = createMemory()
   const memoryBytes = (night.concurrency === 'auto' ? 64 : night.concurrency) * 2 * 64 * 1024
@@ -179,7 +180,7 @@ async function oneLife(world: World, plan: LifePlan, key: string | undefined): P
   memory.free()
   const newKey = known ?? disk.keys().at(-1)
   if (life.isDead()) {
-    note?.(`life ${String(life.number)} has died`)
+    note(() => `life ${String(life.number)} has died`)
     return { key: newKey, report: undefined, isOver: false }
   }
   if (report === undefined) return { key: newKey, report, isOver: false }
@@ -261,11 +262,11 @@ function host({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: 
     if (!life.isDead()) watch.progress(shown)
   })
   upload.on('session.replaced', (event) => {
-    note?.(`replaced ${JSON.stringify(event)}`)
+    note(() => `replaced ${JSON.stringify(event)}`)
     watch.replaced()
   })
   upload.on('state', ({ state }) => {
-    note?.(`state ${state}`)
+    note(() => `state ${state}`)
     if (life.isDead()) return
     watch.host.isPaused = state === 'paused'
     if (state === 'paused' && watch.inFlight() > 0) watch.violate('paused, and attempts are in flight')
@@ -275,7 +276,7 @@ function host({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: 
       if (!life.isDead()) watch.shown(payload)
     })
   const act = (action: LifePlan['actions'][number]['action']): void => {
-    note?.(`host: ${action} in ${upload.state}`)
+    note(() => `host: ${action} in ${upload.state}`)
     // The state that follows is told too late: a resume sends at once.
     watch.host.isPaused = false
     if (action === 'close') {
@@ -295,7 +296,7 @@ function host({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: 
     }
     watch.host.isCancelAsked = true
     void upload.cancel().then((report) => {
-      note?.(`cancel settled: ${report.status}`)
+      note(() => `cancel settled: ${report.status}`)
       if (!life.isDead()) watch.host.isCancelSettled = true
     })
   }
@@ -349,7 +350,7 @@ function checkEnd({ watch, disk }: World, life: Life, handles: Handles, uplink: 
 
 /** What the host is told must be true, and in the journal. */
 function checkReport({ watch, farEnd, night, disk, trouble, note }: World, report: UploadReport): void {
-  note?.(`report ${JSON.stringify(report)}`)
+  note(() => `report ${JSON.stringify(report)}`)
   watch.shown(report)
   const isAllConfirmed = report.files.length > 0 && report.files.every((file) => file.status === 'confirmed')
   if (report.status === 'confirmed' && !isAllConfirmed) watch.violate('confirmed as a whole, and not every file is')

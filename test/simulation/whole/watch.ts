@@ -45,13 +45,15 @@ export interface Watch {
   shown(what: unknown): void
 }
 
-/** Keeps a line of what happens; undefined where nobody reads it, so that none is made. */
-export type Log = ((line: string) => void) | undefined
-
 /** An attempt may have taken its address this long before a new one came. */
 const ADDRESS_TAKEN_MS = 500
 
-export function createWatch(night: Night, farEnd: () => FarEnd, nowMs: () => number, log: Log): Watch {
+export function createWatch(
+  night: Night,
+  farEnd: () => FarEnd,
+  nowMs: () => number,
+  log: (line: () => string) => void,
+): Watch {
   const violations: string[] = []
   const host: HostView = {
     ...{ isPaused: false, isCancelSettled: false, isCancelAsked: false },
@@ -68,7 +70,7 @@ export function createWatch(night: Night, farEnd: () => FarEnd, nowMs: () => num
 
   const violate = (what: string): void => {
     if (violations.length < 20) violations.push(what)
-    log?.(`VIOLATION ${what}`)
+    log(() => `VIOLATION ${what}`)
   }
   const keyOf = ({ target }: Sent): string => `${target?.fileName ?? ''}/${String(target?.partNumber)}`
   const takeAddresses = (files: readonly AddressedFile[]): void => {
@@ -145,7 +147,7 @@ export function createWatch(night: Night, farEnd: () => FarEnd, nowMs: () => num
       if (sent.target !== undefined && inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
     },
     onSettled(key, record) {
-      log?.(`journal ${JSON.stringify(record).slice(0, 160)}`)
+      log(() => `journal ${JSON.stringify(record).slice(0, 160)}`)
       if (record.type === 'session.created') isCreated = true
       if (record.type === 'session.created' || record.type === 'session.replaced' || record.type === 'files.registered')
         takeAddresses(record.files ?? [])
