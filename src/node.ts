@@ -75,7 +75,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...(caPem === undefined ? {} : { caPem }),
     ...(proxy === undefined || proxy === null ? {} : { proxy }),
   }
-  const threads = hasher === undefined ? workerHasher() : undefined
+  const threads = hasher === undefined && options.verify !== 'off' ? workerHasher() : undefined
   const uplink = createPortableUplink(uplinkOptions, {
     transport: transport ?? undiciTransport(transportOptions),
     ...(storageTransport === undefined ? {} : { storageTransport }),

@@ -24,6 +24,9 @@ export const copyAt = (index: number): number => KERNEL_LAYOUT.freeAt + index * 
 export function createHashMemory(): HashMemory {
   const memory = new WebAssembly.Memory({ initial: KERNEL_PAGES, maximum: KERNEL_PAGES, shared: true })
   const { buffer } = memory
+  // V8 does not count shared memory of WebAssembly: that of hashers that nobody holds any more would lie there until other
+  // garbage is enough to collect. This it counts, for as long as the memory lives; never touched, it takes nothing itself.
+  Object.assign(memory, { weight: new ArrayBuffer(buffer.byteLength) })
   let freeAt = copyAt(COPIES)
   return {
     memory,

@@ -45,7 +45,8 @@ export function startHashThread(memory: HashMemory, onDied: () => void): HashThr
   let cause: unknown
 
   const post = (): void => {
-    for (let job = waiting[0]; job !== undefined; job = waiting[0]) {
+    // A thread that is dying takes nothing any more, and its copies belong to the next one.
+    for (let job = waiting[0]; isSound && job !== undefined; job = waiting[0]) {
       const { hashId, step } = job
       const known = typeof step === 'string' ? step : memory.placeOf(step)
       const copy = known === undefined ? freeCopies.pop() : undefined

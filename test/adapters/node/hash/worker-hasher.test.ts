@@ -429,6 +429,25 @@ describe('the death of a thread', () => {
     await expect(hash.digest()).rejects.toMatchObject({ ...lost, cause: expect.any(TypeError) as Error })
   })
 
+  it('writes no copies between its failure and its end: their places are those of the next thread', async () => {
+    const hasher = makeHasher()
+    const hash = hasher.start()
+    await hash.update(Buffer.from('a'))
+    const [dying] = started as [Worker]
+    const posts = vi.spyOn(dying, 'postMessage')
+    dying.emit('error', new Error('The test says so.'))
+
+    const update = hash.update(Buffer.from('b'))
+    const next = hasher.start()
+    await next.update(Buffer.from('abc'))
+
+    expect(posts).not.toHaveBeenCalled()
+    expect(started).toHaveLength(2)
+    expect(await next.digest()).toBe(ABC)
+    void dying.terminate()
+    await expect(update).rejects.toMatchObject(lost)
+  })
+
   it('loses nothing of bodies of which it had taken no window: the calling thread hashes them', async () => {
     const dieAtBirth = (worker: Worker): void => void worker.terminate()
     process.on('worker', dieAtBirth)
@@ -501,6 +520,17 @@ describe('a process with a workerHasher', () => {
     const hash = hasher.start()
     for (const window of [hasher.allocate(65536), new Uint8Array(65536)]) await hash.update(window)
     console.log(await hash.digest())`
+
+  it('gives back the memory of hashers that nobody holds any more, without other garbage', async () => {
+    const program = `
+      for (let left = 100; left > 0; left -= 1) {
+        workerHasher().allocate(8 * 1024 * 1024).fill(1)
+        await new Promise(setImmediate)
+      }
+      console.log(process.resourceUsage().maxRSS)`
+
+    expect(Number(await output([], program)) / 1024).toBeLessThan(400)
+  })
 
   it('waits for a digest, and then ends by itself though the hasher was never closed', async () => {
     expect(await output([], HASH_TWO_WINDOWS)).toBe(`${ZEROS_128_KIB}\n`)
