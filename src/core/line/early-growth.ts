@@ -32,6 +32,13 @@ const DEAF_MS = 1_500
 const FALLEN = 0.85
 /** After so long without a step, limits are to be compared. A queue that stays so long is not that of young connections. */
 const PAUSE_MS = 4_000
+/**
+ * A host that answers so soon and takes so much, bytes a ms, is this machine or beside it. So many parts cost it least; whether
+ * more bring more is then measured.
+ */
+const NEAR_MS = 1
+const NEAR_RATE = 200_000
+const NEAR_LIMIT = 16
 
 export function createEarlyGrowth(): EarlyGrowth {
   let firstMs: number | undefined
@@ -42,6 +49,7 @@ export function createEarlyGrowth(): EarlyGrowth {
   let filledRate = 0
   let bytes = 0
   let elapsedMs = 0
+  let isNear = false
   const rates: number[] = []
   const begin = (nowMs: number): void => {
     beganMs = nowMs
@@ -70,7 +78,9 @@ export function createEarlyGrowth(): EarlyGrowth {
       if (queue === 'unknown') {
         return atMs - firstMs < (leastRoundTripMs === undefined ? DEAF_MS : PATIENCE_MS) ? limit : undefined
       }
-      if (atMs - grownAtMs > PAUSE_MS) return undefined
+      if (isNear || atMs - grownAtMs > PAUSE_MS) return undefined
+      isNear = queue === 'empty' && (leastRoundTripMs ?? NEAR_MS) < NEAR_MS && bytes / elapsedMs > NEAR_RATE
+      if (isNear) return Math.max(limit, NEAR_LIMIT)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs
       begin(atMs)

@@ -38,6 +38,21 @@ describe('early growth', () => {
     expect(limits.at(-1)).toBeGreaterThanOrEqual(64)
   })
 
+  const near = { roundTripMs: 0.5, rate: () => 4e8 }
+
+  it('goes to sixteen at once where the host is near and takes much, and leaves the rest to trials', () => {
+    expect(grow(near)).toEqual([2, 2, 16, undefined])
+  })
+
+  it.each([
+    ['a host that is not so near', { roundTripMs: 1.1 }],
+    ['a line that has a queue', { queue: () => 'standing' as const }],
+    ['a gigabit', { rate: () => 1.2e8 }],
+    ['buffers that fill at once before a slow line', { rate: (_: number, ms: number) => (ms < 100 ? 1e9 : 1e7) }],
+  ])('doubles at most for %s', (_, line) => {
+    expect(grow({ ...near, ...line }, 0.5)).not.toContain(16)
+  })
+
   it('takes longer steps where round trips are longer', () => {
     const limits = grow({ roundTripMs: 200 }, 2)
     expect(limits[7]).toBe(2)
