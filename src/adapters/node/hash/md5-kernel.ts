@@ -4,6 +4,7 @@
 // is written here, from RFC 1321, when it is first needed: there is no binary to trust.
 
 import { ROUNDS, stepConstant, stepWord, writeStep } from './md5-steps.ts'
+import { WORDS_SPARES, writeWords } from './md5-words.ts'
 import { FOUR_WORDS, WORD, wasmCode, wasmModule, type WasmCode } from './wasm-code.ts'
 
 /** Where a kernel finds what it works on, as offsets into its memory. */
@@ -39,7 +40,7 @@ export function md5Kernel(width: KernelWidth): Uint8Array<ArrayBuffer> {
   const groups = isVector ? width / 4 : width
   const code = wasmCode(isVector ? 4 : 1)
   // Locals: beside the argument seven that count and point; then all that is hashed.
-  code.raw(2, 7, WORD, groups * 4 + SPARES, isVector ? FOUR_WORDS : WORD)
+  code.raw(2, 7, WORD, groups * 4 + WORDS_SPARES, isVector ? FOUR_WORDS : WORD)
   writeTake(code, groups, isVector)
   return wasmModule({
     module: 'md5',
@@ -59,7 +60,6 @@ const CONSTANTS = 3
 const LANE = 4
 /** Four locals of each group of lanes: its state. The registers change places at each step. */
 const state = (group: number, register: number): number => 8 + group * 4 + (register & 3)
-const SPARES = 9
 
 /** The constants of the steps, each four times. */
 function constants(): Uint8Array {
@@ -116,7 +116,10 @@ function writeVectorRounds(code: WasmCode, groups: number): void {
   const spare = state(groups, 0)
   const constant = spare + 1
   const wordAt = (group: number, index: number): number => WORDS_AT + (index * groups + group) * 16
-  for (let group = 0; group < groups; group += 1) writeWords(code, group, spare, (index) => wordAt(group, index))
+  for (let group = 0; group < groups; group += 1) {
+    for (let lane = 0; lane < 4; lane += 1) writeLane(code, 4 * group + lane, LANE + lane)
+    writeWords(code, LANE, spare, (index) => [wordAt(group, index), wordAt(group, index + 16)])
+  }
   for (const [index, round] of ROUNDS.entries()) {
     // Four steps further is so much further in the block: four words, or as many back.
     const isForward = stepWord(round, 4) === ((stepWord(round, 0) + 4) & 15)
@@ -171,42 +174,4 @@ function writeLane(code: WasmCode, lane: number, local: number): void {
   code.get(AT)
   code.raw(0x6a)
   code.set(local)
-}
-
-/** The next blocks of the four lanes of a group, their words side by side, each at two places. */
-function writeWords(code: WasmCode, group: number, spare: number, wordAt: (index: number) => number): void {
-  // Four words of each lane, and then in pairs of lanes the lower and the higher two of them.
-  const quad = spare + 1
-  const [low, high] = [spare + 5, spare + 7]
-  for (let lane = 0; lane < 4; lane += 1) writeLane(code, 4 * group + lane, LANE + lane)
-  for (let index = 0; index < 16; index += 4) {
-    for (let lane = 0; lane < 4; lane += 1) {
-      code.get(LANE + lane)
-      code.load(4 * index)
-      code.set(quad + lane)
-    }
-    for (const pair of [0, 1]) {
-      writePick(code, quad + 2 * pair, [0, 4, 1, 5])
-      code.set(low + pair)
-      writePick(code, quad + 2 * pair, [2, 6, 3, 7])
-      code.set(high + pair)
-    }
-    for (let place = 0; place < 4; place += 1) {
-      writePick(code, place < 2 ? low : high, place % 2 === 0 ? [0, 1, 4, 5] : [2, 3, 6, 7])
-      code.set(spare)
-      for (const at of [wordAt(index + place), wordAt(index + place + 16)]) {
-        code.count(0)
-        code.get(spare)
-        code.store(at)
-      }
-    }
-  }
-}
-
-/** Four of the eight words of a local and the next. */
-function writePick(code: WasmCode, local: number, words: readonly number[]): void {
-  code.get(local)
-  code.get(local + 1)
-  code.raw(0xfd, 0x0d)
-  for (const index of words) code.raw(4 * index, 4 * index + 1, 4 * index + 2, 4 * index + 3)
 }

@@ -494,6 +494,7 @@ describe('a process with a workerHasher', () => {
         'md5-hasher',
         'md5-kernel',
         'md5-steps',
+        'md5-words',
         'wasm-code',
         'worker-hash-program',
         'worker-hasher',
