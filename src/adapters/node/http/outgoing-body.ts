@@ -29,8 +29,9 @@ export interface OutgoingBody {
 const SLICE_BYTES = 1024 * 1024
 
 /**
- * So much at most goes out before others get a turn, when the system takes it as fast as it comes: about a millisecond. What went
- * is told once a turn.
+ * So much at most goes out before others get a turn, when the system takes it as fast as it comes: a millisecond or two, some
+ * eight where the calling thread hashes too. What waits for a read, a hash or the line ends its turn earlier. What went is told
+ * once a turn.
  */
 const TURN_BYTES = 4 * 1024 * 1024
 
