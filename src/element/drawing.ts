@@ -58,13 +58,14 @@ export function createDrawing(
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
+    const retryableCount = list.retryable().length
     const readyCount = items.filter(({ state }) => state === 'ready').length
     summary.draw(words, {
       phase,
       totals,
       outage: list.outage(),
       readyCount,
-      retryableCount: list.retryable().length,
+      retryableCount,
       isClearable: items.length > readyCount,
       wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
     })
@@ -72,7 +73,8 @@ export function createDrawing(
     // Who looks through the list keeps the place.
     if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
-    const look = { words, isPaused: phase === 'paused', remainingMs: totals.remainingMs }
+    const isRetryAlone = retryableCount === 1
+    const look = { words, isPaused: phase === 'paused', isRetryAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()
     else if (itemToReveal !== undefined) {
       // Only now do all rows have their words, and so their heights; and once a frame at most.

@@ -16,6 +16,8 @@ export type RowAction = 'remove' | 'retry' | 'choose'
 export interface Look {
   readonly words: Words
   readonly isPaused: boolean
+  /** Of several the button above tries all: none of them could be tried alone. */
+  readonly isRetryAlone: boolean
   /** Of all files together. */
   readonly remainingMs: number | undefined
 }
@@ -46,8 +48,9 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   return {
     element,
     draw(look) {
-      const { words, isPaused } = look
-      if (drawn?.words === words && drawn.isPaused === isPaused && drawnVersion === item.version) return false
+      const { words, isPaused, isRetryAlone } = look
+      const isSame = drawn?.words === words && drawn.isPaused === isPaused && drawn.isRetryAlone === isRetryAlone
+      if (isSame && drawnVersion === item.version) return false
       drawn = look
       drawnVersion = item.version
       const { state, error } = item
@@ -61,7 +64,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       const percent = words.percent(share)
       if (!bar.hidden) drawBar(bar, fill, share, item.name, said.startsWith(percent) ? said : `${percent}, ${said}`)
       showText(problem, error && words.problems[problemOf(error)])
-      action = rowActionOf(item)
+      action = rowActionOf(item, isRetryAlone)
       const word = action && actionWord(action, words)
       showText(button, word)
       setAttribute(button, 'aria-label', word && words.actionOn(word, item.name))
@@ -96,12 +99,12 @@ function shareOf({ bytes, sentBytes, state }: Item): number {
 }
 
 /** Nothing is offered that would do nothing: no retry beside the rest of a running upload, none of what nobody here can mend. */
-function rowActionOf({ state, error, isOver }: Item): RowAction | undefined {
+function rowActionOf({ state, error, isOver }: Item, isRetryAlone: boolean): RowAction | undefined {
   if (state === 'ready') return 'remove'
   if (state !== 'failed' || error === undefined) return undefined
   const problem = problemOf(error)
   if (problem === 'choose') return problem
-  return isOver && problem !== 'setup' ? 'retry' : undefined
+  return isOver && isRetryAlone && problem !== 'setup' ? 'retry' : undefined
 }
 
 function actionWord(action: RowAction, words: Words): string {

@@ -78,7 +78,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       element.dataset['outcome'] = outcomeOf(state)
       showText(start, readyCount > 0 && words.start(readyCount))
       showText(pause, isRunning && (isPaused ? words.resume : words.pause))
-      showText(retry, !isRunning && retryableCount > 0 && words.retry(retryableCount))
+      showText(retry, retryableCount > 0 && words.retry(retryableCount))
       showText(clear, !isRunning && state.isClearable && words.clear)
       showText(cancel, isRunning && words.cancel)
       pause.disabled = cancel.disabled = phase === 'cancelling'

@@ -125,8 +125,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
-    if (report?.status === 'confirmed' || report?.status === 'partial') tell('mocap-upload-done', report)
-    else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
+    if (report?.status === 'confirmed' || report?.status === 'partial') {
+      tell('mocap-upload-done', report)
+      // What stopped the whole in its middle no file says of itself.
+      const hasUnexplained = job.items.some((item) => item.state === 'failed' && item.error === undefined)
+      if (error !== undefined && hasUnexplained) notices.showProblem(error, setting().words)
+    } else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
     else showProblem(error ?? summarize(undefined), report)
     drawing.reveal(job.items.find((item) => item.state === 'failed'))
     narration.sayEnd(job, report)

@@ -259,6 +259,46 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
   })
 
+  test('says why the rest was not uploaded where the service refuses it in the middle', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await holdLarge(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    await page.route(
+      (url) => url.pathname.endsWith('/upload_videos'),
+      (route) => route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, body: '{}' }),
+    )
+    await button(page, 'Pause').click()
+    await button(page, 'Resume').waitFor()
+    await letGo()
+    await button(page, 'Resume').click()
+
+    await heading(page).getByText('1 file not uploaded').waitFor()
+    await page.getByText('You are not signed in').waitFor()
+    expect(await told(page, 'done')).toMatchObject([{ status: 'partial' }])
+  })
+
+  test('leaves several files that failed to one button, which tries exactly those', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const isPart = (url: URL): boolean => url.searchParams.has('partNumber')
+    await page.route(isPart, (route) =>
+      route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+    )
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await button(page, 'Try 2 files again').waitFor()
+    expect(await page.getByRole('listitem').getByRole('button').count()).toBe(0)
+
+    await page.unroute(isPart)
+    await button(page, 'Try 2 files again').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await page.getByRole('alert').textContent()).toBe('')
+  })
+
   test('offers no retry for what nobody in front of the page can mend', async () => {
     const page = await openPage()
     await addElement(page)
