@@ -37,9 +37,11 @@ export async function resumeEarlier(uplink: BrowserUplink, files: readonly File[
       free.delete(file)
       found.set(fileIndex, file)
     }
-    if (found.size === missing.length)
-      resumed.push({ upload: await uplink.resume(key, { files: [...found.values()] }), files: found })
-    else found.forEach((file) => free.add(file))
+    const isWhole = found.size === missing.length
+    // One that cannot go on, such as when another tab was quicker, must not leave those before it without anybody.
+    const upload = isWhole ? await uplink.resume(key, { files: [...found.values()] }).catch(() => undefined) : undefined
+    if (upload === undefined) found.forEach((file) => free.add(file))
+    else resumed.push({ upload, files: found })
   }
   return resumed
 }
