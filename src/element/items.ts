@@ -6,6 +6,7 @@ import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadReport } from '../flows/upload.ts'
 import { presentOf, type Present } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import { problemOf } from './problems.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
 
@@ -64,6 +65,11 @@ export function newItem(
 export function changeItem(item: Item, change: Partial<Item>): void {
   Object.assign(item, change)
   item.version += 1
+}
+
+/** Another try cannot mend it: its file has to be chosen again. */
+export function needsChoosing({ state, error }: Item): boolean {
+  return state === 'failed' && error !== undefined && problemOf(error) === 'choose'
 }
 
 /** With its handle where there is one, so that a later life of the page finds the file again. */

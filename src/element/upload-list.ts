@@ -6,9 +6,8 @@ import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { changeItem as touch, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import { changeItem as touch, needsChoosing, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
-import { problemOf } from './problems.ts'
 import type { ResumedUpload } from './offers.ts'
 import { createReading } from './reading.ts'
 
@@ -28,6 +27,7 @@ export interface UploadList {
   outage(): Outage | undefined
   /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
+  /** A file that could not be read, and is chosen again, takes the place of its row. */
   add(files: readonly ChosenFile[]): void
   remove(item: Item): void
   /** Of the uploads that a cancel ends. */
@@ -118,13 +118,11 @@ export function createUploadList(listener: ListListener): UploadList {
     totals: () => totalsOf(jobs, active()),
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totalsOf(active(), active()),
-    retryable: () =>
-      items.filter(
-        ({ state, error, isOver }) =>
-          state === 'failed' && isOver && (error === undefined || problemOf(error) !== 'choose'),
-      ),
+    retryable: () => items.filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
     add(files) {
-      items = [...items, ...files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))]
+      const paths = new Set(files.map(({ path }) => path))
+      const kept = items.filter((item) => !needsChoosing(item) || !paths.has(item.present.location))
+      items = [...kept, ...files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))]
       listener.change()
     },
     remove(item) {

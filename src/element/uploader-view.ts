@@ -11,13 +11,12 @@ import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
-import type { Item, Job } from './items.ts'
+import { needsChoosing, type Item, type Job } from './items.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl, type AtStake } from './offer-control.ts'
 import type { Offer } from './offers.ts'
-import { problemOf } from './problems.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
@@ -62,8 +61,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     add(files) {
       const rest = offers.feed(files)
       const { words, accept, flow, isRenaming } = setting()
-      // What is given up can be chosen again.
-      const here = list.items.filter(({ state }) => state !== 'cancelled')
+      // What is given up can be chosen again, and what could not be read is to be.
+      const here = list.items.filter((item) => item.state !== 'cancelled' && !needsChoosing(item))
       const present = here.map((item) => item.present)
       const filesOf = (of: readonly Offer[]) => of.flatMap((offer) => offer.files)
       const [offered, driven] = [filesOf(offers.offers), filesOf(offers.driven)]
@@ -187,8 +186,5 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
 
 /** No file of it could be read, and no byte is stored: it would be offered after each reload, and nobody could finish it. */
 function isUnreadable({ upload, items }: Job): boolean {
-  return (
-    upload.progress().confirmedBytes === 0 &&
-    items.every(({ state, error }) => state === 'failed' && error !== undefined && problemOf(error) === 'choose')
-  )
+  return upload.progress().confirmedBytes === 0 && items.every(needsChoosing)
 }

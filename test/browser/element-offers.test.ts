@@ -1,7 +1,7 @@
 // An upload that an earlier visit left, as a coach comes back to it: the same clips are dropped once more, another tab has
 // gone on meanwhile; and what a pause says is kept.
 
-import { rm } from 'node:fs/promises'
+import { rm, stat, utimes, writeFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
@@ -53,10 +53,11 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await page.getByRole('alert').getByText('2 files were not added').waitFor()
   })
 
-  test('is none where no file could be read: its session is given up at once', async () => {
+  test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)
     await pick(page, 'gone.mp4')
+    const { mtime: changedAt } = await stat(pages.pathOf('gone.mp4'))
     await rm(pages.pathOf('gone.mp4'))
     const told = page.waitForRequest((request) => request.method() === 'DELETE')
     await button(page, 'Upload 1 file').click()
@@ -64,6 +65,14 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await page.getByRole('button', { name: 'Choose again: gone.mp4' }).waitFor()
     expect((await (await told).response())?.ok()).toBe(true)
     expect(await page.evaluate(() => globalThis.told.filter(({ name }) => name === 'cancelled'))).toEqual([])
+
+    // Also where nobody uses the row's button, and the file is as it was.
+    await writeFile(pages.pathOf('gone.mp4'), clips['gone.mp4'])
+    await utimes(pages.pathOf('gone.mp4'), changedAt, changedAt)
+    await pick(page, 'gone.mp4')
+    await expect.poll(() => statuses(page)).toEqual(['Ready'])
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('confirmed').waitFor()
   })
 
   test('says of a file that is confirmed in it that it is, and goes on offering', async () => {
