@@ -176,16 +176,13 @@ function startAnalysis(
       },
     })
   })
-  const stop = (): void => {
-    if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.stop' })
+  const stop = (isByClose = false): void => {
+    if (actor.getSnapshot().status !== 'active') return
+    isLetGo = isByClose
+    actor.send({ type: 'analysis.stop' })
   }
   actor.start()
-  running
-    .add(outcome, () => {
-      isLetGo = true
-      stop()
-    })
-    .catch(() => undefined)
+  running.add(outcome, () => stop(true)).catch(() => undefined)
 
   return {
     get state() {
@@ -194,7 +191,7 @@ function startAnalysis(
     on: emitter.on,
     off: emitter.off,
     done: () => outcome,
-    stop,
+    stop: () => stop(),
   }
 }
 

@@ -281,6 +281,19 @@ describe('a close', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('leaves an analysis that ends what it is', async () => {
+    const { uplink, settled } = createFarEnd({
+      service: () => ({ status: 200, body: { id: 9, status: 'completed' } }),
+      storage: goodStorage,
+    })
+    const analysis = uplink.watchAnalysis(9)
+    analysis.on('state', ({ state }) => {
+      if (state === 'completed') void uplink.close()
+    })
+
+    expect(await settled(analysis.done())).toMatchObject({ status: 'completed', serviceStatus: 'completed' })
+  })
+
   it('is one close, however often it is asked for', async () => {
     const { uplink } = createFarEnd({ service, storage: goodStorage })
 
