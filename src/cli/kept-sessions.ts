@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { isLocked } from '../adapters/node/journal/journal-lock.ts'
 import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
 import { invalid, UploadError } from '../core/errors.ts'
-import type { Journal } from '../core/ports.ts'
+import type { Journal, SessionJournal } from '../core/ports.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import { createUplink, diskJournal, stateFolder } from '../node.ts'
 import type { Environment } from './options/credentials-from-options.ts'
@@ -18,6 +18,8 @@ export interface KeptSessions {
   summaries(): Promise<readonly SessionSummary[]>
   /** Whether another process may be driving the session. Takes no lock. */
   isInUse(key: string): Promise<boolean>
+  /** Gives back what an upload that did not end in time still holds: it leaves no lock behind. Never rejects. */
+  close(): Promise<void>
 }
 
 /** Reads `--state-dir` and MOCAP_STATE_DIR; makes nothing. */
@@ -25,12 +27,23 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
   if (stateDir === '') invalid('--state-dir is empty: give a folder.')
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
   const journal = diskJournal({ folder })
+  const open = new Set<SessionJournal>()
   return {
     folder,
     summaries: () =>
       createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions(),
     isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
-    journal,
+    journal: {
+      ...journal,
+      async open(key) {
+        const session = await journal.open(key)
+        open.add(session)
+        return session
+      },
+    },
+    async close() {
+      await Promise.allSettled([...open].map((session) => session.close()))
+    },
   }
 }
 

@@ -34,7 +34,7 @@ interface Behind {
 
 /** Gives the results in the order of the sessions; after a signal without those that were not taken up. */
 export async function resumeAll(context: CommandContext, output: Output, task: ResumeTask): Promise<UploadResult[]> {
-  const { sessions } = task
+  const { sessions, kept } = task
   const taken: Promise<UploadResult>[] = []
   const behind = new Map<string, Behind>()
   for (const session of sessions) {
@@ -61,7 +61,9 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
     upload.show()
     await ended
   }
-  return Promise.all(taken)
+  const results = await Promise.all(taken)
+  if (results.some(({ status }) => status === 'interrupted')) await kept.close()
+  return results
 }
 
 /** A session that cannot be taken up is a failed one, so that the others are tried too. */

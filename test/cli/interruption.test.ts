@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
@@ -70,6 +70,20 @@ describe('a signal', () => {
       `\nMissing: 1 of 2 files, 12 MiB. To finish: mocap-uplink resume ${String(key)} ${place}\n`,
     )
     expect(service.records.cancelledSessionIds).toEqual([])
+  })
+
+  it('leaves no lock behind where a create is still on its way: another machine could not tell that nobody holds it', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
+    const stateDir = join(cli.folder, 'stopped in time')
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--state-dir', stateDir], environment())
+    await expect.poll(() => service.requestsOf('create').length, { timeout: 10_000 }).toBe(1)
+    const locks = async () => (await readdir(stateDir, { recursive: true })).filter((path) => path.includes('lock'))
+    expect(await locks()).not.toEqual([])
+
+    upload.process.kill('SIGTERM')
+
+    expect(await upload.ended).toMatchObject({ code: 143 })
+    expect(await locks()).toEqual([])
   })
 
   it('that comes twice ends the process at once', async () => {

@@ -48,5 +48,6 @@ export async function runUploadCommand(
   sayHowToGoOn(output, result, options, context.env)
   if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
   if (options.receipt !== undefined) await writeReceipt(options.receipt, kept.journal, upload.key, output)
+  if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
 }
