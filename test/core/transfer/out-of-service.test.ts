@@ -81,6 +81,32 @@ describe('a storage that is out of service', () => {
     expect(world.clock.pending).toBe(0)
   })
 
+  it.each([
+    ['confirmed', []],
+    ['not confirmed as it is, and sent again', [1]],
+  ])('does not cost a file that it took, and that is still to be %s', async (_, again) => {
+    const world = createWorld({
+      engine: { giveUpAfterMs: 20 * MINUTE_MS },
+      fault: ({ fileIndex }) => (fileIndex === 2 ? status(503) : undefined),
+    })
+    const confirmed = new Map<number, number>()
+    const job = world.job({
+      sources: world.sources(files(3)),
+      async confirm({ plan: { fileIndex } }) {
+        const tries = (confirmed.get(fileIndex) ?? 0) + 1
+        confirmed.set(fileIndex, tries)
+        if (fileIndex !== 1 || tries > 1) return []
+        await new Promise((resolve) => world.clock.setTimeout(() => resolve(undefined), 60 * MINUTE_MS))
+        return again
+      },
+    })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 2, failedCount: 1 })
+    const failed = job.records.flatMap((record) => (record.type === 'file.failed' ? [record.fileIndex] : []))
+    expect(failed).toEqual([2])
+    expect(world.clock.pending).toBe(0)
+  })
+
   it('does not shrink the number of connections by its answers to probes: they say nothing of that', async () => {
     const world = createWorld({
       windowMs: 200,
