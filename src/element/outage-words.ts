@@ -7,5 +7,5 @@ import type { Words } from './words.ts'
 export function outageWords(words: Words, outage: Outage | undefined): string {
   return outage?.reason === undefined || !navigator.onLine
     ? words.noNetwork
-    : words.noAnswer(outage.untilMs === undefined ? undefined : words.time(outage.untilMs), outage.who)
+    : words.noAnswer(outage.untilMs === undefined ? undefined : words.time(outage.untilMs))
 }

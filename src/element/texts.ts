@@ -47,8 +47,8 @@ export interface UploaderTexts {
   readonly progress: (done: Amount, all: Amount) => string
   readonly pausedAt: (done: Amount, all: Amount) => string
   readonly noNetwork: string
-  /** One of the two gives no answer, or says that it cannot; `time` is when it is tried next, undefined while it is. */
-  readonly noAnswer: (time: string | undefined, who: 'service' | 'storage') => string
+  /** The service or the storage gives no answer, or says that it cannot; `time` is when it is tried next, undefined while it is. */
+  readonly noAnswer: (time: string | undefined) => string
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
   readonly notDone: (files: Amount) => string
@@ -133,7 +133,7 @@ export const englishTexts: UploaderTexts = {
   progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
-  noAnswer: (time, who) => `The ${who} takes nothing at the moment. The next try is ${time ? `at ${time}` : 'now'}.`,
+  noAnswer: (time) => `The upload cannot go on at the moment. The next try is ${time ? `at ${time}` : 'now'}.`,
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,

@@ -90,11 +90,11 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   )
 }
 
-function outageWords({ host, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {
+function outageWords({ who, reason, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {
   const since = new Date(sinceMs).toLocaleTimeString()
-  if (host === undefined || !navigator.onLine) return `no network since ${since}`
+  if (reason === undefined || !navigator.onLine) return `no network since ${since}`
   const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
-  return `the other end takes nothing since ${since}, next try ${next}`
+  return `the ${who} takes nothing since ${since}, asked again ${next}`
 }
 
 function isClip({ name, size }: File): boolean {
