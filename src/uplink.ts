@@ -65,8 +65,8 @@ export interface Uplink {
    * Lets go of all that runs, paused uploads too, and closes connections; idempotent, never rejects. Attempts end by reset and
    * nothing begins any more: every verb but those that only look fails with ERR_UPLOAD_CLOSED, and so does every `done()` and every
    * call of `client`. Sessions stay as they are, and their keys are free when it settles: `resume` of another Uplink goes on with
-   * them. A create on its way is let finish, for a minute at most; a cancel is carried through. Where nothing hangs it takes no
-   * longer than an answer of the service.
+   * them. A create on its way is let finish, and a cancel told to the service, for a minute at most each. Where nothing hangs it
+   * takes no longer than an answer of the service.
    */
   close(): Promise<void>
 }
@@ -130,7 +130,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const closeAll = async (): Promise<void> => {
     await running.close()
     closing.abort(closedError())
-    await Promise.allSettled([...new Set([transport, storageTransport])].map((each) => each.close()))
+    await Promise.allSettled([...new Set([transport, storageTransport])].map(async (each) => each.close()))
   }
   let closed: Promise<void> | undefined
 
