@@ -99,7 +99,10 @@ export function createTransfer(
     report: (event) => job.report(event),
     onGiveUp(error, isThere) {
       // A storage that has taken other files of the session is no more away than that: those fail that it never took.
-      if (!isThere || job.ledger.confirmedCount === 0) return life.stop(error)
+      if (!isThere || job.ledger.confirmedCount === 0) {
+        life.stop(error)
+        return
+      }
       const left = job.ledger.files.filter(({ state }) => state === 'planned' || state === 'ready')
       void life.track(() => Promise.all(left.map((file) => failFile(file, error))))
       // Those that are being confirmed go on, and parts of them may have to go again.
