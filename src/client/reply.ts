@@ -37,13 +37,15 @@ export function readJson(reply: TransportReply, { operation, words }: Asked, isB
   // One that broke off was asked for again.
   if (reply.isBodyCut) return refuse('a body that is too large')
   if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
-  if (isPacked(reply)) return refuse('a body that a proxy has compressed')
   if (boundPassed(reply.body, REPLY_BOUNDS) !== undefined) return refuse('JSON that is too deep or has too many values')
   const text = textOf(reply.body).trim()
   if (text === '') return isBodyNeeded ? refuse('an empty body instead of JSON') : undefined
   try {
     return JSON.parse(text) as unknown
   } catch {
+    // The header may stay where a platform has unpacked the body: what is text then is no more than not JSON.
+    if (reply.headers['content-encoding'] !== undefined && text.includes('\u{FFFD}'))
+      return refuse('a body that a proxy has compressed')
     return isBodyNeeded ? refuse('a body that is not JSON') : undefined
   }
 }
@@ -131,11 +133,6 @@ function isPage(reply: TransportReply): boolean {
   const isLabelled = /^\s*(?:text\/html|application\/xhtml)/i.test(reply.headers['content-type'] ?? '')
   const beginning = textOf(reply.body.subarray(0, 256)).trimStart()
   return isLabelled ? beginning.startsWith('<') : /^<(?:!doctype|html)/i.test(beginning)
-}
-
-/** Still in its content encoding: what a platform has unpacked is text, though the header may stay. */
-function isPacked({ headers, body }: TransportReply): boolean {
-  return headers['content-encoding'] !== undefined && textOf(body).includes('\u{FFFD}')
 }
 
 /** A text's beginning, never ending in half of a surrogate pair. */

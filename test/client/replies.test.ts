@@ -69,7 +69,8 @@ describe('a success that is none', () => {
   })
 
   it('is one that the platform has unpacked, whatever its header says still', async () => {
-    const body = { session_id: 's-1' }
+    // A character that somebody's machine could not read is text like any other.
+    const body = { session_id: 's-1', note: 'Ren\u{FFFD}' }
     expect(await resultOf(body, createSession, { 'content-encoding': 'gzip' })).toMatchObject({ sessionId: 's-1' })
   })
 
