@@ -3,6 +3,7 @@
 import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
+import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
@@ -111,7 +112,9 @@ function startAnalysis(
   segments: AnalysisSegments | undefined,
 ): Analysis {
   const beganAtMs = clock.monotonicNow()
-  const idOf = options.idOf ?? ((record: RequestedAnalysis) => record.id)
+  const said = options.idOf ?? ((record: RequestedAnalysis) => record.id)
+  // A reply keeps in its place what can be no id.
+  const idOf = (record: RequestedAnalysis) => [said(record)].find(isId)
   let failure: unknown
   // Whoever watches by an id may have typed it: the service's own form of it is what others are given too.
   let idOfService: string | number | undefined

@@ -84,6 +84,17 @@ describe('a requested analysis', () => {
     expect(typeof report.analysisId).toBe('number')
   })
 
+  it.each([-1, 1.5, ''])('whose record has no id that could be sent again is told of as made: %j', async (id) => {
+    const rig = await startRig()
+    const failure = rig.uplink.requestAnalysis({ name: 'No id', primary, idOf: () => id }).done()
+
+    await expect(failure).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message: expect.stringContaining('The analysis was made, but its id could not be read') as string,
+    })
+    expect(rig.service.requestsOf('submitAnalysis')).toEqual([])
+  })
+
   it('refuses segments that disagree before any call', async () => {
     const rig = await startRig()
     const comparison = { movementTypeId: 2, domHand: 'LHA' } as const
