@@ -34,7 +34,8 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
   ERR_UPLOAD_CREDENTIALS_REFUSED: 'Check key or token, then try again; a session that was begun can be resumed.',
   ERR_UPLOAD_SERVICE_REFUSED: 'Correct what the service names in the message, or ask those who run it.',
   ERR_UPLOAD_SERVICE_REPLY: 'Check the base URL; if it is right, show the message to those who run the service.',
-  ERR_UPLOAD_JOURNAL: 'Look at the file or the process that the message names, then resume the session.',
+  ERR_UPLOAD_JOURNAL:
+    'Look at the file or the process that the message names, then try again; a session that was begun can be resumed.',
   ERR_UPLOAD_CANCELLED: 'Nothing: it was asked for.',
   ERR_UPLOAD_CLOSED: 'Make another Uplink; a session that was begun is resumed by its key.',
   ERR_UPLOAD_FAILED: 'Ask those who run the service; its word is in the report.',
