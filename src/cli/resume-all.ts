@@ -14,7 +14,7 @@ import { followUpload, type FollowedUpload } from './run-upload.ts'
 import { printResult, type UploadResult } from './upload-result.ts'
 import { voiceOf } from './views/change-lines.ts'
 import { errorLine } from './views/error-line.ts'
-import { sayHowToForget, sayHowToGoOn } from './views/how-to-go-on.ts'
+import { commandLine, sayHowToForget, sayHowToGoOn } from './views/how-to-go-on.ts'
 import type { Output } from './views/output.ts'
 
 export interface ResumeTask {
@@ -103,11 +103,17 @@ async function tellEnd(
 ): Promise<UploadResult> {
   const isOneOfMany = sessions.length > 1
   printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore: session.confirmedBytes })
-  if (session.error === undefined) sayHowToGoOn(output, result, options, env)
-  else sayHowToForget(output, session.key, options, env)
+  if (session.error !== undefined) sayHowToForget(output, session.key, options, env)
+  else if (isKeptFromUs(result)) output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)
+  else sayHowToGoOn(output, result, options, env)
   if (options.receipt !== undefined) {
     const path = isOneOfMany ? `${options.receipt}.${session.key}` : options.receipt
     await writeReceipt(path, kept.journal, session.key, output)
   }
   return result
+}
+
+/** Its journal could not be opened now: another process has it, or the disk would not take a lock. */
+function isKeptFromUs({ files, error }: UploadResult): boolean {
+  return files.length === 0 && error?.code === 'ERR_UPLOAD_JOURNAL'
 }

@@ -131,6 +131,7 @@ it('says of a session that another process drives that nothing was done here', a
   expect(code).toBe(1)
   expect(stdout).toBe('failed: nothing was sent, session s1\n')
   expect(stderr).toMatch(/^error: The session "video-busy" cannot be opened: process \d+ is working on it/)
+  expect(stderr).toMatch(/\nTo finish: mocap-uplink resume video-busy [^\n]*--base-url \S+\n$/)
 })
 
 it('goes on behind as many sessions of a dead storage as a season leaves', async () => {

@@ -274,7 +274,7 @@ describe('an upload that does not succeed', () => {
     expect(code).toBe(1)
     expect(lastLine(stdout)).toMatchObject({ status: 'failed', sessionId: null })
     expect(stderr).toMatch(
-      /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\nMissing: 1 of 1 file, [^\n]+ To finish: mocap-uplink resume video-\S+ --state-dir \S+ --base-url \S+\n$/,
+      /^error: Could not reach 127\.0\.0\.1:\d+ \(connection refused\)\. [^\n]* \(ERR_UPLOAD_HOST_UNREACHABLE\)\nMissing: 1 of 1 file, [^\n]+ To finish, with the right address for URL: mocap-uplink resume video-\S+ --state-dir \S+ --base-url URL\n$/,
     )
     expect(stdout + stderr).not.toContain('secret-key-77')
   })
