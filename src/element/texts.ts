@@ -133,7 +133,7 @@ export const englishTexts: UploaderTexts = {
   progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
-  noAnswer: (time) => `The upload cannot go on at the moment. The next try is ${time ? `at ${time}` : 'now'}.`,
+  noAnswer: (time) => `The upload has to wait. The next try is ${time ? `at ${time}` : 'now'}.`,
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,

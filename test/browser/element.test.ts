@@ -212,7 +212,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').click()
     await heading(page)
-      .getByText(/^The upload cannot go on at the moment\. The next try is at \d+:\d\d:\d\d( [AP]M)?\.$/)
+      .getByText(/^The upload has to wait\. The next try is at \d+:\d\d:\d\d( [AP]M)?\.$/)
       .waitFor()
 
     await page.unroute(isFarEnd)

@@ -51,9 +51,9 @@ it('says that the network is gone, and that it is back', () => {
 it('says that it is the other end that takes nothing, and when it is tried next; without a network it is that', () => {
   const time = createFormats('en').time(OF_SERVICE.untilMs)
   expect(narrated(['waiting', 'uploading', 'waiting'], OF_SERVICE)).toEqual([
-    `The upload cannot go on at the moment. The next try is at ${time}.`,
+    `The upload has to wait. The next try is at ${time}.`,
     'Uploading 14 files.',
-    `The upload cannot go on at the moment. The next try is at ${time}.`,
+    `The upload has to wait. The next try is at ${time}.`,
   ])
   expect(time).toMatch(/^\d+:05:30/)
   expect(narrated(['waiting'], OF_SERVICE, false)).toEqual([
@@ -63,13 +63,13 @@ it('says that it is the other end that takes nothing, and when it is tried next;
 
 it('does not say of a storage that answers, and takes nothing, that there is no connection', () => {
   expect(narrated(['waiting'], { ...WAIT, reason: 'it answers 503' })).toEqual([
-    expect.stringMatching(/^The upload cannot go on at the moment\. The next try is at /),
+    expect.stringMatching(/^The upload has to wait\. The next try is at /),
   ])
 })
 
 it('says that the next try is now while it is, and no time', () => {
   expect(narrated(['waiting'], { ...OF_SERVICE, untilMs: undefined })).toEqual([
-    'The upload cannot go on at the moment. The next try is now.',
+    'The upload has to wait. The next try is now.',
   ])
 })
 

@@ -282,7 +282,7 @@ function host({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: 
     if (action === 'close') {
       watch.host.isCloseAsked = true
       void uplink.close().then(() => {
-        note?.('close settled')
+        note(() => 'close settled')
         if (life.isDead()) return
         watch.host.isCloseSettled = true
         if (life.timerCount() > 0) watch.violate(`${String(life.timerCount())} timers are set after the close`)
