@@ -291,7 +291,7 @@ describe('an upload that does not succeed', () => {
     expect(code).toBe(130)
     expect(stdout).toMatch(
       new RegExp(
-        `"since":"[^"]+","until":"[^"]+","giveUpAt":"[^"]+","host":"127.0.0.1:${port}","reason":"connection refused"`,
+        `"who":"service","host":"127.0.0.1:${port}","since":"[^"]+","until":"[^"]+","giveUpAt":"[^"]+","reason":"connection refused"`,
       ),
     )
     expect(lastLine(stdout)).toMatchObject({ status: 'interrupted' })
@@ -310,7 +310,9 @@ describe('an upload that does not succeed', () => {
     const asJson = cli.start(['api', 'GET', '/x', '--json', '--give-up-after', '12h'], env)
     const plain = cli.start(['analysis', 'list', '--give-up-after', '12h'], env)
     const said = once(plain.process.stderr!, 'data')
-    await asJson.seen(/"event":"waiting"[^\n]+"host":"127\.0\.0\.1:\d+","reason":"connection refused"/)
+    await asJson.seen(
+      /"event":"waiting"[^\n]+"who":"service","host":"127\.0\.0\.1:\d+"[^\n]+"reason":"connection refused"/,
+    )
     await said
     const late = createServer((_, response) => response.end('[]')).listen(port, '127.0.0.1')
     onTestFinished(() => void late.close())
