@@ -43,6 +43,15 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     return () => page.unroute(isLatePart)
   }
 
+  /** Uploads two files until the small one is confirmed; the large one is held. */
+  async function uploadHalf(page: Page): Promise<() => Promise<void>> {
+    const letGo = await holdLarge(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    return letGo
+  }
+
   /** Begins an upload of two files whose course the test scripts. */
   async function startTwo(page: Page): Promise<void> {
     await page.evaluate(async () => {
@@ -92,10 +101,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('pauses with nothing in flight, and resumes', async () => {
     const page = await openPage()
     await addElement(page)
-    const letGo = await holdLarge(page)
-    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    const letGo = await uploadHalf(page)
 
     await button(page, 'Pause').click()
     await heading(page).getByText('Paused. 1 of 2 files confirmed').waitFor()
@@ -108,10 +114,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('offers what a reload interrupted, and finishes it with the files chosen again', async () => {
     const page = await openPage()
     await addElement(page)
-    const letGo = await holdLarge(page)
-    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    const letGo = await uploadHalf(page)
     // The small file, and the first part of the large one.
     const confirmed = 1000 + 5 * MIB
     await page.waitForFunction(
@@ -140,10 +143,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('asks before it cancels what is confirmed in part, and takes Escape for no', async () => {
     const page = await openPage()
     await addElement(page)
-    await holdLarge(page)
-    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    await uploadHalf(page)
 
     await button(page, 'Cancel').click()
     const question = page.getByRole('dialog', { name: 'Give this upload up?' })
@@ -262,10 +262,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('says why the rest was not uploaded where the service refuses it in the middle', async () => {
     const page = await openPage()
     await addElement(page)
-    const letGo = await holdLarge(page)
-    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    const letGo = await uploadHalf(page)
     await page.route(
       (url) => url.pathname.endsWith('/upload_videos'),
       (route) => route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, body: '{}' }),
@@ -436,10 +433,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('tells a screen reader what is there and how far it is', async () => {
     const page = await openPage()
     await addElement(page)
-    await holdLarge(page)
-    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    await uploadHalf(page)
 
     const tree = (await page.locator('mocap-uploader').ariaSnapshot()).replaceAll('\u00a0', ' ')
     expect(tree).toContain('region "Upload files"')
