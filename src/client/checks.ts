@@ -2,7 +2,7 @@
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
-import { isCalendarDate, isFileName, segmentIdOf } from './contract/fields.ts'
+import { isCalendarDate, isCount, isFileName, isText, segmentIdOf } from './contract/fields.ts'
 import type { DomHand } from './contract/analyses.ts'
 import type { ServiceId } from './contract/fields.ts'
 
@@ -12,84 +12,70 @@ export function checkRequired<TValue>(value: TValue, label: string): NonNullable
   return value
 }
 
+/** The value when it is what is asked for; `otherwise` ends the message that begins with what it is. */
+export function checkIs<TValue>(
+  value: unknown,
+  label: string,
+  isRight: (known: unknown) => known is TValue,
+  otherwise: string,
+): TValue {
+  const known = checkRequired(value, label)
+  return isRight(known) ? known : invalid(`${label} is ${show(known)}${otherwise}`, { field: label })
+}
+
 /** A string with something else than blanks in it. */
 export function checkText(value: unknown, label: string): string {
-  const text = checkRequired(value, label)
-  if (typeof text !== 'string') invalid(`${label} is ${show(text)}: give a string.`, { field: label })
-  if (text.trim() === '') invalid(`${label} is empty: give a value.`, { field: label })
-  return text
+  const text = checkIs(value, label, isText, ': give a string.')
+  return text.trim() === '' ? invalid(`${label} is empty: give a value.`, { field: label }) : text
 }
 
 /** A real day of the calendar, YYYY-MM-DD. */
 export function checkDate(value: unknown, label: string): string {
-  const text = checkRequired(value, label)
-  if (typeof text === 'string' && isCalendarDate(text)) return text
-  return invalid(`${label} is ${show(text)}, which is no calendar date: give the day of capture as YYYY-MM-DD.`, {
-    field: label,
-  })
+  const isDate = (text: unknown): text is string => isText(text) && isCalendarDate(text)
+  return checkIs(value, label, isDate, ', which is no calendar date: give the day of capture as YYYY-MM-DD.')
 }
 
 /** An integer from `min` (default 0) to 2^53 - 1; never a string of digits. */
 export function checkInteger(value: unknown, label: string, min = 0): number {
-  const number = checkRequired(value, label)
-  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= min) return number
-  return invalid(`${label} is ${show(number)}: give an integer of ${min} or more.`, { field: label })
+  const isLargeEnough = (number: unknown): number is number => isCount(number) && number >= min
+  return checkIs(value, label, isLargeEnough, `: give an integer of ${min} or more.`)
 }
 
 /** Frames a second: a number above 0. */
 export function checkFrameRate(value: unknown, label: string): number {
-  const rate = checkRequired(value, label)
-  if (typeof rate === 'number' && Number.isFinite(rate) && rate > 0) return rate
-  return invalid(`${label} is ${show(rate)}: give the frames per second, a number above 0.`, { field: label })
+  const isRate = (rate: unknown): rate is number => Number.isFinite(rate) && Number(rate) > 0
+  return checkIs(value, label, isRate, ': give the frames per second, a number above 0.')
 }
 
 export function checkBoolean(value: unknown, label: string): boolean {
-  const flag = checkRequired(value, label)
-  if (typeof flag !== 'boolean') invalid(`${label} is ${show(flag)}: give true or false.`, { field: label })
-  return flag
+  return checkIs(value, label, (flag): flag is boolean => typeof flag === 'boolean', ': give true or false.')
 }
 
 export function checkDomHand(value: unknown, label: string): DomHand {
-  const hand = checkRequired(value, label)
-  if (hand === 'RHA' || hand === 'LHA') return hand
-  return invalid(`${label} is ${show(hand)}: give RHA (right-handed) or LHA (left-handed).`, { field: label })
+  const isHand = (hand: unknown): hand is DomHand => hand === 'RHA' || hand === 'LHA'
+  return checkIs(value, label, isHand, ': give RHA (right-handed) or LHA (left-handed).')
 }
 
 /** A base name: no path separator of any system, no NUL, not `.` or `..`. Everything else is an ordinary name. */
 export function checkFileName(value: unknown, label: string): string {
-  const name = checkText(value, label)
-  if (isFileName(name)) return name
-  return invalid(`${label} is ${show(name)}: give the file's name without any path, in well-formed Unicode.`, {
-    field: label,
-  })
+  const isName = (name: unknown): name is string => isText(name) && isFileName(name)
+  return checkIs(
+    checkText(value, label),
+    label,
+    isName,
+    ": give the file's name without any path, in well-formed Unicode.",
+  )
 }
 
 /** An id of the service: a string that is not empty, or an integer of 0 or more that JSON carries exactly. */
 export function checkId(value: unknown, label: string): ServiceId {
-  return typeof checkRequired(value, label) === 'string' ? checkText(value, label) : checkInteger(value, label)
+  return isText(value) ? checkText(value, label) : checkInteger(value, label)
 }
 
 /** The integer of a segment's id, given as a number or as its digits. */
 export function checkSegmentId(value: unknown, label: string): number {
-  const id = segmentIdOf(checkRequired(value, label))
-  return id ?? invalid(`${label} is ${show(value)}: give the number of an analysis segment.`, { field: label })
-}
-
-/** An array with something in it, or an empty one too where `least` is 0. */
-export function checkList(value: unknown, label: string, least = 1): readonly unknown[] {
-  const list = checkRequired(value, label)
-  if (!Array.isArray(list)) return invalid(`${label} is ${show(list)}: give an array.`, { field: label })
-  if (list.length < least) invalid(`${label} is empty: give at least one.`, { field: label })
-  return list
-}
-
-/** No value twice. */
-export function checkUnique(values: readonly unknown[], label: string): void {
-  const seen = new Set<unknown>()
-  for (const value of values) {
-    if (seen.has(value)) invalid(`${label} has ${show(value)} more than once: give each one once.`, { field: label })
-    seen.add(value)
-  }
+  const isSegment = (id: unknown): id is ServiceId => segmentIdOf(id) !== undefined
+  return Number(checkIs(value, label, isSegment, ': give the number of an analysis segment.'))
 }
 
 /** What the segments of one analysis must share. */

@@ -1,4 +1,4 @@
-// What each operation needs before it is called, field by field.
+// What each operation needs before it is called, field by field. Each check gives what is sent, under our names.
 
 import { invalid } from '../core/errors.ts'
 import type {
@@ -9,8 +9,10 @@ import type {
   SegmentInput,
   VideoFileInput,
   VideoUploadInput,
+  WireObject,
 } from './contract.ts'
 import { isWireObject } from './contract/fields.ts'
+import { checkFields, listOf, optional, type Check } from './check-fields.ts'
 import {
   checkBoolean,
   checkDate,
@@ -19,19 +21,14 @@ import {
   checkFrameRate,
   checkId,
   checkInteger,
-  checkList,
+  checkIs,
   checkRequired,
   checkSegmentId,
   checkText,
-  checkUnique,
-  show,
 } from './checks.ts'
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for a value that will not do. */
-type Check = (value: unknown, label: string) => void
-
-export function checkMocapSession(input: MocapSessionInput): void {
-  checkFields(input, {
+export function checkMocapSession(input: MocapSessionInput): WireObject {
+  return checkFields(input, {
     orgId: checkText,
     mocapTypeId: checkInteger,
     sessionDate: checkDate,
@@ -40,31 +37,28 @@ export function checkMocapSession(input: MocapSessionInput): void {
   })
 }
 
-export function checkRegister(input: RegisterFilesInput): void {
-  checkFields(input, {
+export function checkRegister(input: RegisterFilesInput): WireObject {
+  return checkFields(input, {
     sessionId: checkId,
-    filenames: listOf(checkFileName),
+    filenames: listOf(checkFileName, { isUnique: true }),
     frameRate: optional(checkFrameRate),
-    reprocess: optional(checkBoolean),
+    reprocess: optional(checkBoolean, false),
     extra: checkExtra,
   })
-  checkUnique(input.filenames, 'filenames')
 }
 
-export function checkVideoUpload(input: VideoUploadInput): void {
-  checkFields(input, {
-    files: listOf(checkVideoFile),
+export function checkVideoUpload(input: VideoUploadInput): WireObject {
+  return checkFields(input, {
+    files: listOf(checkVideoFile, { uniqueField: 'fileId' }),
     movementTypeId: checkInteger,
     playerId: checkText,
     sessionDate: checkDate,
     sessionTypeId: checkInteger,
     extra: checkExtra,
   })
-  const fileIds = input.files.map((file) => file.fileId).filter((fileId) => fileId !== undefined)
-  checkUnique(fileIds, 'files[].fileId')
 }
 
-function checkVideoFile(file: unknown, label: string): void {
+const checkVideoFile: Check = (file, label) =>
   checkFields(
     checkRequired(file, label) as VideoFileInput,
     {
@@ -76,37 +70,34 @@ function checkVideoFile(file: unknown, label: string): void {
     },
     `${label}.`,
   )
-}
 
-export function checkConfirm(input: ConfirmFileInput): void {
+export function checkConfirm(input: ConfirmFileInput): WireObject {
   // A file that was given up has no receipts.
   const least = input.isSuccessful === false ? 0 : 1
-  checkFields(input, {
+  return checkFields(input, {
     uploadSessionId: checkId,
     sessionFileId: checkId,
-    isSuccessful: optional(checkBoolean),
-    parts: listOf(checkPart, least),
+    isSuccessful: optional(checkBoolean, true),
+    parts: listOf(checkPart, { least, uniqueField: 'partNumber' }),
   })
-  const numbers = input.parts.map((part) => part.partNumber)
-  checkUnique(numbers, 'parts[].partNumber')
 }
 
-function checkPart(part: unknown, label: string): void {
+const checkPart: Check = (part, label) => {
   const known = checkRequired(part, label) as ConfirmFileInput['parts'][number]
-  checkFields(known, { partNumber: checkOrdinal, etag: checkText }, `${label}.`)
+  return checkFields(known, { partNumber: checkOrdinal, etag: checkText }, `${label}.`)
 }
 
-export function checkSegment(input: SegmentInput): void {
-  checkFields(input, {
+export function checkSegment(input: SegmentInput): WireObject {
+  return checkFields(input, {
     movementTypeId: checkInteger,
     domHand: checkDomHand,
-    orgMovementIds: optional(listOf(checkText, 0)),
+    orgMovementIds: optional(listOf(checkText, { least: 0 })),
     extra: checkExtra,
   })
 }
 
-export function checkAnalysis(input: AnalysisInput): void {
-  checkFields(input, {
+export function checkAnalysis(input: AnalysisInput): WireObject {
+  return checkFields(input, {
     name: checkText,
     primaryAnalysisSegmentId: checkSegmentId,
     comparisonAnalysisSegmentId: optional(checkSegmentId),
@@ -116,35 +107,17 @@ export function checkAnalysis(input: AnalysisInput): void {
   })
 }
 
-/** Checks every field that the type of the input has, in the order named. */
-function checkFields<TInput extends object>(
-  input: TInput,
-  checks: { readonly [TName in keyof TInput]-?: Check },
-  place = '',
-): void {
-  for (const [name, check] of Object.entries<Check>(checks)) check(input[name as keyof TInput], place + name)
-}
+const checkOrdinal: Check = (value, label) => checkInteger(value, label, 1)
 
-function optional(check: Check): Check {
-  return (value, label) => {
-    if (value !== undefined) check(value, label)
-  }
-}
+const checkNewStatus: Check = (status, label) =>
+  checkIs(
+    status,
+    label,
+    (text): text is string => text === 'draft' || text === 'requested',
+    ': give draft or requested.',
+  )
 
-function listOf(check: Check, least = 1): Check {
-  return (value, label) => checkList(value, label, least).forEach((entry, index) => check(entry, `${label}[${index}]`))
-}
-
-function checkOrdinal(value: unknown, label: string): void {
-  checkInteger(value, label, 1)
-}
-
-function checkNewStatus(status: unknown, label: string): void {
-  if (status !== 'draft' && status !== 'requested')
-    invalid(`${label} is ${show(status)}: give draft or requested.`, { field: label })
-}
-
-function checkExtra(extra: unknown, label: string): void {
-  if (extra !== undefined && !isWireObject(extra))
-    invalid(`${label} is no object: give further fields under their wire names.`, { field: label })
+const checkExtra: Check = (extra, label) => {
+  if (extra === undefined || isWireObject(extra)) return extra
+  return invalid(`${label} is no object: give further fields under their wire names.`, { field: label })
 }

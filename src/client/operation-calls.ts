@@ -6,17 +6,11 @@ import type { BaseUrl } from './base-url.ts'
 import type { Caller } from './caller.ts'
 import { checkId } from './checks.ts'
 import type { ServiceId, WireObject } from './contract.ts'
-import {
-  analysisFromWire,
-  analysisListFromWire,
-  analysisToWire,
-  segmentFromWire,
-  segmentToWire,
-} from './contract/analyses.ts'
-import { addressesByName, mocapSessionFromWire, mocapSessionToWire, registerFilesToWire } from './contract/captures.ts'
+import { analysisFromWire, analysisListFromWire, segmentFromWire } from './contract/analyses.ts'
+import { addressesByName, mocapSessionFromWire } from './contract/captures.ts'
 import { isWireObject } from './contract/fields.ts'
 import type { OperationName } from './contract/routes.ts'
-import { confirmFileToWire, videoUploadFromWire, videoUploadToWire } from './contract/videos.ts'
+import { videoUploadFromWire } from './contract/videos.ts'
 import { callFreely } from './free-call.ts'
 import {
   checkAnalysis,
@@ -36,11 +30,11 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
   /** Makes something new, of which an earlier try may have left another one. `needed`: what its answer must have. */
   const create = async <TResult extends object>(
     name: OperationName,
-    { body, options }: { readonly body: WireObject; readonly options: CallOptions | undefined },
+    { input, options }: { readonly input: WireObject; readonly options: CallOptions | undefined },
     read: (fields: WireObject) => TResult | undefined,
     needed: string,
   ): Promise<TResult> => {
-    const answer = await perform(name, { body }, options)
+    const answer = await perform(name, { input }, options)
     const made = read(answer.fields) ?? lacks(answer, needed)
     return answer.isDoubtful ? { ...made, hasPossibleOrphan: true } : made
   }
@@ -50,22 +44,21 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     options: CallOptions | undefined,
   ): Promise<WireObject> => {
     if (!isWireObject(data)) invalid('data is no object: give the fields to change.', { field: 'data' })
-    const sent = { id: checkId(id, 'id'), body: data, isBodyNeeded: false }
+    const sent = { id: checkId(id, 'id'), data, isBodyNeeded: false }
     return (await perform(name, sent, options)).fields
   }
   return {
     mocapSessions: {
-      async create(input, options) {
-        checkMocapSession(input)
-        const body = mocapSessionToWire(input)
-        return create('mocapSessions.create', { body, options }, mocapSessionFromWire, 'a valid session_id')
+      async create(given, options) {
+        const input = checkMocapSession(given)
+        return create('mocapSessions.create', { input, options }, mocapSessionFromWire, 'a valid session_id')
       },
     },
     mocapSessionFiles: {
-      async register(input, options) {
-        checkRegister(input)
-        const answer = await perform('mocapSessionFiles.register', { body: registerFilesToWire(input) }, options)
-        const found = addressesByName(answer.fields, input.filenames)
+      async register(given, options) {
+        const input = checkRegister(given)
+        const answer = await perform('mocapSessionFiles.register', { input }, options)
+        const found = addressesByName(answer.fields, given.filenames)
         if ('addresses' in found) return new Map(found.addresses)
         const { missing, shared } = found.mismatch
         const what =
@@ -76,10 +69,9 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       },
     },
     playerGroupSegments: {
-      async create(input, options) {
-        checkSegment(input)
-        const body = segmentToWire(input)
-        return create('playerGroupSegments.create', { body, options }, segmentFromWire, 'a valid analysis_segment_id')
+      async create(given, options) {
+        const input = checkSegment(given)
+        return create('playerGroupSegments.create', { input, options }, segmentFromWire, 'a valid analysis_segment_id')
       },
       update: (input, options) => update('playerGroupSegments.update', input, options),
     },
@@ -89,9 +81,8 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
         const items = analysisListFromWire(answer.json)
         return { items: items ?? lacks(answer, 'one list of analyses'), raw: answer.json }
       },
-      async create(input, options) {
-        checkAnalysis(input)
-        return analysisOf(await perform('requestedAnalyses.create', { body: analysisToWire(input) }, options))
+      async create(given, options) {
+        return analysisOf(await perform('requestedAnalyses.create', { input: checkAnalysis(given) }, options))
       },
       async get(id, options) {
         return analysisOf(await perform('requestedAnalyses.get', { id: checkId(id, 'id') }, options))
@@ -105,15 +96,13 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       },
     },
     videoUploads: {
-      async create(input, options) {
-        checkVideoUpload(input)
-        const body = videoUploadToWire(input)
+      async create(given, options) {
+        const input = checkVideoUpload(given)
         const needed = 'a valid upload_session_id and a well-formed pre_signed_urls'
-        return create('videoUploads.create', { body, options }, videoUploadFromWire, needed)
+        return create('videoUploads.create', { input, options }, videoUploadFromWire, needed)
       },
-      async confirm(input, options) {
-        checkConfirm(input)
-        await perform('videoUploads.confirm', { body: confirmFileToWire(input), isBodyNeeded: false }, options)
+      async confirm(given, options) {
+        await perform('videoUploads.confirm', { input: checkConfirm(given), isBodyNeeded: false }, options)
       },
       async cancel(uploadSessionId, options) {
         const sent = { id: checkId(uploadSessionId, 'uploadSessionId'), isBodyNeeded: false }

@@ -4,15 +4,18 @@ import { UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { pathSegment, type BaseUrl, type Query } from './base-url.ts'
 import type { CallResult, Caller } from './caller.ts'
-import { isId, isWireObject, shownField, type ServiceId, type WireObject } from './contract/fields.ts'
-import { routes, type OperationName } from './contract/routes.ts'
+import { isWireObject, ownField, readId, toWire, type ServiceId, type WireObject } from './contract/fields.ts'
+import { routes, type OperationName, type Route } from './contract/routes.ts'
 import { bytesOf } from './free-call.ts'
 import type { CallOptions } from './operations.ts'
 import { readJson, refuseEcho, serviceWords, showNames } from './reply.ts'
 
 export interface Sent {
   readonly id?: ServiceId
-  readonly body?: WireObject
+  /** Checked fields under our names. */
+  readonly input?: WireObject
+  /** Fields under the wire's names, in place of `input`. */
+  readonly data?: WireObject
   readonly query?: Query | undefined
   /** Default true: an answer without JSON is refused. */
   readonly isBodyNeeded?: boolean
@@ -30,8 +33,9 @@ export interface Answer extends CallResult {
 export type Perform = (name: OperationName, sent: Sent, options?: CallOptions) => Promise<Answer>
 
 export function createPerform(baseUrl: BaseUrl, caller: Caller): Perform {
-  return async (name, { id, body, query, isBodyNeeded = true }, options = {}) => {
-    const { method, path, kind, words } = routes[name]
+  return async (name, { id, input, data, query, isBodyNeeded = true }, options = {}) => {
+    const { method, path, kind, words, names }: Route = routes[name]
+    const body = input ? toWire(input, names) : data
     const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => pathSegment(id))
     const url = baseUrl.resolve(place, query)
     const call = { operation: name, words, kind, method, url, ...given({ body: body && bytesOf(body) }) }
@@ -59,7 +63,7 @@ export function lacks({ name, body, json, fields, reply, secret, isDoubtful }: A
         operation: name,
         status,
         sentFields,
-        ...given({ sessionId: shownField(fields, 'upload_session_id', isId), isDoubtful: isDoubtful || undefined }),
+        ...given({ sessionId: readId(ownField(fields, 'upload_session_id')), isDoubtful: isDoubtful || undefined }),
       },
     },
   )

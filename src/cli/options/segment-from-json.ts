@@ -1,13 +1,7 @@
 // A segment as `analysis request` takes it: criteria under the wire's names or ours, or the id of one that exists.
 
-import {
-  checkDomHand,
-  checkInteger,
-  checkList,
-  checkSegmentId,
-  checkSegmentsAgree,
-  checkText,
-} from '../../client/checks.ts'
+import { listOf } from '../../client/check-fields.ts'
+import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../../client/checks.ts'
 import { isWireObject } from '../../client/contract/fields.ts'
 import { invalid } from '../../core/errors.ts'
 import type { AnalysisInput } from '../../flows/analysis.ts'
@@ -61,5 +55,5 @@ export function checkAgreement({ primary, comparison, population }: AnalysisInpu
 }
 
 function movementIdsOf(value: unknown, label: string): string[] {
-  return checkList(value, label).map((id, index) => checkText(id, `${label}[${index}]`))
+  return listOf(checkText)(value, label) as string[]
 }

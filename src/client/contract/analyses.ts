@@ -1,18 +1,6 @@
 // Segments and requested analyses on the wire. Most of their records is not shown, so it is kept as it comes.
 
-import type { AnalysisWireRequest, SegmentWireRequest } from './analysis-schemas.ts'
-import {
-  isCount,
-  isId,
-  isText,
-  isWireObject,
-  keepUnknown,
-  ownField,
-  segmentIdOf,
-  shownField,
-  shownFields,
-  wireBody,
-} from './fields.ts'
+import { fromWire, isWireObject, ownField, readCount, readId, readText, segmentIdOf } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
 /** Names under which such services put a list. */
@@ -62,51 +50,23 @@ export interface RequestedAnalysis {
   readonly [wireName: string]: unknown
 }
 
-export function segmentToWire(input: SegmentInput): WireObject {
-  return wireBody(
-    {
-      movement_type_id: input.movementTypeId,
-      dom_hand: input.domHand,
-      ...(input.orgMovementIds === undefined ? {} : { org_movement_ids: [...input.orgMovementIds] }),
-    } satisfies SegmentWireRequest,
-    input.extra,
-  )
-}
-
 /** Undefined when the reply lacks the segment's id, which is how the service says that the request was malformed. */
 export function segmentFromWire(raw: WireObject): Segment | undefined {
-  const analysisSegmentId = segmentIdOf(ownField(raw, 'analysis_segment_id'))
-  if (analysisSegmentId === undefined) return undefined
-  return keepUnknown(raw, [
-    ['analysisSegmentId', 'analysis_segment_id', analysisSegmentId],
-    ...shownFields(raw, { num_players: isCount, num_movements: isCount }),
-  ]) as Segment
-}
-
-/** The segment ids must have been checked: each stands for an integer. */
-export function analysisToWire(input: AnalysisInput): WireObject {
-  return wireBody(
-    {
-      name: input.name,
-      primary_analysis_segment_id: segmentIdOf(input.primaryAnalysisSegmentId),
-      comparison_analysis_segment_id: segmentIdOf(input.comparisonAnalysisSegmentId),
-      population_analysis_segment_id: segmentIdOf(input.populationAnalysisSegmentId),
-      status: input.status,
-    } satisfies { [TName in keyof AnalysisWireRequest]?: AnalysisWireRequest[TName] | undefined },
-    input.extra,
-  )
+  const reads = { analysis_segment_id: segmentIdOf, num_players: readCount, num_movements: readCount }
+  return fromWire(raw, reads, { needed: ['analysis_segment_id'] }) as Segment | undefined
 }
 
 export function analysisFromWire(raw: WireObject): RequestedAnalysis {
-  const [id, longId] = [shownField(raw, 'id', isId), shownField(raw, 'requested_analysis_id', isId)]
-  const segment = (name: string): number | undefined => segmentIdOf(ownField(raw, name))
-  return keepUnknown(raw, [
-    id === undefined ? ['id', 'requested_analysis_id', longId] : ['id', 'id', id],
-    ...shownFields(raw, { name: isText, status: isText }),
-    ['primaryAnalysisSegmentId', 'primary_analysis_segment_id', segment('primary_analysis_segment_id')],
-    ['comparisonAnalysisSegmentId', 'comparison_analysis_segment_id', segment('comparison_analysis_segment_id')],
-    ['populationAnalysisSegmentId', 'population_analysis_segment_id', segment('population_analysis_segment_id')],
-  ])
+  const id = readId(ownField(raw, 'id')) === undefined ? 'requested_analysis_id' : 'id'
+  const reads = {
+    [id]: readId,
+    name: readText,
+    status: readText,
+    primary_analysis_segment_id: segmentIdOf,
+    comparison_analysis_segment_id: segmentIdOf,
+    population_analysis_segment_id: segmentIdOf,
+  }
+  return fromWire(raw, reads, { names: { requested_analysis_id: 'id' } }) ?? {}
 }
 
 /** The list in a reply; undefined when there is none, or more than one that it could be. */

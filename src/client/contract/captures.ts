@@ -1,7 +1,6 @@
 // Motion capture on the wire: sessions, and file names that are answered with an address each.
 
-import type { MocapSessionFileWireRequest, MocapSessionWireRequest } from './capture-schemas.ts'
-import { isCount, isId, isText, keepUnknown, shownField, shownFields, wireBody } from './fields.ts'
+import { fromWire, ownField, readCount, readId, readText } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
 export interface MocapSessionInput {
@@ -44,50 +43,24 @@ export interface RegisterFilesInput {
   readonly extra?: WireObject
 }
 
-export function mocapSessionToWire(input: MocapSessionInput): WireObject {
-  return wireBody(
-    {
-      org_id: input.orgId,
-      mocap_type_id: input.mocapTypeId,
-      session_date: input.sessionDate,
-      session_type_id: input.sessionTypeId,
-    } satisfies MocapSessionWireRequest,
-    input.extra,
-  )
-}
-
 /** Undefined when the reply names no session. */
 export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined {
-  const id = shownField(raw, 'id', isId)
-  const sessionId = shownField(raw, 'session_id', isId)
+  const [id, sessionId] = [readId(ownField(raw, 'id')), readId(ownField(raw, 'session_id'))]
   if (id === undefined && sessionId === undefined) return undefined
-  return keepUnknown(raw, [
-    ['id', 'id', id ?? sessionId],
-    ['sessionId', 'session_id', sessionId ?? id],
-    ...shownFields(raw, {
-      org_id: isText,
-      mocap_type_id: isCount,
-      session_type_id: isCount,
-      session_date: isText,
-      num_movements: isCount,
-      num_players: isCount,
-      status: isText,
-      created_at: isText,
-      updated_at: isText,
-    }),
-  ]) as MocapSession
-}
-
-export function registerFilesToWire(input: RegisterFilesInput): WireObject {
-  return wireBody(
-    {
-      session_id: input.sessionId,
-      filenames: [...input.filenames],
-      ...(input.frameRate === undefined ? {} : { video_framerate: input.frameRate }),
-      reprocess: input.reprocess ?? false,
-    } satisfies MocapSessionFileWireRequest,
-    input.extra,
-  )
+  const session = fromWire(raw, {
+    org_id: readText,
+    mocap_type_id: readCount,
+    session_type_id: readCount,
+    session_id: readId,
+    session_date: readText,
+    num_movements: readCount,
+    num_players: readCount,
+    status: readText,
+    created_at: readText,
+    updated_at: readText,
+  })
+  // Assigned, not copied: a field named __proto__ would be lost.
+  return Object.assign(session ?? {}, { id: id ?? sessionId, sessionId: sessionId ?? id }) as MocapSession
 }
 
 /** Why names and reply do not fit together: names without an address, or one address for two names. */

@@ -55,38 +55,64 @@ export function ownField(object: WireObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Reads an own field when it is what the reader says; undefined otherwise. */
-export function shownField<TValue>(
-  object: WireObject,
-  name: string,
-  isShown: (value: unknown) => value is TValue,
-): TValue | undefined {
-  const value = ownField(object, name)
-  return isShown(value) ? value : undefined
-}
+/** What a field of a reply is to us; undefined when it is not of the shown form. */
+export type Read = (value: unknown) => unknown
+
+export const readText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
+export const readCount = (value: unknown): number | undefined => (isCount(value) ? value : undefined)
+export const readOrdinal = (value: unknown): number | undefined => (isOrdinal(value) ? value : undefined)
+export const readId = (value: unknown): ServiceId | undefined => (isId(value) ? value : undefined)
 
 /**
- * Joins what was understood of a reply with the rest of it, under the wire's names. A known field that was not of the
- * shown type counts as the rest: it is kept, never dropped. `known` pairs our name with the wire's name and the value.
+ * The fields of a reply that are understood under our names, and the rest of it under the wire's: a shown field that is not of
+ * the shown form counts as the rest, it is kept and never dropped. `reads`: by the wire's name. `names`: ours, where it is not the
+ * wire's in camel case. Undefined where one that is `needed` is not understood.
  */
-export function keepUnknown(raw: WireObject, known: readonly (readonly [string, string, unknown])[]): WireObject {
-  const understood = known.filter(([, , value]) => value !== undefined)
-  const rest = Object.entries(raw).filter(([wireName]) => !understood.some(([, readName]) => readName === wireName))
-  // fromEntries defines properties, so that a field named __proto__ stays a field.
-  return Object.fromEntries([...rest, ...understood.map(([name, , value]) => [name, value] as const)])
-}
-
-/** What `keepUnknown` takes of fields that are named alike, `org_id` and `orgId`: each under the test of its shown type. */
-export function shownFields(
+export function fromWire(
   raw: WireObject,
-  tests: Readonly<Record<string, (value: unknown) => value is unknown>>,
-): [string, string, unknown][] {
-  const ours = (wireName: string): string => wireName.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return Object.entries(tests).map(([name, isShown]) => [ours(name), name, shownField(raw, name, isShown)])
+  reads: Readonly<Record<string, Read>>,
+  { needed = [], names = {} }: { readonly needed?: readonly string[]; readonly names?: Names } = {},
+): WireObject | undefined {
+  const rest: [string, unknown][] = []
+  const understood: [string, unknown][] = []
+  let missing = needed.length
+  for (const [name, value] of Object.entries(raw)) {
+    const known = Object.hasOwn(reads, name) ? reads[name]?.(value) : undefined
+    if (known === undefined) rest.push([name, value])
+    else understood.push([names[name] ?? camelCase(name), known])
+    if (known !== undefined && needed.includes(name)) missing -= 1
+  }
+  // fromEntries defines properties, so that a field named __proto__ stays a field.
+  return missing > 0 ? undefined : Object.fromEntries([...rest, ...understood])
 }
 
-/** Drops fields whose value is undefined and adds the host's own, which never replace ours. */
-export function wireBody(fields: WireObject, extra: WireObject | undefined): WireObject {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries([...Object.entries(extra ?? {}), ...given])
+/** Names of one side by those of the other, where one does not follow from the other by its case. */
+export type Names = Readonly<Record<string, string>>
+
+/**
+ * Checked fields of ours, also those of objects in a list, under the wire's names. `extra` holds the host's own fields, under wire
+ * names already; they never replace ours.
+ */
+export function toWire({ extra, ...fields }: WireObject, names: Names = {}): WireObject {
+  const wire = Object.entries(fields).map(([name, value]) => [
+    names[name] ?? snakeCase(name),
+    valueToWire(value, names),
+  ])
+  return Object.fromEntries([...Object.entries(extra ?? {}), ...(wire as [string, unknown][])])
+}
+
+function valueToWire(value: unknown, names: Names): unknown {
+  return Array.isArray(value)
+    ? value.map((entry) => (isWireObject(entry) ? toWire(entry, names) : (entry as unknown)))
+    : value
+}
+
+/** `org_id` for `orgId`. */
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** `orgId` for `org_id`. */
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,5 +1,7 @@
 // Every operation whose path the interface shows: its method, its path, and what a repetition of it does.
 
+import type { Names } from './fields.ts'
+
 /**
  * What a repetition of a call does. `read`: nothing. `repeatable`: the same again. `create`: a second one, of which
  * the first is an orphan that costs nothing. `once`: a second one that costs (a report), so it is never risked.
@@ -13,6 +15,8 @@ export interface Route {
   readonly kind: OperationKind
   /** What is asked for, in messages to people: "the service failed to …". */
   readonly words: string
+  /** The wire's names of what is sent, where they are not ours in snake case. */
+  readonly names?: Names
 }
 
 /** By the name of the client's method. */
@@ -29,6 +33,7 @@ export const routes = {
     path: '/mocap_session_file',
     kind: 'repeatable',
     words: 'register the capture files',
+    names: { frameRate: 'video_framerate' },
   },
   'playerGroupSegments.create': {
     method: 'POST',
@@ -67,8 +72,20 @@ export const routes = {
     kind: 'repeatable',
     words: 'submit the analysis',
   },
-  'videoUploads.create': { method: 'POST', path: '/upload_videos', kind: 'create', words: 'create the video session' },
-  'videoUploads.confirm': { method: 'PATCH', path: '/upload_videos', kind: 'repeatable', words: 'confirm the file' },
+  'videoUploads.create': {
+    method: 'POST',
+    path: '/upload_videos',
+    kind: 'create',
+    words: 'create the video session',
+    names: { name: 'raw_file_name', sizeBytes: 'file_size_bytes', partCount: 'number_of_chunks' },
+  },
+  'videoUploads.confirm': {
+    method: 'PATCH',
+    path: '/upload_videos',
+    kind: 'repeatable',
+    words: 'confirm the file',
+    names: { sessionFileId: 'affected_file_id', parts: 'file_part_info', isSuccessful: 'upload_successful' },
+  },
   'videoUploads.cancel': {
     method: 'DELETE',
     path: '/upload_videos/{upload_session_id}',

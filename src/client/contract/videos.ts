@@ -1,19 +1,8 @@
 // Video uploads on the wire: a session with one address per part (the wire says chunk), one confirmation per file.
 
 import { isAddress } from './captures.ts'
-import {
-  isCount,
-  isId,
-  isOrdinal,
-  isText,
-  isWireObject,
-  keepUnknown,
-  ownField,
-  shownField,
-  wireBody,
-} from './fields.ts'
+import { fromWire, isWireObject, readCount, readId, readOrdinal, readText } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
-import type { VideoConfirmWireRequest, VideoUploadWireRequest } from './video-schemas.ts'
 
 export interface VideoFileInput {
   /** Base name, without any path. */
@@ -75,75 +64,41 @@ export interface ConfirmFileInput {
   readonly isSuccessful?: boolean
 }
 
-export function videoUploadToWire(input: VideoUploadInput): WireObject {
-  const files = input.files.map((file) => ({
-    raw_file_name: file.name,
-    file_size_bytes: file.sizeBytes,
-    number_of_chunks: file.partCount,
-    ...(file.fileId === undefined ? {} : { file_id: file.fileId }),
-    ...(file.frameRate === undefined ? {} : { frame_rate: file.frameRate }),
-  }))
-  return wireBody(
-    {
-      files,
-      movement_type_id: input.movementTypeId,
-      player_id: input.playerId,
-      session_date: input.sessionDate,
-      session_type_id: input.sessionTypeId,
-    } satisfies VideoUploadWireRequest,
-    input.extra,
+/** Undefined when the reply lacks the session's id or a well-formed list of addresses. */
+export function videoUploadFromWire(raw: WireObject): VideoUpload | undefined {
+  const reads = { upload_session_id: readId, pre_signed_urls: readEach(videoUploadFileFromWire) }
+  const names = { pre_signed_urls: 'sessionFiles' }
+  return fromWire(raw, reads, { needed: Object.keys(reads), names }) as VideoUpload | undefined
+}
+
+function videoUploadFileFromWire(entry: WireObject): WireObject | undefined {
+  return fromWire(
+    entry,
+    { session_file_id: readId, info: readEach(videoUploadPartFromWire), file_id: readCount, raw_file_name: readText },
+    { needed: ['session_file_id', 'info'], names: { info: 'partAddresses', raw_file_name: 'fileName' } },
   )
 }
 
-/** Undefined when the reply lacks the session's id or a well-formed list of addresses. */
-export function videoUploadFromWire(raw: WireObject): VideoUpload | undefined {
-  const uploadSessionId = shownField(raw, 'upload_session_id', isId)
-  const sessionFiles = eachFromWire(ownField(raw, 'pre_signed_urls'), videoUploadFileFromWire)
-  if (uploadSessionId === undefined || sessionFiles === undefined) return undefined
-  return keepUnknown(raw, [
-    ['uploadSessionId', 'upload_session_id', uploadSessionId],
-    ['sessionFiles', 'pre_signed_urls', sessionFiles],
-  ]) as VideoUpload
+function videoUploadPartFromWire(part: WireObject): WireObject | undefined {
+  const how = { needed: ['url'], names: { url: 'address' } }
+  return fromWire(part, { url: readAddress, part_number: readOrdinal }, how)
 }
 
-function videoUploadFileFromWire(entry: WireObject): VideoUploadFile | undefined {
-  const sessionFileId = shownField(entry, 'session_file_id', isId)
-  const partAddresses = eachFromWire(ownField(entry, 'info'), videoUploadPartFromWire)
-  if (sessionFileId === undefined || partAddresses === undefined) return undefined
-  return keepUnknown(entry, [
-    ['sessionFileId', 'session_file_id', sessionFileId],
-    ['partAddresses', 'info', partAddresses],
-    ['fileId', 'file_id', shownField(entry, 'file_id', isCount)],
-    ['fileName', 'raw_file_name', shownField(entry, 'raw_file_name', isText)],
-  ]) as VideoUploadFile
+function readAddress(value: unknown): string | undefined {
+  const text = readText(value)
+  return text !== undefined && isAddress(text) ? text : undefined
 }
 
-function videoUploadPartFromWire(part: WireObject): VideoUploadPart | undefined {
-  const address = shownField(part, 'url', isText)
-  if (address === undefined || !isAddress(address)) return undefined
-  return keepUnknown(part, [
-    ['address', 'url', address],
-    ['partNumber', 'part_number', shownField(part, 'part_number', isOrdinal)],
-  ]) as VideoUploadPart
-}
-
-/** A list of which every entry is well-formed; undefined otherwise. Stops at the first that is not. */
-function eachFromWire<TEntry>(list: unknown, read: (entry: WireObject) => TEntry | undefined): TEntry[] | undefined {
-  if (!Array.isArray(list)) return undefined
-  const entries: TEntry[] = []
-  for (const raw of list as unknown[]) {
-    const entry = isWireObject(raw) ? read(raw) : undefined
-    if (entry === undefined) return undefined
-    entries.push(entry)
+/** Reads a list of which every entry is well-formed; undefined otherwise. Stops at the first that is not. */
+function readEach(read: (entry: WireObject) => WireObject | undefined) {
+  return (list: unknown): WireObject[] | undefined => {
+    if (!Array.isArray(list)) return undefined
+    const entries: WireObject[] = []
+    for (const raw of list as unknown[]) {
+      const entry = isWireObject(raw) ? read(raw) : undefined
+      if (entry === undefined) return undefined
+      entries.push(entry)
+    }
+    return entries
   }
-  return entries
-}
-
-export function confirmFileToWire(input: ConfirmFileInput): WireObject {
-  return {
-    upload_session_id: input.uploadSessionId,
-    affected_file_id: input.sessionFileId,
-    file_part_info: input.parts.map(({ partNumber, etag }) => ({ etag, part_number: partNumber })),
-    upload_successful: input.isSuccessful ?? true,
-  } satisfies VideoConfirmWireRequest
 }
