@@ -5,12 +5,15 @@ import type { BodyHash, Hasher } from '../../core/ports.ts'
 import type { HashCall } from './hash-messages.ts'
 import { createHashWorker, type HashWorker, type WorkerLike } from './hash-worker.ts'
 
+/** Hashes Blobs as well as bytes. */
+type BlobHasher = Hasher & Required<Pick<Hasher, 'digestBlob'>>
+
 /** What the options of a browser's createUplink take. */
 export interface WorkerHashers {
   /** MD5 of every part, while it goes out. */
-  readonly hasher: Required<Hasher>
+  readonly hasher: BlobHasher
   /** SHA-256 of whole files, for `verify: 'full'`. */
-  readonly contentHasher: Required<Hasher>
+  readonly contentHasher: BlobHasher
 }
 
 /**
@@ -27,7 +30,7 @@ export async function createWorkerHashers(start: () => WorkerLike): Promise<Work
     const body = (lastBody += 1)
     return (step) => home.call({ body, algorithm, step })
   }
-  const hasherOf = (algorithm: HashCall['algorithm']): Required<Hasher> => ({
+  const hasherOf = (algorithm: HashCall['algorithm']): BlobHasher => ({
     start: () => createBodyHash(begin(algorithm)),
     digestBlob: (blob, signal) => digestBlob(begin(algorithm), blob, signal),
   })

@@ -39,7 +39,7 @@ export function wholeBodies(): WholeBodies {
     if (window === undefined || lengthBytes > Math.min(MAX_BYTES, window.byteLength)) return undefined
     const bytes = window.subarray(0, lengthBytes)
     let hash: BodyHash | undefined
-    let md5: string | undefined
+    let wholeDigest: (() => string) | undefined
     let hashing: Promise<void> | undefined
     let readError: unknown
     watchdog.hold()
@@ -49,9 +49,9 @@ export function wholeBodies(): WholeBodies {
     }
     const hashAndWait = (): Body | Promise<Body> => {
       // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
-      hash = hasher?.start(lengthBytes)
-      md5 = hash?.whole?.(bytes)
-      if (md5 === undefined) {
+      wholeDigest = hasher?.whole?.(bytes)
+      if (wholeDigest === undefined) {
+        hash = hasher?.start(lengthBytes)
         hashing = hash?.update(bytes) ?? undefined
         // Whoever asks for the digest hears of it.
         hashing?.catch(() => undefined)
@@ -63,7 +63,7 @@ export function wholeBodies(): WholeBodies {
       throw error
     }
     const digest = (): Promise<string> | string | undefined => {
-      if (md5 !== undefined) return md5
+      if (wholeDigest !== undefined) return wholeDigest()
       // An empty body was not hashed yet.
       hash ??= hasher?.start()
       return hash?.digest()

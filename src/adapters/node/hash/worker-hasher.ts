@@ -7,6 +7,7 @@ import type { BodyHash, Hasher } from '../../../core/ports.ts'
 import { COPY_BYTES, createHashMemory, type HashMemory } from './hash-memory.ts'
 import { startHashThread, type HashJob, type HashThread } from './hash-thread.ts'
 import { md5Hasher } from './md5-hasher.ts'
+import { createShortBodies, SHORT_BYTES } from './short-bodies.ts'
 
 export interface WorkerHasherOptions {
   /**
@@ -44,6 +45,7 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   const { smallBodyBytes = SMALL_BODY_BYTES } = options
   if (!(smallBodyBytes >= 0)) invalid(`smallBodyBytes must be 0 or more, not ${String(smallBodyBytes)}.`)
   const callingThread = md5Hasher()
+  const shortBodies = createShortBodies()
   let memory: HashMemory | null | undefined
   let thread: HashThread | undefined
   let bytesBeforeThread = BYTES_BEFORE_THREAD
@@ -82,6 +84,7 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
 
   return {
     allocate: (bytes) => sharedMemory()?.allocate(bytes) ?? new Uint8Array(bytes),
+    whole: (bytes) => (bytes.byteLength < Math.min(smallBodyBytes, SHORT_BYTES) ? shortBodies.add(bytes) : undefined),
     start(lengthBytes = Infinity) {
       lastId += 1
       return createBodyHash({
@@ -149,12 +152,6 @@ function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, calli
       if (local === undefined && thread === undefined && bytes.byteLength >= smallBodyBytes) thread = threadForBody()
       if (thread === undefined) return goLocal().update(bytes)
       return submitAll(thread, bytes)
-    },
-    whole(bytes) {
-      invariant(!isOver && local === undefined && thread === undefined, 'a body of one piece was given more bytes')
-      if (bytes.byteLength >= smallBodyBytes) return undefined
-      isOver = true
-      return callingThread.start().whole?.(bytes)
     },
     digest() {
       invariant(!isOver, 'a digest was asked for twice, or after it was let go')

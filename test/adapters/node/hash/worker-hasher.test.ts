@@ -495,6 +495,7 @@ describe('a process with a workerHasher', () => {
         'md5-kernel',
         'md5-steps',
         'md5-words',
+        'short-bodies',
         'wasm-code',
         'worker-hash-program',
         'worker-hasher',
