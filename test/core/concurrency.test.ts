@@ -150,6 +150,37 @@ describe('what it hears', () => {
     expect(Math.min(...rates)).toBeGreaterThanOrEqual(0.75 * 25e6)
   })
 
+  it('stays near the sixteen of a near host where a processor holds the rate, however that wavers', () => {
+    const much = fc.double({ min: 0, max: 0.15, noNaN: true })
+    const others = fc.record({
+      everyMs: fc.integer({ min: 3_000, max: 9_000 }),
+      share: fc.double({ min: 0.3, max: 1, noNaN: true }),
+    })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 31 - 1 }), much, others, (seed, amplitude, { everyMs, share }) => {
+        const waver = wavering(seed, amplitude)
+        const limits = hear(createConcurrency({}, lineHearing()), 60, (ms) => {
+          // Half of the time another program takes some of the processor.
+          const left = ms % everyMs < everyMs / 2 ? 1 : share
+          return { rate: 3e9 * left * waver(), roundTripMs: 1.3 }
+        })
+
+        // What is on trial counts as well.
+        expect(Math.max(...limits)).toBeLessThanOrEqual(40)
+        expect(average(limits)).toBeLessThanOrEqual(28)
+      }),
+    )
+  })
+
+  it('finds the forty that a near host rewards', () => {
+    const limits = hear(createConcurrency({}, lineHearing()), 60, (_, limit) => ({
+      rate: Math.min(limit, 40) * 50e6,
+      roundTripMs: 1.3,
+    }))
+
+    expect(limits.at(-1)).toBeGreaterThanOrEqual(36)
+  })
+
   it('takes nothing from others whose queue is low for a second now and then', () => {
     const limits = hear(createConcurrency({}, lineHearing()), 120, (ms) => {
       const phase = (ms % 6_000) / 6_000

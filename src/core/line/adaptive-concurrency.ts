@@ -77,7 +77,9 @@ export function createAdaptiveConcurrency(
   /** Starts a trial, if that is another limit. */
   const begin = (next: number, rate: number, nowMs: number, isAlone = room.isAlone()): boolean => {
     if (next === limit || rate === 0) return false
-    trial = { limit: next, fromLimit: limit, fromRate: rate, isAlone, isFirst: !hasTried }
+    // At a near host a rate falls whenever the machine has other work: more parts must bring more than fewer at their best.
+    const fromRate = room.isNear() ? Math.max(rate, usual.best()) : rate
+    trial = { limit: next, fromLimit: limit, fromRate, isAlone, isFirst: !hasTried }
     moveTo(next, nowMs)
     hasTried = true
     return true
@@ -86,8 +88,7 @@ export function createAdaptiveConcurrency(
     trial = undefined
     const { fromLimit, fromRate, isAlone } = ended
     const isUp = limit > fromLimit
-    const line = { hasRoom: room.hasRoom(), leastRoundTripMs: room.leastMs() }
-    const { isKept, hasGained, isFull, hasPaid } = judgeTrial(ended, rate, line)
+    const { isKept, hasGained, isFull, hasPaid } = judgeTrial(ended, rate, room.hasRoom())
     if (isUp) isSaturated = isFull
     nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
     // What young connections carried is not usual; what a limit brought before, it is to bring again.
@@ -121,8 +122,9 @@ export function createAdaptiveConcurrency(
     }
     usual.follow(rate)
     const isFree = isDeaf || room.isAlone()
-    // Another rate while there is a queue says that others came or went, not that the line is another.
-    if (isFree && change !== 'usual') {
+    // Another rate while there is a queue says that others came or went, not that the line is another; at a near host it is no
+    // line that changed.
+    if (isFree && !room.isNear() && change !== 'usual') {
       nextDirection = 'up'
       growth = FAST_GROWTH
       const canGrow = up() > limit

@@ -3,7 +3,7 @@
 // waiting for each step to settle would cost more than a step too many.
 
 import { BUFFER_BYTES } from './goodput.ts'
-import type { QueueState } from './queueing.ts'
+import { HARMLESS_MS, type QueueState } from './queueing.ts'
 
 export interface EarlyGrowth {
   /** The limit from now on, given what happened since the last call; undefined once it has ended. */
@@ -36,7 +36,6 @@ const PAUSE_MS = 4_000
  * A host that answers so soon and takes so much, bytes a ms, is this machine or beside it. So many parts cost it least; whether
  * more bring more is then measured.
  */
-const NEAR_MS = 1
 const NEAR_RATE = 200_000
 const NEAR_LIMIT = 16
 
@@ -79,7 +78,7 @@ export function createEarlyGrowth(): EarlyGrowth {
         return atMs - firstMs < (leastRoundTripMs === undefined ? DEAF_MS : PATIENCE_MS) ? limit : undefined
       }
       if (isNear || atMs - grownAtMs > PAUSE_MS) return undefined
-      isNear = queue === 'empty' && (leastRoundTripMs ?? NEAR_MS) < NEAR_MS && bytes / elapsedMs > NEAR_RATE
+      isNear = queue === 'empty' && (leastRoundTripMs ?? HARMLESS_MS) < HARMLESS_MS && bytes / elapsedMs > NEAR_RATE
       if (isNear) return Math.max(limit, NEAR_LIMIT)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs

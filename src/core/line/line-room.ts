@@ -1,6 +1,6 @@
 // Whether the line has room, from bare round trips: for whom a queue would be, and whether anybody else keeps one. Pure.
 
-import { createQueueing, type QueueState } from './queueing.ts'
+import { createQueueing, HARMLESS_MS, type QueueState } from './queueing.ts'
 
 export interface LineRoom {
   /**
@@ -11,7 +11,9 @@ export interface LineRoom {
   queue(): QueueState
   /** The least round trip of late, ms; undefined before the first. */
   leastMs(): number | undefined
-  /** No round trip was ever measured: queues cannot be seen. */
+  /** The host is so near that its line is seldom what holds the rate: a processor does, or a disk. */
+  isNear(): boolean
+  /** Nothing is heard: no round trip was ever measured, or the host is near and no queue stands. */
   isDeaf(): boolean
   /** There was no queue a moment ago: the line could carry more. */
   hasRoom(): boolean
@@ -34,6 +36,7 @@ export const UNHEARD: LineRoom = {
   add: () => undefined,
   queue: () => 'unknown',
   leastMs: () => undefined,
+  isNear: () => false,
   isDeaf: () => true,
   hasRoom: () => false,
   isAlone: () => false,
@@ -51,6 +54,8 @@ export function createLineRoom(): LineRoom {
   let queue: QueueState = 'unknown'
   let emptyAtMs = -Infinity
   let emptySinceMs: number | undefined
+  /** What fills so short a line is no longer than what any round trip waits: to see no queue there says nothing. */
+  const isShort = (): boolean => (queueing.leastMs() ?? 0) < HARMLESS_MS
 
   return {
     add(roundTripMs, nowMs, lateMs = 0) {
@@ -60,14 +65,16 @@ export function createLineRoom(): LineRoom {
         queueing.add(Math.max(lineMs, Math.min(roundTripMs, queueing.leastMs() ?? roundTripMs)), nowMs)
       }
       queue = queueing.state(nowMs)
-      if (queue === 'empty') emptyAtMs = nowMs
+      const isEmpty = queue === 'empty' && !isShort()
+      if (isEmpty) emptyAtMs = nowMs
       // A round trip that waited, or two, may have waited for a processor; a queue would hold up the third as well.
       const isStill = emptySinceMs !== undefined && queueing.isEmptyAtTimes(nowMs)
-      emptySinceMs = queue === 'empty' || isStill ? (emptySinceMs ?? nowMs) : undefined
+      emptySinceMs = isEmpty || isStill ? (emptySinceMs ?? nowMs) : undefined
     },
     queue: () => queue,
     leastMs: () => queueing.leastMs(),
-    isDeaf: () => queueing.leastMs() === undefined,
+    isNear: () => queueing.leastMs() !== undefined && isShort(),
+    isDeaf: () => isShort() && queue !== 'standing',
     hasRoom: () => queue !== 'unknown' && atMs - emptyAtMs < ROOM_MS,
     isAlone: () => emptySinceMs !== undefined && atMs - emptySinceMs >= ALONE_MS,
     emptyAtMs: () => emptyAtMs,

@@ -34,29 +34,27 @@ const KEPT = 0.98
 /** The same for a large step upwards on a line that is nobody else's: what it brings shows when older connections lose packets. */
 const LENIENCY = 0.6
 const LARGE_STEP = 1.25
-/** Losses hold back for round trips: where those are shorter than this, ms, a disk or a processor holds the rate. */
-const LENIENT_FROM_MS = 5
 /** Of the step: a first step that brought so much has paid. */
 const PAID = 0.96
 
-/** `leastRoundTripMs` is undefined where none can be measured. */
+/** `hasRoom`: the line has no queue; false where queues cannot be seen. */
 export function judgeTrial(
   { limit, fromLimit, fromRate, isAlone, isFirst }: Trial,
   rate: number,
-  line: { readonly hasRoom: boolean; readonly leastRoundTripMs: number | undefined },
+  hasRoom: boolean,
 ): TrialVerdict {
   const step = limit / fromLimit
   const gain = rate / fromRate
   if (step < 1) {
-    const hasGained = gain >= KEPT && !line.hasRoom
+    const hasGained = gain >= KEPT && !hasRoom
     return { isKept: hasGained, hasGained, isFull: false, hasPaid: false }
   }
-  const hasGained = gain >= (line.hasRoom ? WORTH_IF_EMPTY : step ** WORTH)
-  const isLenient = step > LARGE_STEP && isAlone && (line.leastRoundTripMs ?? 0) >= LENIENT_FROM_MS
+  const hasGained = gain >= (hasRoom ? WORTH_IF_EMPTY : step ** WORTH)
+  const isLenient = step > LARGE_STEP && isAlone
   return {
     isKept: hasGained || (isLenient && gain >= LENIENCY),
     hasGained,
-    isFull: !line.hasRoom && gain < 1 + (step - 1) / 2,
+    isFull: !hasRoom && gain < 1 + (step - 1) / 2,
     hasPaid: isFirst && gain >= step * PAID,
   }
 }

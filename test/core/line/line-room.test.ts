@@ -14,8 +14,22 @@ describe('room on the line', () => {
   it('is not known where round trips cannot be measured', () => {
     const room = heard(undefined, undefined)
     expect(room.isDeaf()).toBe(true)
+    expect(room.isNear()).toBe(false)
     expect(room.hasRoom()).toBe(false)
     expect(room.isAlone()).toBe(false)
+  })
+
+  it('is not known of a host so near that its queues are no longer than what round trips wait anyway', () => {
+    const near = (...latelyMs: number[]) => heard(...Array.from({ length: 30 }, () => 0.5), ...latelyMs)
+    expect(near().isNear()).toBe(true)
+    expect(near().isDeaf()).toBe(true)
+    expect(near().hasRoom()).toBe(false)
+    expect(near().isAlone()).toBe(false)
+    expect(heard(5, 5, 5).isNear()).toBe(false)
+    expect(heard(5, 5, 5).isDeaf()).toBe(false)
+    // A queue that is longer shows there as well.
+    expect(near(90, 90, 90).isDeaf()).toBe(false)
+    expect(near(90, 90, 90).hasRoom()).toBe(false)
   })
 
   it('is there until a queue has stood for a second and a half', () => {
