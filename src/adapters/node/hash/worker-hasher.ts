@@ -136,13 +136,14 @@ function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, calli
       home.submit({ hashId, step, onDone, onLost })
     })
 
+  const submitPiece = (home: HashThread, piece: Uint8Array): Promise<unknown> =>
+    submit(home, piece, (hash) => hash.update(piece))
   /** What has to be copied goes piece by piece. */
-  const submitAll = async (home: HashThread, bytes: Uint8Array): Promise<void> => {
-    const pieceBytes = isShared(bytes) ? bytes.byteLength : COPY_BYTES
-    const pieces = Array.from({ length: Math.ceil(bytes.byteLength / pieceBytes) }, (_, index) =>
-      bytes.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  const submitCopied = async (home: HashThread, bytes: Uint8Array): Promise<void> => {
+    const pieces = Array.from({ length: Math.ceil(bytes.byteLength / COPY_BYTES) }, (_, index) =>
+      bytes.subarray(index * COPY_BYTES, (index + 1) * COPY_BYTES),
     )
-    await Promise.all(pieces.map((piece) => submit(home, piece, (hash) => hash.update(piece))))
+    await Promise.all(pieces.map((piece) => submitPiece(home, piece)))
   }
 
   return {
@@ -151,7 +152,7 @@ function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, calli
       if (bytes.byteLength === 0) return
       if (local === undefined && thread === undefined && bytes.byteLength >= smallBodyBytes) thread = threadForBody()
       if (thread === undefined) return goLocal().update(bytes)
-      return submitAll(thread, bytes)
+      return isShared(bytes) ? (submitPiece(thread, bytes) as Promise<void>) : submitCopied(thread, bytes)
     },
     digest() {
       invariant(!isOver, 'a digest was asked for twice, or after it was let go')
