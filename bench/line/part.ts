@@ -4,15 +4,18 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BenchPart, BenchSetting } from '../part.ts'
 import { judge, ratiosByRound, ratiosToBestByRound } from '../report/bars.ts'
+import type { Machine } from '../report/machine.ts'
 import { valuesOf, type Bar, type PartResult, type Run } from '../report/result.ts'
 import * as cases from './cases.ts'
 import { missingForLine } from './line.ts'
 import { fairness, latePercent, settledSeconds } from './reading.ts'
+import { sharePlot } from './share-plot.ts'
 import { runOnLine, type FarCount, type LineCase, type LineContestant } from './site.ts'
 
 const OURS = 'mocap-uplink'
 const BACKGROUND = 'mocap-uplink, background'
 const MIB = 1024 ** 2
+const isOurs = (contestant: string): boolean => contestant.startsWith(OURS)
 
 type Size = 'large' | 'middle' | 'small'
 
@@ -72,11 +75,11 @@ export const linePart: BenchPart = {
             shortfalls.push(`${on.name}, ${contestant.name}, round ${round}: ${String(error)}`)
           }
           const last = `The run was stopped after ${on.name}, ${contestant.name}, round ${String(round)}.`
-          await setting.keep(result(runs, [...shortfalls, last]))
+          await setting.keep(result(runs, [...shortfalls, last], setting.machine))
         }
       }
     }
-    return result(runs, shortfalls)
+    return result(runs, shortfalls, setting.machine)
   },
 }
 
@@ -132,10 +135,11 @@ function changesOf({ bodyAfterMs }: FarCount): { atMs: number; megabitsPerSecond
   return cases.CHANGES.map((change) => ({ ...change, atMs: change.atMs + (bodyAfterMs ?? 0) }))
 }
 
-function result(runs: readonly Run[], shortfalls: readonly string[]): PartResult {
+function result(runs: readonly Run[], shortfalls: readonly string[], machine: Machine): PartResult {
+  const title = 'Wide-area lines (simulated, real TCP)'
   return {
     part: 'line',
-    title: 'Wide-area lines (simulated, real TCP)',
+    title,
     about: [
       'Two network namespaces, joined in user space with a rate, a drop-tail queue, a delay and random loss each way; cubic.',
       'Time runs at the far end from the first connection to the last answer; percent of the line is payload, of which 96.5 fit.',
@@ -153,7 +157,7 @@ function result(runs: readonly Run[], shortfalls: readonly string[]): PartResult
     ],
     runs,
     bars: bars(runs),
-    plots: [],
+    plots: runs.length === 0 ? [] : [{ name: '', svg: sharePlot({ title, runs, machine, isOurs }) }],
     shortfalls,
   }
 }

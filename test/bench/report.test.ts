@@ -193,6 +193,15 @@ describe('plots', () => {
 })
 
 describe('kept results', () => {
+  it('are each drawn as well, with the drawing beside them', async () => {
+    const folder = join(import.meta.dirname, '../../bench/results')
+    const drawn = new Set((await readdir(folder)).filter((name) => name.endsWith('.svg')))
+    for (const { part, plots } of await readResults(folder)) {
+      expect(plots, part).not.toEqual([])
+      for (const plot of plots) expect(drawn, part).toContain(plot)
+    }
+  })
+
   it('hold every run and the machine, and make one page of all parts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-results-'))
     try {

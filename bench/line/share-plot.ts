@@ -1,0 +1,26 @@
+// The plot of the part `line`: how much of each line everybody filled, one line under the other.
+
+import { barPlot, type BarPanel } from '../report/bar-plot.ts'
+import { machineLine, type Machine } from '../report/machine.ts'
+import { valuesOf, type Run } from '../report/result.ts'
+import { summarize } from '../report/statistics.ts'
+
+/** `isOurs`: whose bars are drawn in the strong colour. Lines and contestants come in the order of their first runs. */
+export function sharePlot(plot: {
+  readonly title: string
+  readonly runs: readonly Run[]
+  readonly machine: Machine
+  readonly isOurs: (contestant: string) => boolean
+}): string {
+  const { runs, isOurs } = plot
+  const lines = [...new Set(runs.flatMap(({ setting }) => setting?.['line'] ?? []))]
+  const panels = lines.map((line): BarPanel => {
+    const names = new Set(runs.filter(({ setting }) => setting?.['line'] === line).map(({ contestant }) => contestant))
+    const rows = [...names].flatMap((name) => {
+      const values = valuesOf(runs, name, 'linePercent', { line })
+      return values.length === 0 ? [] : [{ name, isOurs: isOurs(name), summary: summarize(values) }]
+    })
+    return { title: `${line}: share of the line, % (more is better)`, rows }
+  })
+  return barPlot({ title: plot.title, panels, foot: machineLine(plot.machine) })
+}
