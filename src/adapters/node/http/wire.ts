@@ -7,6 +7,7 @@
 // shut both sides, so that end always comes, right behind the bytes that did arrive.
 
 import type { Socket } from 'node:net'
+import { finished } from 'node:stream'
 import { passOverContinue } from './unasked-continue.ts'
 
 /** An open connection: `socket` carries HTTP, and lies on a TCP socket that may be below TLS and a proxy's tunnel. */
@@ -32,10 +33,8 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
   let waiters: (() => void)[] = []
   let hasFailedWrite = false
   let unsentAtEnd: boolean | undefined
-  let giveUp: (() => void) | undefined
 
   const wake = () => {
-    if (waiters.length === 0) return
     const woken = waiters
     waiters = []
     for (const callback of woken) callback()
@@ -53,27 +52,16 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
   const written =
     (done: Done): Done =>
     (error) => {
-      if (error && !socket.destroyed) {
-        hasFailedWrite = true
-        if (isBrokenPipe(error) && !socket.readableEnded) {
-          giveUp = () => done(error)
-          return
-        }
+      if (error) hasFailedWrite = true
+      if (error && isBrokenPipe(error)) {
+        finished(socket, { writable: false }, () => done(error))
+        return
       }
       done(error)
       if (socket.writableLength === 0) wake()
     }
-  const onReadEnd = () => {
-    giveUp?.()
-    giveUp = undefined
-  }
-  const onClose = () => {
-    onReadEnd()
-    wake()
-  }
   interceptWrites(socket, written, freeze)
-  socket.on('end', onReadEnd)
-  socket.on('close', onClose)
+  socket.on('close', wake)
 
   return {
     socket,
@@ -83,7 +71,7 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
       // resetAndDestroy (Node 18.3) skips the orderly end and sets SO_LINGER to 0; destroy alone would let the kernel
       // deliver what it holds. Below TLS the reset must hit the TCP socket: a TLSSocket refuses it.
       if (!tcp.destroyed) tcp.resetAndDestroy()
-      if (!socket.destroyed) socket.destroy()
+      socket.destroy()
     },
     hasUnsentBytes: () => unsentAtEnd ?? isUnsent(),
     whenFlushed: (callback) => {
