@@ -49,8 +49,6 @@ const IN_SERVICE_MS = 5_000
 const FIRST_PROBE_MS = 1_000
 /** The longest time between probes. */
 const LONGEST_PROBE_MS = 60_000
-/** A probe that starts later than this was kept back by a pause or by a machine asleep. */
-const LATE_MS = 5_000
 
 interface Outage {
   readonly sinceMs: number
@@ -73,8 +71,8 @@ export function createCircuit(options: CircuitOptions): Circuit {
   /** Turns a pause that is over into a probe. */
   const look = (nowMs: number): Outage | undefined => {
     if (outage === undefined || outage.isProbing || isGivenUp || nowMs < outage.untilMs) return outage
-    const lateMs = nowMs - outage.untilMs
-    if (lateMs > LATE_MS) outage.giveUpAtMs += lateMs
+    // What kept the probe back was a pause or a machine asleep.
+    outage.giveUpAtMs += nowMs - outage.untilMs
     outage.isProbing = true
     return outage
   }
@@ -88,11 +86,10 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const isProbing = retryAfterMs === 0
       current = { sinceMs: nowMs, giveUpAtMs, untilMs: nowMs, probeMs: FIRST_PROBE_MS, isProbing, isHeld: false }
       outage = current
-    } else if (current.isProbing && nowMs >= current.giveUpAtMs) isGivenUp = true
+    } else if (nowMs >= current.giveUpAtMs) isGivenUp = true
     if (isGivenUp) return
     // What fails while the circuit is open was under way before: it says nothing new, but that a pause is asked for.
     if (current.isProbing) {
-      current.untilMs = nowMs
       // A fifth earlier at most, so that many clients do not knock at once.
       wait(current, nowMs, current.probeMs * (1 - 0.2 * random()))
       current.probeMs = Math.min(current.probeMs * 2, LONGEST_PROBE_MS)
@@ -130,8 +127,8 @@ export function createCircuit(options: CircuitOptions): Circuit {
     },
     probeNow(nowMs) {
       const current = look(nowMs)
-      if (current === undefined || current.isHeld || current.isProbing) return
-      current.untilMs = Math.min(current.untilMs, nowMs)
+      if (current === undefined || current.isHeld) return
+      current.untilMs = nowMs
     },
     state(nowMs) {
       const current = look(nowMs)

@@ -103,6 +103,18 @@ describe('giving up', () => {
     expect(circuit.state(wokenMs)).toMatchObject({ kind: 'open', untilMs: wokenMs + 2_000 })
   })
 
+  it('is over with an answer, though the host had asked for a pause, and the next outage counts anew', () => {
+    const circuit = opened(1_000)
+    expect(circuit.state(1_000).kind).toBe('probing')
+    circuit.onRefusal(1_000, 10 * MINUTE_MS)
+    expect(circuit.state(1_000).kind).toBe('givenUp')
+
+    circuit.onSuccess(1_000)
+    expect(circuit.state(1_000)).toEqual({ kind: 'closed' })
+    for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(2_000)
+    expect(circuit.state(2_000)).toMatchObject({ kind: 'open', sinceMs: 2_000 })
+  })
+
   it('always ends: a host that never answers is given up within the time, one probe and no more later', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_600_000 }), (giveUpAfterMs) => {
@@ -207,6 +219,15 @@ describe('a pause that the host asked for', () => {
     expect(circuit.state(600_500).kind).toBe('probing')
     circuit.onSuccess(600_900)
     expect(circuit.state(600_900)).toEqual({ kind: 'closed' })
+  })
+
+  it('is left to the parts up to five minutes, and opens at once beyond', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onRefusal(0, 5 * MINUTE_MS)
+    expect(circuit.state(0)).toEqual({ kind: 'closed' })
+
+    circuit.onRefusal(0, 5 * MINUTE_MS + 1)
+    expect(circuit.state(0).kind).toBe('open')
   })
 
   it('takes the later of two', () => {
