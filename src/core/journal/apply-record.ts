@@ -94,7 +94,6 @@ function moveFile(
   file.receivedCount = 0
   file.generation += 1
   file.sessionId = sessionId
-  file.state = 'ready'
   takeAddresses(ledger, addressed, at)
 }
 

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyRecord } from '../../../src/core/journal/apply-record.ts'
+import type { UploadErrorCode } from '../../../src/core/errors.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import { countSettled, createLedger, fileAt, isReceived, type Ledger } from '../../../src/core/journal/ledger.ts'
 
@@ -64,8 +65,7 @@ describe('a ledger', () => {
     'leaves a file that became %s while a new session was being made where its receipts are',
     (state) => {
       const ledger = ledgerWith(created(), ...(state === 'failed' ? [] : allReceived()))
-      const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
-      if (state === 'failed') apply(ledger, { type: 'file.failed', fileIndex: 0, error })
+      if (state === 'failed') apply(ledger, failed('ERR_UPLOAD_NETWORK'))
       if (state === 'confirming' || state === 'confirmed') apply(ledger, { type: 'file.confirming', fileIndex: 0 })
       if (state === 'confirmed') apply(ledger, { type: 'file.confirmed', fileIndex: 0 })
       const before = structuredClone(fileAt(ledger, 0))
@@ -107,12 +107,74 @@ describe('a ledger', () => {
     expect(fileAt(ledger, 0).receivedCount).toBe(1)
   })
 
+  it('begins a file anew in the session that it went to, and hears no more of what was said of it before', () => {
+    const ledger = ledgerWith(created(), received(1, 100), { type: 'part.doubtful', fileIndex: 0, partNumber: 2 })
+
+    apply(ledger, { type: 'session.replaced', sessionId: 's2', files: [ADDRESSED] })
+    apply(ledger, received(3, 250))
+    apply(ledger, { type: 'part.doubtful', fileIndex: 0, partNumber: 3 })
+
+    const file = fileAt(ledger, 0)
+    expect(file).toMatchObject({ sessionId: 's2', generation: 1, state: 'ready', receivedCount: 0 })
+    expect(file.parts).toEqual(file.parts.map((part) => ({ ...part, receipt: undefined, isDoubtful: false })))
+  })
+
+  it('makes a complete file wait again when a newer receipt of a part covers less', () => {
+    const ledger = ledgerWith(created(), ...allReceived(), received(2, 150))
+
+    expect(fileAt(ledger, 0)).toMatchObject({ state: 'ready', receivedCount: 2 })
+  })
+
+  it('leaves a failed file failed, whatever is received of it', () => {
+    const ledger = ledgerWith(created(), failed('ERR_UPLOAD_NETWORK'), ...allReceived())
+
+    expect(fileAt(ledger, 0)).toMatchObject({ state: 'failed', receivedCount: 3 })
+  })
+
+  it('counts a file once, however often it fails or is confirmed, and knows its digest', () => {
+    const ledger = ledgerWith(created(), failed('ERR_UPLOAD_NETWORK'), failed('ERR_UPLOAD_NETWORK'))
+    expect(countSettled(ledger)).toEqual({ confirmedCount: 0, failedCount: 1 })
+
+    for (let time = 0; time < 2; time += 1) apply(ledger, { type: 'file.confirmed', fileIndex: 0, sha256: 'ab' })
+    expect(countSettled(ledger)).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect(fileAt(ledger, 0).sha256).toBe('ab')
+  })
+
+  it.each([
+    ['planned', []],
+    ['ready', [created(), received(1, 100)]],
+    ['received', [created(), ...allReceived()]],
+  ] as const)('takes a failed file up again where it was: %s', (state, before) => {
+    const ledger = ledgerWith(...before, failed('ERR_UPLOAD_NETWORK'), { type: 'session.resumed' })
+
+    expect(fileAt(ledger, 0)).toMatchObject({ state, error: undefined })
+    expect(countSettled(ledger)).toEqual({ confirmedCount: 0, failedCount: 0 })
+  })
+
+  it.each(['ERR_UPLOAD_ADDRESS_REFUSED', 'ERR_UPLOAD_CONFIRM_REFUSED'] as const)(
+    'remembers that an earlier life ended with %s, until there are new addresses or parts are sent again',
+    (code) => {
+      const renewed: Body = { type: 'files.registered', files: [ADDRESSED] }
+      const voided: Body = { type: 'parts.voided', fileIndex: 0, partNumbers: [1] }
+      const told = (...later: Body[]): boolean[] => {
+        const ledger = ledgerWith(created(), failed(code), { type: 'session.resumed' }, ...later)
+        const { wereAddressesRefused, wasConfirmRefused } = fileAt(ledger, 0)
+        return [wereAddressesRefused, wasConfirmRefused]
+      }
+
+      expect(told()).toEqual([code === 'ERR_UPLOAD_ADDRESS_REFUSED', code === 'ERR_UPLOAD_CONFIRM_REFUSED'])
+      expect([told(renewed), told(voided)]).toEqual([
+        [false, false],
+        [false, false],
+      ])
+    },
+  )
+
   it('refuses a failure of a confirmed file, a part that is not there and an address too few', () => {
     const ledger = ledgerWith(created(), ...allReceived())
     apply(ledger, { type: 'file.confirmed', fileIndex: 0 })
 
-    const failed = { type: 'file.failed', fileIndex: 0, error: { code: 'ERR_UPLOAD_FAILED', message: 'x' } } as const
-    expect(() => apply(ledger, failed)).toThrow('a confirmed file cannot fail')
+    expect(() => apply(ledger, failed('ERR_UPLOAD_FAILED'))).toThrow('a confirmed file cannot fail')
     expect(() => apply(ledger, received(4, 300))).toThrow('no part 4')
     expect(() => apply(ledger, { type: 'files.registered', files: [{ fileIndex: 0, addresses: ['u1'] }] })).toThrow(
       'one address for each part',
@@ -158,6 +220,10 @@ function created(): Body {
 
 function received(partNumber: number, acceptedEnd: number): Body {
   return { type: 'part.received', fileIndex: 0, partNumber, receipt: { acceptedEnd, isVerified: false } }
+}
+
+function failed(code: UploadErrorCode): Body {
+  return { type: 'file.failed', fileIndex: 0, error: { code, message: 'x' } }
 }
 
 function allReceived(): Body[] {
