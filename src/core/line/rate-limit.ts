@@ -32,9 +32,7 @@ export function createRateLimit(): RateLimit {
     pieceBytes: () =>
       rate === undefined ? Infinity : Math.max(LEAST_PIECE_BYTES, Math.floor((rate * PIECE_MS) / 1000)),
     setRate(next, nowMs) {
-      if (next === rate) return
-      const owedMs = Math.max(0, paidAtMs - nowMs)
-      paidAtMs = rate === undefined || next === undefined ? -Infinity : nowMs + (owedMs * rate) / next
+      paidAtMs = rate === undefined || next === undefined ? -Infinity : nowMs + ((paidAtMs - nowMs) * rate) / next
       rate = next
     },
   }

@@ -1,5 +1,6 @@
 // Leave to send, on simulated time: the rate is kept over all who ask, smoothly, whatever changes meanwhile.
 
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPace, type Pace } from '../../../src/core/line/pace.ts'
@@ -64,6 +65,51 @@ describe('a pace', { timeout: 60_000 }, () => {
     await expect(pace.take(1, leaver.signal)).rejects.toThrow('paused')
     await clock.advance(950)
     expect([isNext, clock.pending]).toEqual([true, 0])
+  })
+
+  it('has no timer once the last who waits has gone or left, and no listener at who went', async () => {
+    const clock = createSimulatedClock()
+    const pace = createPace(clock, 1_000)
+    const { signal } = new AbortController()
+    void pace.take(1_000, signal)
+    const waiting = pace.take(10, signal)
+    expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([1, 1])
+    pace.setLimit('off')
+    await waiting
+    expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0])
+
+    pace.setLimit(1_000)
+    void pace.take(1_000, signal)
+    const leaver = new AbortController()
+    const left = pace.take(10, leaver.signal)
+    leaver.abort(new Error('paused'))
+    await expect(left).rejects.toThrow('paused')
+    expect(clock.pending).toBe(0)
+  })
+
+  it('lets nobody pass who asks while others wait, though their timer is late', async () => {
+    const clock = createSimulatedClock()
+    const pace = createPace(clock, 1_000)
+    const { signal } = new AbortController()
+    void pace.take(1_000, signal)
+    const first = pace.take(10, signal)
+    clock.suspend(5_000)
+
+    expect(pace.take(10, signal)).toBeInstanceOf(Promise)
+    await first
+  })
+
+  it('lets those who wait go within a second of a change in the timetable, however much is owed', async () => {
+    const clock = createSimulatedClock({ wallStartMs: Date.UTC(2026, 10, 20, 22, 59, 30) })
+    const pace = createPace(clock, '08:00,1KB 23:00,off')
+    const { signal } = new AbortController()
+    void pace.take(1_000_000, signal)
+    let wentAtMs: number | undefined
+    void pace.take(10, signal)?.then(() => (wentAtMs = clock.monotonicNow()))
+    await clock.advance(40_000)
+
+    expect(wentAtMs).toBeGreaterThanOrEqual(30_000)
+    expect(wentAtMs).toBeLessThanOrEqual(31_000)
   })
 
   it('changes at once, for those who wait too, and keeps its limit when the new one is refused', async () => {

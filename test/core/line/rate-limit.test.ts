@@ -14,7 +14,7 @@ describe('bytes under a rate', () => {
     limit.spend(100, 5_000)
 
     // Fifty of the hundred ms may be caught up on.
-    expect([5_000, 5_049, 5_050].map((at) => limit.waitMs(at))).toEqual([50, 1, 0])
+    expect([5_000, 5_049, 5_049.5, 5_050].map((at) => limit.waitMs(at))).toEqual([50, 1, 1, 0])
     limit.spend(5_000, 5_050)
     expect(limit.waitMs(5_050)).toBe(5_000)
   })
@@ -48,6 +48,15 @@ describe('another rate', () => {
     limit.setRate(10_000, 0)
 
     expect(limit.waitMs(0)).toBe(100)
+  })
+
+  it('that is the same changes nothing, not even what may be caught up on', () => {
+    const limit = limitOf(1_000)
+    limit.spend(100, 0)
+    limit.setRate(1_000, 90)
+    limit.spend(40, 90)
+
+    expect(limit.waitMs(90)).toBe(0)
   })
 
   it('may be none, and one again, and forgets what was owed', () => {

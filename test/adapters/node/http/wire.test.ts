@@ -172,7 +172,7 @@ function layeredWire() {
 }
 
 function asSocket(socket: Duplex): Socket {
-  return socket as Socket
+  return socket as unknown as Socket
 }
 
 function broken(code: string): Error {
