@@ -31,22 +31,18 @@ interface RawHandler {
 const ownHeaders = new Set(['host', 'connection', 'content-length'])
 const DEFAULT_MAX_REPLY_BYTES = 65_536
 
-/** Runs one exchange; never rejects. Unless it is answered and reusable, the connection has been reset. */
+/** Runs one exchange; never rejects. Unless it is answered and reusable, the connection is to be discarded at once, which resets it. */
 export function exchange(connection: Connection, path: string, request: TransportRequest): Promise<ExchangeResult> {
   const { client, wire } = connection
   const { signal } = request
   const reader = createReplyReader(request.maxReplyBytes ?? DEFAULT_MAX_REPLY_BYTES)
   let isStarted = false
-  let isSettled = false
   let isWholeAnswer = false
 
   return new Promise((resolve) => {
     const settle = (result: ExchangeResult) => {
-      if (isSettled) return
-      isSettled = true
       signal.removeEventListener('abort', onAbort)
       body.stop()
-      if (result.kind !== 'answered' || !result.isReusable) wire.reset()
       resolve(result)
     }
     const ending = (): AttemptEnding =>
@@ -78,9 +74,11 @@ export function exchange(connection: Connection, path: string, request: Transpor
       )
     }
 
+    if (signal.aborted) {
+      onAbort()
+      return
+    }
     signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) onAbort()
-    if (isSettled) return
     const handler: RawHandler = {
       onConnect: () => {
         isStarted = true
