@@ -61,9 +61,10 @@ export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
     }
   }
   const isSlow = ({ sentBytes, lengthBytes }: T, { comparedMs, ownBytes, othersBytes }: History): boolean => {
-    if (comparedMs < COMPARED_MS || sentBytes >= lengthBytes || ownBytes * SLOWER > othersBytes) return false
+    if (comparedMs < COMPARED_MS || ownBytes * SLOWER > othersBytes) return false
     const againMs = (lengthBytes / othersBytes) * comparedMs
-    const onMs = ((lengthBytes - sentBytes) / Math.max(1, ownBytes)) * comparedMs
+    // Nothing for what was handed over: going again is never worth it.
+    const onMs = ((lengthBytes - sentBytes) / ownBytes) * comparedMs
     return againMs < onMs * WORTH
   }
 

@@ -25,6 +25,51 @@ describe('a straggler', () => {
     expect(new Set(named)).toEqual(new Set([undefined, slow]))
   })
 
+  it('is named when it was compared for ten seconds and suspected in three looks in a row', () => {
+    const [slow, quick] = [attempt(10_000), attempt(200_000)]
+    expect(firstNamed(seconds(createStragglerWatch(), [slow, quick], 0, 20, true))).toBe(12)
+
+    const watch = createStragglerWatch<Attempt>()
+    seconds(watch, [slow, quick], 0, 12, true)
+    seconds(watch, [slow, quick], 12, 13, false)
+    expect(firstNamed(seconds(watch, [slow, quick], 13, 20, true))).toBe(2)
+  })
+
+  it('is looked for once a second, however often it is asked', () => {
+    const watch = createStragglerWatch<Attempt>()
+    const moving = [attempt(10_000), attempt(200_000)]
+    const named = Array.from({ length: 80 }, (_, quarter) => {
+      for (const one of moving) one.sentBytes += one.bytesPerSecond / 4
+      return watch.look(moving, quarter * 250, true)
+    })
+
+    expect(firstNamed(named)).toBe(48)
+  })
+
+  it('is judged by seconds in which others sent too, and in which anybody got on', () => {
+    const watch = createStragglerWatch<Attempt>()
+    const [slow, quick] = [attempt(10_000), attempt(200_000)]
+    seconds(watch, [slow], 0, 20, true)
+    for (let second = 20; second < 60; second += 1) watch.look([slow, quick], second * 1_000, true)
+
+    expect(firstNamed(seconds(watch, [slow, quick], 60, 80, true))).toBe(11)
+  })
+
+  it('carries a quarter of what each of the others does, or less', () => {
+    const named = (bytesPerSecond: number, others: number): number => {
+      const moving = [attempt(bytesPerSecond), ...Array.from({ length: others }, () => attempt(200_000))]
+      return firstNamed(seconds(createStragglerWatch(), moving, 0, 20, true))
+    }
+
+    expect([named(50_000, 1), named(50_000, 4), named(51_000, 1), named(51_000, 4)]).toEqual([12, 12, -1, -1])
+  })
+
+  it('is let alone where going again takes more than half as long as going on', () => {
+    const moving = [{ ...attempt(10_000), sentBytes: 9_200_000 }, attempt(200_000)]
+
+    expect(firstNamed(seconds(createStragglerWatch(), moving, 0, 20, true))).toBe(-1)
+  })
+
   it('is never one that was handed over as a whole, or would take as long again', () => {
     const watch = createStragglerWatch<Attempt>()
     const handedOver = { ...attempt(0), sentBytes: 5_000_000, lengthBytes: 5_000_000 }
@@ -148,6 +193,10 @@ describe('the end of a session', { timeout: 60_000 }, () => {
 
 function attempt(bytesPerSecond: number): Attempt {
   return { sentBytes: 0, lengthBytes: 10_000_000, bytesPerSecond }
+}
+
+function firstNamed(named: readonly (Attempt | undefined)[]): number {
+  return named.findIndex((one) => one !== undefined)
 }
 
 /** Looks once a second. */
