@@ -5,7 +5,6 @@
 // PowerShell, the machine's GUID from the registry. What the platform does not say makes a dead process look alive or
 // far away, which refuses and never endangers.
 
-import { execFile } from 'node:child_process'
 import { readFile, readlink } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
@@ -55,6 +54,8 @@ export const systemReads: PlatformReads = {
   async answerOf(program, args) {
     // The same words whoever asks: a start is written in the language and the time zone of the environment.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
+    // Only here: Linux runs no program, and the module takes 2 ms to load.
+    const { execFile } = await import('node:child_process')
     const answer = await promisify(execFile)(program, [...args], { env, timeout: 5_000 }).catch(() => undefined)
     return answer?.stdout.trim() || undefined
   },

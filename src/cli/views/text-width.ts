@@ -1,6 +1,7 @@
 // How many columns a text takes on a terminal, and how to make it fit; by what a person sees as one character.
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Made for the first text that needs it: that takes 8 ms, and most never do. */
+let graphemes: Intl.Segmenter | undefined
 
 /** Wide by their script, their form or as an emoji; everything else that is visible takes one column. */
 const WIDE =
@@ -60,6 +61,7 @@ interface Piece {
 }
 
 function pieces(text: string): Piece[] {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return Array.from(graphemes.segment(text), ({ segment }) => ({ text: segment, columns: graphemeColumns(segment) }))
 }
 
