@@ -14,7 +14,7 @@ const outside = (...groups) => ({
 const noNode = ['^node:', 'Portable code: take it through a port.']
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'coverage', 'bench/results', 'examples/**/dist'] },
+  { ignores: ['dist', 'node_modules', 'coverage', 'bench/results', 'examples/**/dist', '**/*.cjs'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

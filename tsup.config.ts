@@ -8,20 +8,35 @@ const shared: Options = {
   splitting: true,
 }
 
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
+
 /**
- * `#xstate` of package.json: the package itself for pages, and in Node dist/xstate.js. The package gives Node CommonJS only, five files
- * that an import searches for their names with a slow reader before it runs them: 55 of 340 ms of processor time at every start.
+ * Node searches a CommonJS file that a module imports for the names that it exports, with a slow reader, before it runs it. Two packages
+ * that give Node CommonJS only go through a file of ours, by a name under `imports` of package.json. `#xstate`: a bundled copy in Node,
+ * and the package itself for pages: 55 of 340 ms of processor time at every start.
  */
-const xstateByPlatform: NonNullable<Options['esbuildPlugins']>[number] = {
+const xstateByPlatform: Plugin = {
   name: 'xstate-by-platform',
   setup: (build) => build.onResolve({ filter: /^xstate$/ }, () => ({ path: '#xstate', external: true })),
+}
+
+const UNDICI_CLIENT = 'undici/lib/dispatcher/client.js'
+
+/** `#undici-client`: a file of two lines that requires undici's, a tenth of the instructions of loading this package. */
+const undiciByRequire: Plugin = {
+  name: 'undici-by-require',
+  setup: (build) =>
+    build.onResolve({ filter: /^undici\/lib\/dispatcher\/client\.js$/ }, () => ({
+      path: '#undici-client',
+      external: true,
+    })),
 }
 
 /**
  * Our slots never time out, and none goes before another: p-queue comes without the package that its option `timeout` needs, and with
  * a plain list in place of its order by priority, 0.7 kB of every page.
  */
-const queueWithoutTimeouts: NonNullable<Options['esbuildPlugins']>[number] = {
+const queueWithoutTimeouts: Plugin = {
   name: 'queue-without-timeouts',
   setup(build) {
     build.onResolve({ filter: /^p-timeout$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
@@ -42,7 +57,7 @@ const queueWithoutTimeouts: NonNullable<Options['esbuildPlugins']>[number] = {
 }
 
 /** A minifier leaves strings alone, and the element's style sheet is four of them: 0.2 kB of every page with an element. */
-const denseStyles: NonNullable<Options['esbuildPlugins']>[number] = {
+const denseStyles: Plugin = {
   name: 'dense-styles',
   setup(build) {
     build.onLoad({ filter: /[\\/]element[\\/]style-sheet\.ts$/ }, ({ path }) => ({
@@ -76,8 +91,8 @@ export default defineConfig([
     platform: 'neutral',
     // p-queue is ESM only: bundled, so that the CJS build needs no Node that can require ESM. eventemitter3 is CommonJS below:
     // Node reads such a file's text for its names before it runs it, with a slow reader.
-    noExternal: ['p-queue', 'eventemitter3', 'xstate'],
-    esbuildPlugins: [xstateByPlatform, queueWithoutTimeouts, denseStyles],
+    noExternal: ['p-queue', 'eventemitter3', 'xstate', UNDICI_CLIENT],
+    esbuildPlugins: [xstateByPlatform, undiciByRequire, queueWithoutTimeouts, denseStyles],
     // Only ESM publishes the hasher's entry: a worker's script is found by its module's own address.
     esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
@@ -89,6 +104,12 @@ export default defineConfig([
     platform: 'node',
     noExternal: ['xstate'],
     banner: { js: `/*!\n${readFileSync('node_modules/xstate/LICENSE', 'utf8')}*/` },
+  },
+  {
+    entry: { 'undici-client': 'src/adapters/node/http/undici-client.cjs' },
+    format: ['cjs'],
+    platform: 'node',
+    target: 'es2023',
   },
   {
     ...shared,
@@ -105,7 +126,8 @@ export default defineConfig([
     format: ['esm'],
     platform: 'node',
     // Bundled, so that those who embed the engine install nothing for the command; the last two because they start faster so.
-    noExternal: ['p-queue', 'commander', 'eventemitter3', 'xstate'],
+    noExternal: ['p-queue', 'commander', 'eventemitter3', 'xstate', UNDICI_CLIENT],
+    esbuildPlugins: [undiciByRequire],
     // commander is CommonJS and asks for Node's modules by require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
