@@ -27,14 +27,13 @@ export type { PartSize } from './core/plan.ts'
 export { defaultPartSize, formatBytes, ONE_PUT_LIMITS, parseByteSize, planFile, S3_LIMITS } from './core/plan.ts'
 export type * from './core/ports.ts'
 export type { TransferEvent, TransferJob } from './core/transfer/transfer-job.ts'
-export { AnalysisFailedError } from './flows/analysis.ts'
+export { AnalysisFailedError, type AnalysisReport } from './flows/analysis-report.ts'
 export type { AnalysisSegment } from './flows/analysis-segments.ts'
 export type {
   Analysis,
   AnalysisEvents,
   AnalysisInput as AnalysisRequestInput,
   AnalysisOptions,
-  AnalysisReport,
 } from './flows/analysis.ts'
 export type { CustomInput } from './flows/custom.ts'
 export type { CapturesInput } from './flows/captures.ts'

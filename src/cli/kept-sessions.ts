@@ -1,12 +1,13 @@
 // The journal of this command: on disk, in the folder that the options or the environment name.
 
 import { join, resolve } from 'node:path'
+import { diskJournal } from '../adapters/node/journal/disk-journal.ts'
 import { isLocked } from '../adapters/node/journal/journal-lock.ts'
 import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
+import { stateFolder } from '../adapters/node/journal/state-folder.ts'
 import { invalid, UploadError } from '../core/errors.ts'
 import type { Journal, SessionJournal } from '../core/ports.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
-import { createUplink, diskJournal, stateFolder } from '../node.ts'
 import type { Environment } from './options/credentials-from-options.ts'
 import { NOWHERE } from './options/uplink-from-options.ts'
 
@@ -30,8 +31,10 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
   const open = new Set<SessionJournal>()
   return {
     folder,
-    summaries: () =>
-      createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions(),
+    async summaries() {
+      const { createUplink } = await import('../node.ts')
+      return createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions()
+    },
     isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
     journal: {
       ...journal,

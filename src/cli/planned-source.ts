@@ -1,7 +1,7 @@
 // A file of a command that plans before it uploads: what the plan was made of is what the upload begins with.
 
 import type { Source, SourceIdentity } from '../core/ports.ts'
-import { fileSource } from '../node.ts'
+import { fileSource } from '../adapters/node/files/file-source.ts'
 
 /**
  * A file that is looked at once: ten thousand files are not asked for their size twice. One that changes after the plan is

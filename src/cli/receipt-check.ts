@@ -5,7 +5,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { invalid } from '../core/errors.ts'
-import { RECEIPT_VERSION, type DeliveredFile, type DeliveredPart, type DeliveryReceipt } from '../node.ts'
+import { RECEIPT_VERSION, type DeliveredFile, type DeliveredPart, type DeliveryReceipt } from '../flows/receipt.ts'
 
 const part = v.looseObject({
   partNumber: v.pipe(v.number(), v.integer(), v.minValue(1)),

@@ -1,7 +1,8 @@
 // Follows one analysis for a person or a script until it is over, its deadline has passed, or a signal comes.
 
 import type { ErrorSummary } from '../core/errors.ts'
-import { AnalysisFailedError, type Analysis, type AnalysisReport } from '../flows/analysis.ts'
+import type { Analysis } from '../flows/analysis.ts'
+import { AnalysisFailedError, type AnalysisReport } from '../flows/analysis-report.ts'
 import { outageTeller } from './views/change-lines.ts'
 import { errorLine, fullLine } from './views/error-line.ts'
 import { outageFields } from './views/json-lines.ts'

@@ -5,15 +5,11 @@ import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invariant, isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type {
-  AnalysisInput as AnalysisPlace,
-  AnalysisOutput,
-  AnalysisSegmentIds,
-  AnalysisStatus,
-} from '../machines/analysis-data.ts'
+import type { AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
+import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
@@ -35,30 +31,6 @@ export interface AnalysisInput extends AnalysisOptions {
   readonly population?: AnalysisSegment
   /** False: stops at the draft. Default true. */
   readonly submit?: boolean
-}
-
-export interface AnalysisReport {
-  readonly flow: 'analysis'
-  /** `deadline`: the service had not finished in time; `serviceStatus` is its last word, and `error` what kept us from later ones. */
-  readonly status: AnalysisStatus
-  readonly analysisId: string | number | undefined
-  readonly serviceStatus: string | undefined
-  readonly segmentIds: AnalysisSegmentIds | undefined
-  /** The service may hold a draft of this name whose id is not known here. */
-  readonly hasPossibleDraft: boolean
-  readonly durationMs: number
-  readonly error?: ErrorSummary
-}
-
-export class AnalysisFailedError extends UploadError {
-  readonly report: AnalysisReport
-
-  constructor(report: AnalysisReport, cause?: unknown) {
-    const said = report.serviceStatus === undefined ? 'It was not made.' : `The service says: ${report.serviceStatus}.`
-    super(report.error?.code ?? 'ERR_UPLOAD_FAILED', report.error?.message ?? `The analysis failed. ${said}`, { cause })
-    this.name = 'AnalysisFailedError'
-    this.report = report
-  }
 }
 
 export interface AnalysisEvents {

@@ -12,7 +12,7 @@ import { compile, installPackage } from './installed-package.ts'
 const root = join(import.meta.dirname, '..', '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: Record<string, string | Record<string, Record<string, string> | null>>
-  imports: Record<string, object>
+  imports: Record<string, object | string>
   bin: Record<string, string>
 }
 let project: string
@@ -128,6 +128,33 @@ describe('the packed package', () => {
 
     expect(trace).toContain('using Liftoff')
     expect(trace).not.toContain('using TurboFan')
+  })
+
+  it('makes nothing of Intl while it is loaded: the first such object of a process takes longer than the engine', () => {
+    const made = run(
+      'intl.mjs',
+      `const made = []
+      const watch = { construct: (Kind, args) => (made.push(Kind.name), new Kind(...args)) }
+      for (const name of ['Collator', 'DateTimeFormat', 'Segmenter']) Intl[name] = new Proxy(Intl[name], watch)
+      process.on('exit', () => console.log('made: ' + made))
+      process.argv.push('--version')
+      await import('mocap-uplink/node')
+      await import('./node_modules/mocap-uplink/dist/cli/cli.js')`,
+    )
+
+    expect(made).toMatch(/^made: $/m)
+  })
+
+  it('helps without undici, which asks Node for HTTP/2', () => {
+    const loaded = run(
+      'help.mjs',
+      `process.argv.push('--help')
+      process.on('exit', () => console.log('http2: ' + process.moduleLoadList.includes('NativeModule http2')))
+      await import('./node_modules/mocap-uplink/dist/cli/cli.js')`,
+    )
+
+    expect(loaded).toMatch(/^Usage: mocap-uplink/)
+    expect(loaded).toMatch(/^http2: false$/m)
   })
 
   it('runs its command', () => {

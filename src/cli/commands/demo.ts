@@ -3,7 +3,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { addOutputOptions } from '../options/options.ts'
-import { runDemo } from '../demo/demo.ts'
 
 interface DemoOptions {
   readonly keep?: string
@@ -21,6 +20,8 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   addOutputOptions(command).action(async (options: DemoOptions) => {
     const output = context.begin('demo', options)
     const { interruption } = context
+    // Only here: nobody else needs samples or a service.
+    const { runDemo } = await import('../demo/demo.ts')
     context.exitWith(
       await runDemo({
         output,

@@ -1,16 +1,15 @@
 // `mocap-uplink receipt`: shows what a session delivered, and proves local files against such a receipt.
 
 import type { Command } from 'commander'
-import { filesUnder } from '../../node.ts'
+import { filesUnder } from '../../adapters/node/files/directory.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
-import { readReceipt, type FileProof } from '../receipt-check.ts'
+import type { FileProof } from '../receipt-check.ts'
 import { receiptOf, saveReceipt } from '../receipt-file.ts'
-import { proveAll } from '../receipt-match.ts'
 import { countOf } from '../views/wording.ts'
 
 type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { readonly output?: string }
@@ -50,6 +49,9 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addBelow(check, CHECK_HELP)
   addOutputOptions(check).action(async (file: string, paths: string[], options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
+    // Only here: nothing else of the command reads a schema.
+    const { readReceipt } = await import('../receipt-check.ts')
+    const { proveAll } = await import('../receipt-match.ts')
     const delivered = await readReceipt(file)
     const { files } = await filesUnder(paths)
     const proofs: FileProof[] = []

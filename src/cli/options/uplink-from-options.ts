@@ -2,7 +2,6 @@
 
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
-import { createUplink } from '../../node.ts'
 import type { Uplink } from '../../uplink.ts'
 import { findCredentials, type Environment } from './credentials-from-options.ts'
 import { readText } from './option-values.ts'
@@ -29,6 +28,8 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
     )
   }
   const caPem = options.caFile === undefined ? undefined : await readCertificates(options.caFile)
+  // Only here: the engine takes half of the start, and help, mistakes and listings do without.
+  const { createUplink } = await import('../../node.ts')
   return createUplink({
     ...choices,
     baseUrl,

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { formatBytes } from '../../core/plan.ts'
 import { UNSHOWN } from '../../core/redact.ts'
-import { stateFolder } from '../../node.ts'
+import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
 import type { Output } from './output.ts'
