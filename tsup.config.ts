@@ -22,7 +22,7 @@ const xstateByPlatform: Plugin = {
 
 const UNDICI_CLIENT = 'undici/lib/dispatcher/client.js'
 
-/** `#undici-client`: a file of two lines that requires undici's, a tenth of the instructions of loading this package. */
+/** `#undici-client`: a file of two lines that requires undici's: 117 million instructions in place of 138. */
 const undiciByRequire: Plugin = {
   name: 'undici-by-require',
   setup: (build) =>
