@@ -119,6 +119,10 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
     missingFiles: (key, files = []) => picked.missing(key, files),
     sessionFiles: (key, files = []) => picked.all(key, files),
     allowFiles: (key) => picked.allow(key),
+    async forgetSession(key) {
+      await uplink.forgetSession(key)
+      await picked.forget(key)
+    },
     async close() {
       stopListening()
       await uplink.close()

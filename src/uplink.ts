@@ -44,6 +44,11 @@ export interface Uplink {
   receipt(key: string): Promise<DeliveryReceipt>
   /** Gives a session of the journal up. */
   cancelSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
+  /**
+   * Lets go of what is left of a session: the journal forgets it, and no service is told. What is confirmed of it stays confirmed.
+   * Rejects with ERR_UPLOAD_JOURNAL while it is being driven; one that is unknown is forgotten already.
+   */
+  forgetSession(key: string): Promise<void>
   /** What an upload would do: files, parts, calls. Looks at the files; calls nobody. */
   planVideos(input: VideosInput): Promise<UploadPlan>
   planCaptures(input: CapturesInput): Promise<UploadPlan>
@@ -144,6 +149,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     resume: async (key, resumeOptions = {}) => running.add(resumeSession(open(), key, resumeOptions)),
     receipt: (key) => receiptOf(context, key),
     cancelSession: async (key, cancelOptions) => running.add(cancelSession(open(), key, cancelOptions)),
+    forgetSession: async (key) => open().journal.remove(key),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,

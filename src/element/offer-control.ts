@@ -25,6 +25,7 @@ export interface OfferControl {
 /** What a cancel may give up. */
 export interface AtStake {
   readonly filesConfirmed: number
+  readonly filesTotal: number
   /** Parts of a file may be confirmed before any file is. */
   readonly confirmedBytes: number
 }
@@ -36,10 +37,10 @@ export interface OfferControlOptions {
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
   /** Opens the picker. */
   readonly choose: () => void
-  /** Asks before what is confirmed is given up; true when it may be. */
-  readonly mayGiveUp: (atStake: AtStake) => Promise<boolean>
+  /** Asks before something that was uploaded is given up; true when it may be. */
+  readonly mayGiveUp: (atStake: AtStake, isKept: boolean) => Promise<boolean>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
-  readonly onDiscarded: () => void
+  readonly onDiscarded: (session: AtStake) => void
   /** An offer was taken up or is given up, or another tab drives an upload no more: time to look. */
   readonly lookAgain: () => Promise<void>
   readonly onChange: () => void
@@ -119,10 +120,12 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       once(discarding, key, async (uplink) => {
         // Another tab may have confirmed more since the offer was drawn, or all of it.
         await options.lookAgain()
-        const offer = find(key)
-        if (offer === undefined || !(await options.mayGiveUp(offer.session))) return
-        await uplink.cancelSession(key)
-        options.onDiscarded()
+        const session = find(key)?.session
+        // Files that are delivered stay so: only what is left is let go, and of that the service has no call.
+        const isKept = (session?.filesConfirmed ?? 0) > 0
+        if (session === undefined || !(await options.mayGiveUp(session, isKept))) return
+        await uplink[isKept ? 'forgetSession' : 'cancelSession'](key)
+        options.onDiscarded(session)
         lookAgain(key)
         onChange()
       }),

@@ -77,8 +77,8 @@ export interface UploaderTexts {
   readonly questionTitle: string
   /** `done` may be 0: then parts of a file are. */
   readonly questionBody: (done: Amount) => string
-  /** The same of a capture session, where what is confirmed stays. */
-  readonly questionKept: string
+  /** The same where what is confirmed stays: of an earlier upload, and of captures. `rest` is given up. */
+  readonly questionKept: (done: Amount, rest: Amount) => string
   readonly questionKeep: string
   readonly questionCancel: string
 
@@ -96,6 +96,7 @@ export interface UploaderTexts {
 }
 
 const files = ({ value, text }: Amount): string => (value === 1 ? '1 file' : `${text} files`)
+const filesAre = (amount: Amount): string => `${files(amount)} ${amount.value === 1 ? 'is' : 'are'}`
 
 /** The element's English. */
 export const englishTexts: UploaderTexts = {
@@ -145,7 +146,7 @@ export const englishTexts: UploaderTexts = {
   totalProgress: 'All files together',
 
   nothingFound: 'No files were found',
-  refusedTitle: (amount) => (amount.value === 1 ? '1 file was not added' : `${amount.text} files were not added`),
+  refusedTitle: (amount) => `${files(amount)} ${amount.value === 1 ? 'was' : 'were'} not added`,
   refusals: {
     kind: 'not a kind of file that is taken here',
     mixed: 'videos and tracking files cannot go together; upload each kind on its own',
@@ -170,13 +171,11 @@ export const englishTexts: UploaderTexts = {
   offerDiscard: 'Discard',
 
   questionTitle: 'Give this upload up?',
-  questionBody: ({ value, text }) => {
-    if (value === 0) return 'Part of it is uploaded already. It is given up too.'
-    return value === 1
-      ? '1 file is confirmed already. It is given up too.'
-      : `${text} files are confirmed already. They are given up too.`
+  questionBody: (done) => {
+    if (done.value === 0) return 'Part of it is uploaded already. It is given up too.'
+    return `${filesAre(done)} confirmed already. ${done.value === 1 ? 'It is' : 'They are'} given up too.`
   },
-  questionKept: 'What is confirmed stays. Only the rest is given up.',
+  questionKept: (done, rest) => `${filesAre(done)} confirmed and kept. ${filesAre(rest)} given up.`,
   questionKeep: 'Keep it',
   questionCancel: 'Give it up',
 

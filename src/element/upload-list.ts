@@ -32,15 +32,15 @@ export interface UploadList {
   remove(item: Item): void
   /** Of the uploads that a cancel ends. */
   atStake(): Totals
-  /** Takes everything that is ready, and gives how many files that were. Throws what the flow says about its input. */
-  start(begin: (sources: readonly Source[]) => Upload): Promise<number>
+  /** Takes those of `wanted` that are ready, and gives how many files that were. Throws what the flow says about its input. */
+  start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): Promise<number>
   /** An upload of an earlier life. */
   adopt(resumed: ResumedUpload): void
   pause(): void
   resume(): void
   cancel(): Promise<void>
-  /** Takes every upload with such files up again; one that the journal never heard of becomes ready anew. */
-  retry(uplink: BrowserUplink): Promise<void>
+  /** Takes every upload with such files up again; gives the files of those that the journal never heard of, ready anew. */
+  retry(uplink: BrowserUplink): Promise<readonly Item[]>
   /** Takes what is over out of the list. */
   clear(): void
   /** Reads from the uploads what has changed; called once a frame. */
@@ -129,10 +129,10 @@ export function createUploadList(listener: ListListener): UploadList {
       items = items.filter((other) => other !== item)
       listener.change()
     },
-    async start(begin) {
+    async start(wanted, begin) {
       const isReady = (item: Item): boolean => item.state === 'ready'
       const found = new Map(
-        await Promise.all(items.filter(isReady).map(async (item) => [item, await sourceOf(item)] as const)),
+        await Promise.all(wanted.filter(isReady).map(async (item) => [item, await sourceOf(item)] as const)),
       )
       // Meanwhile a second click may have taken them, or the person removed one.
       const taken = items.filter((item) => isReady(item) && found.has(item))
@@ -160,11 +160,13 @@ export function createUploadList(listener: ListListener): UploadList {
     },
     async retry(uplink) {
       const failed = new Set(list.retryable())
+      const anew: Item[] = []
       const known = new Set((await uplink.sessions()).map(({ key }) => key))
       for (const job of jobs.filter((each) => !isActive(each) && each.items.some((item) => failed.has(item)))) {
         if (!known.has(job.upload.key)) {
           jobs = jobs.filter((other) => other !== job)
           for (const item of job.items) touch(item, { state: 'ready', error: undefined, retries: 0 })
+          anew.push(...job.items)
           continue
         }
         job.upload = await uplink.resume(job.upload.key, sourcesAgain(job))
@@ -173,6 +175,7 @@ export function createUploadList(listener: ListListener): UploadList {
         for (const item of job.items) if (failed.has(item)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }
+      return anew
     },
     clear() {
       jobs = active()

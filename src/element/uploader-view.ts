@@ -49,7 +49,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       list.adopt(resumed)
       announcer.say(setting().words.saidStarted(filesTotal))
     },
-    onDiscarded: () => announcer.say(setting().words.wasCancelled),
+    onDiscarded({ filesConfirmed, filesTotal }) {
+      const { words } = setting()
+      announcer.say(filesConfirmed > 0 ? words.progress(filesConfirmed, filesTotal) : words.wasCancelled)
+    },
     lookAgain: () => view.lookForOffers(),
     onChange: () => drawing.ask(),
   })
@@ -81,24 +84,17 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       if (setting().isStartingByItself) void view.start()
     },
     async start() {
-      const { begin, words } = setting()
       if (list.items.every(({ state }) => state !== 'ready')) return
       if (list.phase() === 'ready') narration.restart()
       notices.clear()
-      await attempt(async (uplink) => {
-        const taken = await list.start((sources) => begin(uplink, sources))
-        if (taken > 0) announcer.say(words.saidStarted(taken))
-      })
+      await attempt((uplink) => begin(uplink, list.items))
     },
     async retry() {
       notices.clear()
-      await attempt(async (uplink) => {
-        await list.retry(uplink)
-        await view.start()
-      })
+      await attempt(async (uplink) => begin(uplink, await list.retry(uplink)))
     },
     async cancel() {
-      if (!(await mayGiveUp(list.atStake()))) return false
+      if (!(await mayGiveUp(list.atStake(), setting().flow === 'capture'))) return false
       await list.cancel()
       return true
     },
@@ -136,6 +132,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (isUnreadable(job)) void giveUp(job.upload.key)
   }
 
+  async function begin(uplink: BrowserUplink, items: readonly Item[]): Promise<void> {
+    const { begin: beginWith, words } = setting()
+    const taken = await list.start(items, (sources) => beginWith(uplink, sources))
+    if (taken > 0) announcer.say(words.saidStarted(taken))
+  }
+
   async function giveUp(key: string): Promise<void> {
     try {
       await setting().uplink()?.cancelSession(key)
@@ -160,9 +162,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (action === 'choose') void zone.choose()
   }
 
-  async function mayGiveUp({ filesConfirmed, confirmedBytes }: AtStake): Promise<boolean> {
-    const { words, flow } = setting()
-    const what = flow === 'capture' ? words.questionKept : words.questionBody(filesConfirmed)
+  /** `isKept`: files that are confirmed stay. */
+  async function mayGiveUp({ filesConfirmed, filesTotal, confirmedBytes }: AtStake, isKept: boolean): Promise<boolean> {
+    const { words } = setting()
+    const what = isKept
+      ? words.questionKept(filesConfirmed, filesTotal - filesConfirmed)
+      : words.questionBody(filesConfirmed)
     return confirmedBytes === 0 || question.ask(words, what)
   }
 

@@ -86,6 +86,28 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await offer(page).getByText('\u2068swing-02.mp4\u2069').waitFor()
   })
 
+  test('keeps what is confirmed when the rest is discarded, says so first, and offers it no more', async () => {
+    const page = await pages.openPage()
+    await comeBack(page)
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(request.method()))
+    await button(page, 'Discard').click()
+    await page
+      .getByRole('dialog', { name: 'Give this upload up?' })
+      .getByText('1 file is confirmed and kept. 1 file is given up.', { exact: true })
+      .waitFor()
+    await button(page, 'Give it up').click()
+    await offer(page).waitFor({ state: 'detached' })
+    await page.reload()
+    await pages.addElement(page, VIDEO)
+    await pick(page, 'swing-02.mp4')
+
+    // As new.
+    await button(page, 'Upload 1 file').waitFor()
+    expect(await offer(page).count()).toBe(0)
+    expect(calls.filter((method) => method !== 'GET')).toEqual([])
+  })
+
   test('is offered no more when another tab has given it up and somebody comes back to this one', async () => {
     const page = await pages.openPage()
     await comeBack(page)

@@ -24,6 +24,7 @@ async function offered(...missing: readonly SessionFile[]) {
   const taken: Upload[] = []
   const asked: number[] = []
   const cancelled: string[] = []
+  const forgotten: string[] = []
   const journal = { missing, isOpen: true, isHeld: false, status: 'open', filesConfirmed: 0, reads: 0 }
   const listed = () => {
     const { status, filesConfirmed } = journal
@@ -39,6 +40,11 @@ async function offered(...missing: readonly SessionFile[]) {
     allowFiles: () => Promise.resolve(journal.missing),
     cancelSession() {
       cancelled.push(KEY)
+      journal.isOpen = false
+      return Promise.resolve()
+    },
+    forgetSession() {
+      forgotten.push(KEY)
       journal.isOpen = false
       return Promise.resolve()
     },
@@ -72,6 +78,7 @@ async function offered(...missing: readonly SessionFile[]) {
     taken,
     asked,
     cancelled,
+    forgotten,
     answer,
     answerLooks,
   }
@@ -156,13 +163,22 @@ it('gives up an offer that was looked at anew while the person was asked', async
   expect(control.offers).toEqual([])
 })
 
-it('asks about what is confirmed now, when it was offered before another tab went on', async () => {
-  const { control, journal, asked } = await offered(missingFile(0))
+it('asks about what is confirmed now, when it was offered before another tab went on, and lets go of the rest alone', async () => {
+  const { control, journal, asked, cancelled, forgotten } = await offered(missingFile(0))
   journal.filesConfirmed = 1
 
   await control.discard(KEY)
 
   expect(asked).toEqual([1])
+  expect([forgotten, cancelled]).toEqual([[KEY], []])
+})
+
+it('tells the service of a session of which nothing is confirmed', async () => {
+  const { control, cancelled, forgotten } = await offered(missingFile(0))
+
+  await control.discard(KEY)
+
+  expect([forgotten, cancelled]).toEqual([[], [KEY]])
 })
 
 it('gives up nothing that another tab has finished since it was offered', async () => {

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest'
 
+import type { BrowserUplink } from '../../src/browser.ts'
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
@@ -29,7 +30,7 @@ function listed() {
 it('stays ready until an upload carries the files: nothing is over before it began', async () => {
   const { list, begin, answer } = listed()
 
-  const started = list.start(begin)
+  const started = list.start(list.items, begin)
   expect(list.phase()).toBe('ready')
   answer()
   await started
@@ -44,7 +45,7 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
   answer()
   let end = ignore
   const done = new Promise((resolve) => (end = () => resolve({ status: 'confirmed', files: [] })))
-  await list.start(() => ({ ...upload, done: () => done }) as unknown as Upload)
+  await list.start(list.items, () => ({ ...upload, done: () => done }) as unknown as Upload)
   expect(list.atStake()).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 })
   end()
   await done
@@ -55,7 +56,7 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
 it('begins one upload, however quickly one clicks', async () => {
   const { list, begin, begun, answer } = listed()
 
-  const started = [list.start(begin), list.start(begin)]
+  const started = [list.start(list.items, begin), list.start(list.items, begin)]
   answer()
   await Promise.all(started)
 
@@ -77,11 +78,32 @@ it('knows a file of an earlier life as the person has it, whatever name the serv
 it('leaves out a file that was removed while it was looked at', async () => {
   const { list, begin, begun, answer } = listed()
 
-  const started = list.start(begin)
+  const started = list.start(list.items, begin)
   list.remove(list.items[0]!)
   answer()
   await started
 
   expect(begun).toEqual([])
   expect(list.phase()).toBe('empty')
+})
+
+it('tries again what failed, and not what is merely ready', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const add = (name: string): void => list.add([{ file: new File(['swing'], name), path: name }])
+  const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'unheard', files: () => [] }
+  const begun: number[] = []
+  const begin = (sources: readonly unknown[]): Upload => {
+    begun.push(sources.length)
+    return failing as unknown as Upload
+  }
+  add('swing-01.mp4')
+  await list.start(list.items, begin)
+  await expect.poll(() => list.retryable().length).toBe(1)
+  add('swing-02.mp4')
+
+  const anew = await list.retry({ sessions: () => Promise.resolve([]) } as unknown as BrowserUplink)
+  await list.start(anew, begin)
+
+  expect(begun).toEqual([1, 1])
+  expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
 })

@@ -169,6 +169,15 @@ it('does not count the sleep of the machine as time in which the service could b
   expect((await cancelled).isServiceTold).toBe(true)
 })
 
+it('is not what a forgotten session gets: nobody is told, and it is known no more', async () => {
+  const { uplink, told } = await uplinkAt(CREATED, () => Promise.resolve(200))
+
+  await uplink.forgetSession('k')
+
+  expect([await uplink.sessions(), told]).toEqual([[], []])
+  await expect(uplink.resume('k')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+})
+
 it('is on record before the service is told of it: a death in between forgets no cancel', async () => {
   const known: string[] = []
   const { uplink, told, journal } = await uplinkAt(CREATED, async () => {

@@ -46,6 +46,7 @@ interface Ending {
 export interface PickedFiles {
   /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
   remember(upload: Remembered, handles: readonly (FileSystemFileHandle | undefined)[]): void
+  forget(key: string): Promise<void>
   all(key: string, files: readonly File[]): Promise<readonly SessionFile[]>
   missing(key: string, files: readonly File[]): Promise<readonly MissingFile[]>
   allow(key: string): Promise<readonly MissingFile[]>
@@ -93,18 +94,20 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     }
     return { found, all, missing: all.filter((file): file is MissingFile => file.how !== undefined) }
   }
+  const forget = async (key: string): Promise<void> => kept?.forget(key)
   return {
+    forget,
     remember(upload, given) {
       const map = new Map(given.flatMap((handle, index) => (handle === undefined ? [] : [[index, handle] as const])))
       if (kept === undefined) return
       // Also when there are none: the database is then open by the time the upload needs it.
       const keeping = kept.keep(upload.key, map)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
-      const forget = async (): Promise<void> => {
+      const forgetOnceOver = async (): Promise<void> => {
         const { status } = await upload.done().catch((error: unknown) => (error as { readonly report: Ending }).report)
-        if (status === 'confirmed' || status === 'cancelled') await kept.forget(upload.key)
+        if (status === 'confirmed' || status === 'cancelled') await forget(upload.key)
       }
-      keeping.then(forget).catch(() => undefined)
+      keeping.then(forgetOnceOver).catch(() => undefined)
     },
     all: async (key, files) => (await look(key, files, false)).all,
     missing: async (key, files) => (await look(key, files, false)).missing,
