@@ -75,11 +75,12 @@ export function unreachable(
   const { host, awayMs, reason, hasHostAnswered } = options
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
+  const isBaseUrlDoubtful = (status === undefined && !hasHostAnswered) || undefined
   const message =
     status === undefined
-      ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${hasHostAnswered ? '' : 'the base URL and '}the network.`
+      ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${isBaseUrlDoubtful ? 'the base URL and ' : ''}the network.`
       : `${host} was asked in vain${time}. ${gaveUp(asked)} The last: ${error.message}`
-  const details = { host, forMs: awayMs, status, ...detailsOf(asked) }
+  const details = { host, forMs: awayMs, status, isBaseUrlDoubtful, ...detailsOf(asked) }
   return new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause: error, isRetryable: true, details })
 }
 

@@ -21,6 +21,8 @@ export interface Failure {
   readonly host: string | undefined
   /** In a few words, such as `it answers 503`. */
   readonly reason: string
+  /** Of its answer, where there is one. */
+  readonly status?: number | undefined
   /** The host cannot be reached, or takes nothing now. */
   readonly isAway: boolean
   /** It may have been heard. */
@@ -94,10 +96,10 @@ export async function persist<TResult, TFailure extends Failure>(
     const restMs = awaySinceMs === undefined ? Infinity : awaySinceMs + giveUpAfterMs - nowMs
     if (restMs <= 0) return { failure, awayMs: giveUpAfterMs - restMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
-    const { host, reason, isAway } = failure
+    const { host, reason, status, isAway } = failure
     if (host !== undefined && nowMs + waitMs - beganMs >= TOLD_FROM_MS) {
       const [untilMs, giveUpAtMs] = [wallMs + waitMs, isAway ? wallMs + restMs : undefined]
-      tell(onWaiting, { host, operation, reason, isDoubtful, sinceMs, untilMs, giveUpAtMs })
+      tell(onWaiting, { host, operation, reason, status, isDoubtful, sinceMs, untilMs, giveUpAtMs })
     }
     await sleep(clock, waitMs, signal)
   }

@@ -31,7 +31,7 @@ export function readJson(reply: TransportReply, { operation, words }: Asked, isB
     throw new UploadError(
       'ERR_UPLOAD_SERVICE_REPLY',
       `The service answered ${reply.status} with ${what} when asked to ${words}. Check the base URL.`,
-      { details: { operation, status: reply.status } },
+      { details: { operation, status: reply.status, isBaseUrlDoubtful: true } },
     )
   }
   // One that broke off was asked for again.

@@ -41,8 +41,9 @@ function answered(
   const error = statusError(life, reply, life.credential.secret, retryAfterMs)
   if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
   // Who wants no repetition does not wait either.
-  const isAway = isAwayStatus(reply.status) && retries > 0
-  return { error, host, reason: `it answers ${reply.status}`, isAway, isDoubtful, retryAfterMs }
+  const { status } = reply
+  const isAway = isAwayStatus(status) && retries > 0
+  return { error, host, status, reason: `it answers ${status}`, isAway, isDoubtful, retryAfterMs }
 }
 
 function unanswered(

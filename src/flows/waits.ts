@@ -8,7 +8,7 @@ import type { TransferEvent } from '../core/transfer/transfer-job.ts'
  * Somebody is out of reach since then, or answers only that it cannot. Wall times, ms since 1970. `operation`: the call that waits;
  * absent where parts wait for the storage, whose `reason` is absent where it gives no answer.
  */
-export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'isDoubtful'>> & {
+export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'status' | 'isDoubtful'>> & {
   readonly who: 'service' | 'storage'
   /** `host:port`. */
   readonly host: string

@@ -86,7 +86,7 @@ function failureOf(
     const { status, retryAfterMs } = outcome.error
     // Who wants no repetition does not wait either.
     const isAway = isAwayStatus(status) && tries > 1
-    return { outcome, host, isDoubtful, isAway, retryAfterMs, reason: `it answers ${status}` }
+    return { outcome, host, isDoubtful, isAway, retryAfterMs, status, reason: `it answers ${status}` }
   }
   const isMissing = error instanceof TransportError
   const reason = isMissing ? reasonOf(error) : 'no signature'

@@ -81,12 +81,12 @@ export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): vo
 export function outageTeller(say: (text: string) => void): (outage: Outage) => void {
   const toldSinceMs = new Map<string, number>()
   return (outage) => {
-    const { who, host, reason, sinceMs } = outage
+    const { who, host, reason, status, sinceMs } = outage
     // The same outage is told again at every try; a night of them would bury what else was said.
     if (Math.abs(sinceMs - (toldSinceMs.get(host) ?? -Infinity)) < SAME_OUTAGE_MS) return
     toldSinceMs.set(host, sinceMs)
     const why = reason === undefined ? '' : ` (${reason})`
-    const what = reason?.startsWith('it answers') ? 'out of service' : 'out of reach'
+    const what = status === undefined ? 'out of reach' : 'out of service'
     say(`waiting: the ${who} ${host} is ${what} since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
   }
 }

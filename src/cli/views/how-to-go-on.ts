@@ -50,7 +50,7 @@ export function sayHowToForget(
 
 /** Nobody who could have opened a session was found at the address: it may be misspelt, and is not repeated. */
 function isAddressInQuestion({ sessionId, error, hasPossibleOrphan }: UploadResult): boolean {
-  return sessionId === null && hasPossibleOrphan !== true && error?.message.includes('Check the base URL') === true
+  return sessionId === null && hasPossibleOrphan !== true && error?.isBaseUrlDoubtful === true
 }
 
 /** The service said no to what was asked for: asked for once more, it would say the same. */

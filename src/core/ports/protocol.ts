@@ -107,6 +107,8 @@ export interface HostWait {
   readonly operation: string
   /** In a few words, such as `connection refused` or `it answers 503`. */
   readonly reason: string
+  /** What it answers, an HTTP status that says no more than: not now. Absent where no answer comes. */
+  readonly status?: number | undefined
   /** The beginning of the first try that had no success, of this call or of one beside it. */
   readonly sinceMs: number
   /** When it is tried again. */

@@ -4,7 +4,6 @@
 import { createCircuit } from './circuit.ts'
 import { hostOf } from '../address/address.ts'
 import { UploadError, type HttpStatusError, type TransportError } from '../errors.ts'
-import { given } from '../given.ts'
 import type { Clock, Random } from '../ports.ts'
 import type { TransferEvent } from './transfer-job.ts'
 
@@ -55,7 +54,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
       toldUntilMs = state.untilMs
       const wallOffset = clock.wallNow() - now()
-      const reason = cause.status === undefined ? undefined : `it answers ${cause.status}`
+      const { status } = cause
       options.report({
         type: 'unreachable',
         who: 'storage',
@@ -63,7 +62,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
         sinceMs: state.sinceMs + wallOffset,
         untilMs: state.untilMs + wallOffset,
         giveUpAtMs: state.giveUpAtMs + wallOffset,
-        ...given({ reason }),
+        ...(status && { status, reason: `it answers ${status}` }),
       })
     }
   }

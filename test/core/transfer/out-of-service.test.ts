@@ -33,7 +33,7 @@ describe('a storage that is out of service', () => {
       sinceMs: startMs,
       untilMs: startMs + 900,
       giveUpAtMs: startMs + 60 * MINUTE_MS,
-      reason: `it answers ${String(code)}`,
+      ...{ status: code, reason: `it answers ${String(code)}` },
     })
     // Four at once find it so; then one part knocks, a minute apart at most.
     expect(world.store.requests.filter(({ atMs }) => atMs < 10 * MINUTE_MS).length).toBeLessThan(25)
