@@ -339,6 +339,84 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await storedSizes()).toEqual(sizes)
     })
 
+    test('sends in the session that they were in all files that failed, when one of them is tried again', async () => {
+      const page = await open(example)
+      const creates: string[] = []
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/upload_videos')) creates.push(request.url())
+      })
+      await pick(page)
+      await page.route(PARTS, (route) =>
+        route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } }),
+      )
+      await upload(page)
+      await status(page, 'Upload failed')
+      await page.waitForFunction(() => document.querySelectorAll('.uppy-Dashboard-Item.is-error').length === 2)
+      await page.unroute(PARTS)
+      await page.locator('.uppy-Dashboard-Item.is-error .uppy-Dashboard-Item-progressIndicator').first().click()
+
+      await page.waitForFunction(() => document.querySelectorAll('.uppy-Dashboard-Item.is-complete').length === 2)
+      expect(creates.length).toBe(1)
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    describe('while it looks for earlier uploads', () => {
+      /** Clicks a button when that has begun, and lets it come to its end; `sent` are the parts since. */
+      async function clickMeanwhile(page: Page, title: string): Promise<{ readonly sent: readonly string[] }> {
+        await pick(page)
+        // It asks first which sessions other tabs drive.
+        await page.evaluate(() => {
+          const ask = navigator.locks.query.bind(navigator.locks)
+          const asked = new Promise<void>((resolve) => Object.assign(globalThis, { letGo: resolve }))
+          navigator.locks.query = () => asked.then(ask)
+        })
+        const sent: string[] = []
+        page.on('request', (request) => {
+          if (request.method() === 'PUT') sent.push(request.url())
+        })
+        await upload(page)
+        await page.click(`.uppy-StatusBar-actionCircleBtn[title=${title}]`)
+        await page.evaluate(() => (globalThis as unknown as { letGo: () => void }).letGo())
+        return { sent }
+      }
+      const journal = (page: Page): Promise<string> =>
+        page.evaluate(
+          () =>
+            new Promise<string>((resolve) => {
+              const opening = indexedDB.open('mocap-uplink')
+              opening.onsuccess = () => {
+                const rows = opening.result.transaction('records').objectStore('records').getAll()
+                rows.onsuccess = () => resolve(rows.result.join(' '))
+                opening.result.close()
+              }
+            }),
+        )
+
+      test('heeds a pause', async () => {
+        const page = await open(example)
+        const { sent } = await clickMeanwhile(page, 'Pause')
+        await expect.poll(() => journal(page)).toContain('session.begun')
+        // An upload that is not paused asks for its session, and then sends.
+        for (let answers = 0; answers < 20; answers += 1) await page.evaluate((url) => fetch(url), example.url)
+        const sentEarly = [...sent]
+        await page.click('.uppy-StatusBar-actionCircleBtn[title=Resume]')
+        await status(page, 'Complete')
+
+        expect(sentEarly).toEqual([])
+      })
+
+      test('heeds a cancel', async () => {
+        const page = await open(example)
+        const { sent } = await clickMeanwhile(page, 'Cancel')
+        await pick(page)
+        await upload(page)
+        await status(page, 'Complete')
+
+        // Those of the second alone.
+        expect(new Set(sent.map((url) => new URL(url).pathname)).size).toBe(2)
+      })
+    })
+
     test('goes on after a reload with what is not confirmed, when its clips are added again', async () => {
       const page = await open(example)
       await pick(page)

@@ -165,7 +165,12 @@ describe('a call that waits', () => {
 
       expect(waits).toEqual([
         {
-          ...{ host: 'service.example:443', operation: 'requestedAnalyses.list', status, reason: `it answers ${status}` },
+          ...{
+            host: 'service.example:443',
+            operation: 'requestedAnalyses.list',
+            status,
+            reason: `it answers ${status}`,
+          },
           ...{ isDoubtful: false, sinceMs: START_MS, untilMs: START_MS + 63_000, giveUpAtMs },
         },
       ])

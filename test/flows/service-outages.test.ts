@@ -178,7 +178,13 @@ it('a service that asks for a pause is given it, and the upload says so', async 
   expect(states).toEqual(['waiting', 'creating', 'uploading', 'settling', 'confirmed'])
   const beganMs = Date.UTC(2026, 10, 20, 20)
   const wait = {
-    ...{ who: 'service', host: 'service.example:443', operation: 'videoUploads.create', status: 503, reason: 'it answers 503' },
+    ...{
+      who: 'service',
+      host: 'service.example:443',
+      operation: 'videoUploads.create',
+      status: 503,
+      reason: 'it answers 503',
+    },
     ...{ giveUpAtMs: beganMs + 60 * MINUTE_MS, isDoubtful: false, sinceMs: beganMs },
   }
   expect(waits).toEqual([

@@ -24,23 +24,27 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
       isShown = false
     }
   }, [uplink])
-  async function discard(key: string): Promise<void> {
-    if (!confirm('Give this upload up, with what is confirmed of it?')) return
-    await uplink.cancelSession(key)
+  async function discard({ key, filesConfirmed }: Session): Promise<void> {
+    // What is confirmed stays so; an upload without any the service hears the end of.
+    const isKept = filesConfirmed > 0
+    const kept = isKept ? `${filesConfirmed} of its clips stay confirmed.` : 'None of its clips is confirmed.'
+    if (!confirm(`Give this upload up? ${kept}`)) return
+    await uplink[isKept ? 'forgetSession' : 'cancelSession'](key)
     setLeft((shown) => shown.filter((session) => session.key !== key))
   }
-  return left.map(({ key, filesConfirmed, filesTotal }) => (
-    <p key={key} className="earlier">
+  return left.map((session) => (
+    <p key={session.key} className="earlier">
       <label>
-        An earlier upload is not finished, {filesConfirmed} of {filesTotal} confirmed. To go on, pick its clips again{' '}
+        An earlier upload is not finished, {session.filesConfirmed} of {session.filesTotal} confirmed. To go on, pick
+        its clips again{' '}
         <input
           type="file"
           multiple
           accept=".mp4,.mov"
-          onChange={(event) => onPicked(key, [...(event.target.files ?? [])])}
+          onChange={(event) => onPicked(session.key, [...(event.target.files ?? [])])}
         />
       </label>
-      <button onClick={() => void discard(key)}>Discard</button>
+      <button onClick={() => void discard(session)}>Discard</button>
     </p>
   ))
 }

@@ -8,12 +8,14 @@ import type { ResumedUpload } from './mocap-uplink-uploader.ts'
 export async function showEarlier(uplink: BrowserUplink, place: Element): Promise<void> {
   const left = await unfinished(uplink)
   const notes = left.map(({ key, missing, filesConfirmed, filesTotal }) => {
+    const isKept = filesConfirmed > 0
     const names = missing.map(({ fileName }) => fileName).join(', ')
     const discard = document.createElement('button')
     discard.textContent = 'Discard'
     discard.addEventListener('click', () => {
-      if (confirm('Give this upload up, with what is confirmed of it?'))
-        void uplink.cancelSession(key).then(() => showEarlier(uplink, place))
+      const kept = isKept ? `${String(filesConfirmed)} of its files stay confirmed.` : 'None of its files is confirmed.'
+      if (confirm(`Give this upload up? ${kept}`))
+        void uplink[isKept ? 'forgetSession' : 'cancelSession'](key).then(() => showEarlier(uplink, place))
     })
     const note = document.createElement('p')
     const done = `${String(filesConfirmed)} of ${String(filesTotal)} confirmed`
@@ -23,9 +25,13 @@ export async function showEarlier(uplink: BrowserUplink, place: Element): Promis
   place.replaceChildren(...notes)
 }
 
-/** Takes up each upload all of whose missing files are among these. */
-export async function resumeEarlier(uplink: BrowserUplink, files: readonly File[]): Promise<readonly ResumedUpload[]> {
-  const free = new Set(files)
+/** Takes up each upload that misses some of `files`, and nothing that is neither there nor `beside` them. */
+export async function resumeEarlier(
+  uplink: BrowserUplink,
+  files: readonly File[],
+  beside: readonly File[],
+): Promise<readonly ResumedUpload[]> {
+  const free = new Set([...files, ...beside])
   const resumed: ResumedUpload[] = []
   for (const { key, missing } of await unfinished(uplink)) {
     const found = new Map<number, File>()
@@ -37,7 +43,7 @@ export async function resumeEarlier(uplink: BrowserUplink, files: readonly File[
       free.delete(file)
       found.set(fileIndex, file)
     }
-    const isWhole = found.size === missing.length
+    const isWhole = found.size === missing.length && [...found.values()].some((file) => files.includes(file))
     // One that cannot go on, such as when another tab was quicker, must not leave those before it without anybody.
     const upload = isWhole ? await uplink.resume(key, { files: [...found.values()] }).catch(() => undefined) : undefined
     if (upload === undefined) found.forEach((file) => free.add(file))

@@ -36,7 +36,7 @@ function openDashboard(baseUrl: string, apiKey: string): void {
           sessionDate: new Date().toLocaleDateString('sv'),
           sessionTypeId: 2,
         }),
-      resume: (files) => resumeEarlier(uplink, files),
+      resume: (files, beside) => resumeEarlier(uplink, files, beside),
     })
   const place = document.querySelector('#earlier')
   if (place === null) return

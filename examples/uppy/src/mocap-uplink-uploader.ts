@@ -15,8 +15,11 @@ import { blobSource, type Upload, type UploadFile, type UploadFileStatus } from 
 export interface MocapUplinkUploaderOptions<M extends Meta, B extends Body> extends PluginOpts {
   /** Starts the upload: `(files) => uplink.uploadVideos({ files, … })`. Uppy's own files, with their meta, are beside them. */
   readonly begin: (files: readonly UploadFile[], uppyFiles: readonly UppyFile<M, B>[]) => Upload
-  /** Takes up the earlier uploads that these files complete; the others begin anew. */
-  readonly resume?: (files: readonly File[]) => Promise<readonly ResumedUpload[]>
+  /**
+   * Takes up the earlier uploads of which these files are, as far as nothing is missing then; the other files begin anew. What an
+   * upload misses may be `beside` them: files that failed with them and are shown still.
+   */
+  readonly resume?: (files: readonly File[], beside: readonly File[]) => Promise<readonly ResumedUpload[]>
 }
 
 export interface ResumedUpload {
@@ -37,6 +40,8 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
   B
 > {
   readonly #active = new Set<Upload>()
+  /** What is clicked while it is looked for earlier uploads is meant for what comes of it. */
+  #begun: Promise<unknown> = Promise.resolve()
 
   constructor(uppy: Uppy<M, B>, options: MocapUplinkUploaderOptions<M, B>) {
     super(uppy, options)
@@ -68,9 +73,12 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
     this.uppy.setState({ capabilities: { ...capabilities, ...changed } })
   }
 
-  readonly #pause = (): void => this.#active.forEach((upload) => upload.pause())
-  readonly #resume = (): void => this.#active.forEach((upload) => upload.resume())
-  readonly #cancel = (): void => this.#active.forEach((upload) => void upload.cancel())
+  readonly #pause = (): void => this.#toAll((upload) => upload.pause())
+  readonly #resume = (): void => this.#toAll((upload) => upload.resume())
+  readonly #cancel = (): void => this.#toAll((upload) => void upload.cancel())
+  #toAll(act: (upload: Upload) => void): void {
+    void this.#begun.then(() => this.#active.forEach(act))
+  }
   /** Pausing one file pauses the delivery, and the dashboard shows it so. */
   readonly #pauseOne = (_file: unknown, isPaused: boolean): void => {
     if (isPaused) this.uppy.pauseAll()
@@ -82,22 +90,44 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
     const batch = this.uppy.getFilesByIds(fileIds)
     if (batch.length === 0) return
     this.uppy.emit('upload-start', batch)
-    const byData = new Map(batch.map((file) => [file.data, file]))
-    const files = [...byData.keys()].filter((data) => data instanceof File)
+    const beginning = this.#begin(batch)
+    this.#begun = Promise.all([this.#begun, beginning])
+    await Promise.all(await beginning)
+  }
+
+  /** Gives what settles when each upload of the batch has ended. */
+  async #begin(batch: readonly UppyFile<M, B>[]): Promise<readonly Promise<void>[]> {
+    // A retry of one file takes those along that failed with it: their upload goes on as a whole.
+    const failed = this.uppy.getFiles().filter(({ error }) => error != null)
+    const shown = new Map([...batch, ...failed].map((file) => [file.data, file]))
+    const [files, beside] = [batch, failed].map((of) =>
+      of.map(({ data }) => data).filter((data) => data instanceof File),
+    )
     // Without its journal nothing of an earlier visit is known, and everything begins anew.
-    const earlier = (await this.opts.resume?.(files).catch(() => undefined)) ?? []
+    const earlier = (await this.opts.resume?.(files ?? [], beside ?? []).catch(() => undefined)) ?? []
     const runs = earlier.map(({ upload, files: taken }) => {
       const own = [...taken].flatMap(([fileIndex, data]) => {
-        const file = byData.get(data)
-        byData.delete(data)
+        const file = shown.get(data)
+        shown.delete(data)
         return file === undefined ? [] : [[fileIndex, file] as const]
       })
+      this.#clearErrors(own.map(([, file]) => file).filter((file) => failed.includes(file)))
       return this.#follow(new Map(own), () => upload)
     })
-    const fresh = batch.filter(({ data }) => byData.has(data))
+    const fresh = batch.filter(({ data }) => shown.has(data))
     if (fresh.length > 0)
       runs.push(this.#follow(new Map(fresh.entries()), () => this.opts.begin(fresh.map(toUploadFile), fresh)))
-    await Promise.all(runs)
+    return runs
+  }
+
+  /** As Uppy does it for the file whose retry was clicked. */
+  #clearErrors(files: readonly UppyFile<M, B>[]): void {
+    if (files.length === 0) return
+    for (const { id } of files) this.uppy.setFileState(id, { error: null, isPaused: false })
+    this.uppy.emit(
+      'upload-start',
+      files.map((file) => this.#current(file)).filter((file) => file !== undefined),
+    )
   }
 
   async #follow(batch: Batch<M, B>, begin: () => Upload): Promise<void> {

@@ -82,7 +82,13 @@ it('a service that answers, but takes nothing, is not said to be out of reach', 
   tellAsLines(upload, output)
   const sinceMs = Date.UTC(2026, 10, 20, 2)
   const times = { sinceMs, untilMs: sinceMs + 4_000, giveUpAtMs: sinceMs + 3_600_000 }
-  emitter.emit('waiting', { who: 'service', host: 'service.example:443', status: 503, reason: 'it answers 503', ...times })
+  emitter.emit('waiting', {
+    who: 'service',
+    host: 'service.example:443',
+    status: 503,
+    reason: 'it answers 503',
+    ...times,
+  })
 
   expect(said()).toMatch(/^waiting: the service service\.example:443 is out of service since .* \(it answers 503\);/)
 })
