@@ -64,8 +64,7 @@ export function createNarration(options: {
     sayEnd({ items }, report) {
       const { saidFileFailed, problems, wasCancelled, allDone, progress } = words()
       const failed = items.find((item) => item.state === 'failed')
-      if (failed?.error !== undefined && report?.status === 'partial')
-        announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
+      if (failed?.error !== undefined) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
       const { filesConfirmed: done, filesTotal: all } = totals()
       if (report?.status === 'cancelled') announcer.say(wasCancelled)
       else announcer.say(done === all ? allDone(all) : progress(done, all))

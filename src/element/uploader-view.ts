@@ -16,6 +16,7 @@ import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl, type AtStake } from './offer-control.ts'
+import { problemOf } from './problems.ts'
 import type { Offer } from './offers.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
@@ -120,16 +121,24 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
-    if (report?.status === 'confirmed' || report?.status === 'partial') {
-      tell('mocap-upload-done', report)
-      // What stopped the whole in its middle no file says of itself.
-      const hasUnexplained = job.items.some((item) => item.state === 'failed' && item.error === undefined)
-      if (error !== undefined && hasUnexplained) notices.showProblem(error, setting().words)
-    } else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
-    else showProblem(error ?? summarize(undefined), report)
-    drawing.reveal(job.items.find((item) => item.state === 'failed'))
+    const failed = job.items.filter((item) => item.state === 'failed')
+    if (report?.status === 'confirmed' || report?.status === 'partial') tell('mocap-upload-done', report)
+    else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
+    else tell('mocap-upload-error', { error: error ?? summarize(undefined), report })
+    if (report?.status !== 'cancelled') explain(failed, error)
+    drawing.reveal(failed[0])
     narration.sayEnd(job, report)
     if (isUnreadable(job)) void giveUp(job.upload.key)
+  }
+
+  /** Nothing is said twice: of a file that failed by itself its row says why, and only for those who run the page there is more. */
+  function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
+    const { words } = setting()
+    const own = failed.flatMap((item) => item.error ?? [])
+    const forOthers = own.filter((each) => problemOf(each) === 'setup')
+    if (own.length === 0 || own.length < failed.length) {
+      if (error !== undefined) notices.showProblem(error, words)
+    } else if (forOthers[0] !== undefined) notices.showDetails(forOthers[0].message, forOthers.length, words)
   }
 
   async function begin(uplink: BrowserUplink, items: readonly Item[]): Promise<void> {
@@ -146,9 +155,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
   }
 
-  function showProblem(error: ErrorSummary, report?: UploadReport, title?: string): void {
+  function showProblem(error: ErrorSummary, title?: string): void {
     notices.showProblem(error, setting().words, title)
-    tell('mocap-upload-error', { error, report })
+    tell('mocap-upload-error', { error, report: undefined })
   }
 
   function onRowAction(item: Item, action: RowAction): void {
@@ -180,7 +189,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         return
       }
       const message = 'Give the element an uplink, or a base-url and credentials.'
-      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, undefined, setting().words.notSetUp)
+      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, setting().words.notSetUp)
     } catch (error) {
       showProblem(summarize(error))
     }

@@ -43,7 +43,7 @@ function tableRow(texts: readonly string[]): HTMLTableRowElement {
   for (const text of texts) {
     const cell = row.insertCell()
     cell.textContent = text
-    // A narrow page cuts it.
+    // A narrow page cuts the first.
     cell.title = text
     if (cell.cellIndex > 1) cell.className = 'number'
   }

@@ -288,6 +288,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Upload 2 files').click()
     await button(page, 'Try 2 files again').waitFor()
     expect(await page.getByRole('listitem').getByRole('button').count()).toBe(0)
+    expect(await page.getByRole('alert').textContent()).toBe('')
 
     await page.unroute(isPart)
     await button(page, 'Try 2 files again').click()
@@ -313,7 +314,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
     await row.getByText('Tell the people who run this page, then try again.').waitFor()
     expect(await row.getByRole('button').count()).toBe(0)
+    // What those can use, once, and nothing that the row says.
     await page.getByRole('alert').getByText('ExposeHeaders').waitFor()
+    expect(await page.getByText('Tell the people who run this page').count()).toBe(1)
     // For when they have mended it.
     await button(page, 'Try again').waitFor()
   })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { formatBytes } from '../../core/plan.ts'
+import type { LimitRate } from '../../core/line/timetable.ts'
 import type { Upload } from '../../flows/upload.ts'
 import { createUplink, fileSource } from '../../node.ts'
 import type { Uplink } from '../../uplink.ts'
@@ -40,6 +41,8 @@ const COMPLETE_AFTER = '2s'
 const ASK_EVERY_MS = 500
 const ANALYSIS_WITHIN_MS = 30_000
 const FRAME_RATE = 240
+/** With the page open: else all is over before the browser is there. */
+const WATCHED_RATE = '20MB'
 
 /** Runs it and gives the exit code: 0 only when everything is completed and identical. */
 export async function runDemo({ output, interruption, keep, env, isShown }: DemoOptions): Promise<number> {
@@ -51,6 +54,7 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
     const report = await play(output, interruption, {
       folder,
       undo,
+      limitRate: isShown ? WATCHED_RATE : 'off',
       show: (url) => (isShown ? show(output, url, env) : Promise.resolve()),
     })
     if (report === undefined) return SIGNAL_EXIT[interruption.reason ?? 'SIGINT']
@@ -69,6 +73,8 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
 interface Stage {
   readonly folder: string
   readonly undo: (() => Promise<void>)[]
+  /** Of the uploads. */
+  readonly limitRate: LimitRate
   /** Shows the page at this address. */
   readonly show: (url: string) => Promise<void>
 }
@@ -77,7 +83,7 @@ interface Stage {
 async function play(
   output: Output,
   interruption: Interruption,
-  { folder, undo, show: showPage }: Stage,
+  { folder, undo, limitRate, show: showPage }: Stage,
 ): Promise<DemoReport | undefined> {
   const beganAtMs = performance.now()
   const isStopped = () => interruption.reason !== undefined
@@ -106,6 +112,7 @@ async function play(
   const uplink = createUplink({
     baseUrl: service.url,
     credentials: { apiKey: service.apiKey },
+    limitRate,
     // It is on this machine, whatever the environment says of proxies.
     proxy: null,
   })
@@ -125,7 +132,8 @@ async function play(
 }
 
 async function show(output: Output, url: string, env: Environment): Promise<void> {
-  if (await openInBrowser(url, env)) output.say('Its page is open in your browser.')
+  if (await openInBrowser(url, env))
+    output.say(`Its page is open in your browser. Uploads take at most ${WATCHED_RATE} a second, to be watched.`)
   else {
     output.event('page', { url })
     output.say(`No browser could be opened. The page is at ${url}`)
