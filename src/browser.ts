@@ -62,16 +62,7 @@ export interface BrowserUplink extends Uplink {
  * `isBackground` need the option `tuning`: `adaptiveTuning` of `mocap-uplink/tuning`.
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
-  const {
-    transport,
-    storageTransport,
-    journal,
-    clock = pageClock(),
-    random,
-    hasher,
-    keepsAwake = true,
-    ...own
-  } = options
+  const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
   const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
   const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
   const uplink = createPortableUplink(
@@ -90,7 +81,6 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       journal: kept,
       clock,
       random: random ?? Math.random,
-      ...(hasher === undefined ? {} : { hasher }),
     },
   )
   const picked = createPickedFiles(kept, isKeeping ? keptHandles() : undefined)
@@ -116,13 +106,9 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       const source = resumeOptions.source ?? (await picked.sources(key, files))
       return accompany(await uplink.resume(key, { ...resumeOptions, source }), [])
     },
-    missingFiles: (key, files = []) => picked.missing(key, files),
-    sessionFiles: (key, files = []) => picked.all(key, files),
-    allowFiles: (key) => picked.allow(key),
-    async forgetSession(key) {
-      await uplink.forgetSession(key)
-      await picked.forget(key)
-    },
+    missingFiles: async (key, files = []) => (await picked.look(key, files)).missing,
+    sessionFiles: async (key, files = []) => (await picked.look(key, files)).all,
+    allowFiles: async (key) => (await picked.look(key, [], true)).missing,
     async close() {
       stopListening()
       await uplink.close()

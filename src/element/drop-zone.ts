@@ -3,7 +3,7 @@
 import { learnFacts } from '../browser.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
-import { UPLOAD_ICON } from './icons.ts'
+import { ICONS } from './icons.ts'
 import type { Words } from './words.ts'
 
 export interface DropZone {
@@ -43,7 +43,7 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     'div',
     'drop-zone',
     {},
-    build('span', 'drop-icon', {}, buildIcon(UPLOAD_ICON)),
+    build('span', 'drop-icon', {}, buildIcon(ICONS.uploading)),
     build('div', 'drop-words', {}, title, hint),
     build('div', 'actions', {}, fileButton, folderButton),
     files,

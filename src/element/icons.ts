@@ -14,5 +14,3 @@ export const ICONS: Readonly<Record<ItemState, string>> = {
   failed: `${CIRCLE}M10 6v4.5M10 13.4v.1`,
   cancelled: `${CIRCLE}M7 10h6`,
 }
-
-export const UPLOAD_ICON = 'M10 13V3.5M6 7.5l4-4l4 4M3.5 12.5v2.5A1.5 1.5 0 0 0 5 16.5h10a1.5 1.5 0 0 0 1.5-1.5v-2.5'

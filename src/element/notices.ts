@@ -18,8 +18,6 @@ export interface Notices {
   showRefused(refused: readonly Refusal[], words: Words): void
   /** `title` wins over what is said of the code. */
   showProblem(error: ErrorSummary, words: Words, title?: string): void
-  /** What those who run the page can use of files whose rows say the rest; it is that of the first of so many. */
-  showDetails(message: string, filesTotal: number, words: Words): void
   clear(): void
 }
 
@@ -45,10 +43,6 @@ export function createNotices(onDismissed: () => void): Notices {
       const problem = problemOf(error)
       const details = problem === 'setup' ? build('p', 'hint', {}, words.details(isolated(error.message))) : undefined
       show(words, title ?? words.problems[problem], details)
-    },
-    showDetails(message, filesTotal, words) {
-      const more = filesTotal > 1 ? build('p', 'hint', {}, words.andMore(filesTotal - 1)) : undefined
-      show(words, words.details(isolated(message)), more)
     },
     clear: () => element.replaceChildren(),
   }

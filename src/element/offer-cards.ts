@@ -1,18 +1,14 @@
 // The cards that offer unfinished uploads; a card is kept while its offer changes, so that focus stays.
 
 import { build, buildButton, removeElement, setAttribute, setText, showText } from './build-element.ts'
-import { isolated } from './formats.ts'
 import type { OfferControl } from './offer-control.ts'
 import { isOneClick, type Offer } from './offers.ts'
-import type { Words } from './words.ts'
+import { namesOf, type Words } from './words.ts'
 
 export interface OfferCards {
   readonly element: HTMLElement
   draw(offers: readonly Offer[], words: Words): void
 }
-
-/** Of many missing files the first are named. */
-const NAMED_FILES = 3
 
 interface Card {
   readonly element: HTMLElement
@@ -67,15 +63,10 @@ function createCard(accept: () => void, discard: () => void): Card {
       setText(title, words.offerTitle)
       const advice = isAllowing ? words.offerAllow : words.offerPick(missing.length)
       setText(body, `${words.offerBody(filesConfirmed, filesTotal, words.date(beganAtMs))} ${advice}`)
-      showText(names, !isAllowing && namesOf(missing, words))
+      const missingNames = missing.map(({ fileName }) => fileName)
+      showText(names, !isAllowing && namesOf(missingNames, words))
       setText(go, isAllowing ? words.offerAllowAction : words.offerPickAction)
       setText(drop, words.offerDiscard)
     },
   }
-}
-
-function namesOf(missing: Offer['missing'], words: Words): string {
-  const names = missing.slice(0, NAMED_FILES).map(({ fileName }) => isolated(fileName))
-  const more = missing.length - names.length
-  return `${names.join(', ')}${more > 0 ? ` ${words.andMore(more)}` : ''}`
 }

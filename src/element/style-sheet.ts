@@ -42,7 +42,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 .title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
 .hint, .facts { color: var(--_muted); }
 .hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
-.hint { margin-block-start: 4px; }
+.hint, .notice ul { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
@@ -56,7 +56,7 @@ button {
 button:hover { background: var(--_raised); border-color: var(--_text); }
 button:disabled { opacity: 0.55; cursor: default; }
 .primary-button { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
-.primary-button:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_text)); }
+.primary-button:hover { background: var(--_accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
 .quiet-button:hover { background: var(--_raised); color: var(--_text); }
 .danger-button { color: var(--_danger); border-color: currentColor; }
@@ -72,7 +72,7 @@ button:disabled { opacity: 0.55; cursor: default; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-icon { padding: 12px; }
 [data-large] .drop-words { flex: none; }
-.drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: color-mix(in oklab, var(--_accent) 9%, var(--_surface)); }
+.drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }
 
 .offer, .notice, .summary {
   display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
@@ -81,7 +81,6 @@ button:disabled { opacity: 0.55; cursor: default; }
 .offer { border-inline-start: 4px solid var(--_accent); }
 .notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
 .notice > div { overflow-wrap: anywhere; }
-.notice ul { margin-block-start: 6px; }
 .notice button { margin: -8px; }
 
 .summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
@@ -89,13 +88,13 @@ h2, [data-large] .title { font-size: 1.125em; }
 .total-bar { flex: 1 0 100%; block-size: 8px; }
 .summary[data-outcome='done'] .title { color: var(--_success); }
 .summary[data-outcome='problem'] .title { color: var(--_danger); }
-.bar { border-radius: 4px; overflow: hidden; contain: strict; background: color-mix(in oklab, var(--_line) 70%, transparent); }
+.bar { border-radius: 4px; overflow: hidden; contain: strict; background: var(--_line); }
 .fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; }
 .fill:dir(rtl) { transform-origin: right; }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {
-  max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text); box-shadow: 0 16px 48px rgb(0 0 0 / 0.28);
+  max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text);
 }
 dialog::backdrop { background: rgb(10 12 16 / 0.5); }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
@@ -145,7 +144,6 @@ const MOODS = `
   button, .file button { min-block-size: 44px; }
 }
 @media (prefers-reduced-motion: no-preference) {
-  button, .drop-zone { transition: background-color 120ms, border-color 120ms; }
   .fill { transition: scale 180ms linear; }
 }
 @media (forced-colors: active) {
@@ -154,6 +152,5 @@ const MOODS = `
   .fill { background: Highlight; forced-color-adjust: none; }
   .file-icon, .drop-icon { color: CanvasText !important; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }
-  .drop-zone[data-over] { border-color: Highlight; }
 }
 `

@@ -149,7 +149,7 @@ export const englishTexts: UploaderTexts = {
   refusedTitle: (amount) => `${files(amount)} ${amount.value === 1 ? 'was' : 'were'} not added`,
   refusals: {
     kind: 'not a kind of file that is taken here',
-    mixed: 'videos and tracking files cannot go together; upload each kind on its own',
+    mixed: 'upload videos and tracking files separately',
     empty: 'the file is empty',
     system: 'hidden or made by the system',
     twice: 'it was added already',
@@ -184,7 +184,7 @@ export const englishTexts: UploaderTexts = {
     network: 'The connection broke. Check your network, then try again.',
     again: 'It did not work. Try again in a few minutes.',
     choose: 'The file has changed or cannot be read. Choose it again.',
-    signIn: 'You are not signed in, or may not upload here. Sign in again, then try again.',
+    signIn: 'You are not signed in, or may not upload here. Sign in, then try again.',
     elsewhere: 'This upload cannot go on here. It may be open in another tab.',
     setup: 'Your files are fine. Tell the people who run this page, then try again.',
   },

@@ -52,6 +52,7 @@ export function createUploadList(listener: ListListener): UploadList {
   let jobs: Job[] = []
   const read = createReading(touch)
   const over = new WeakSet<Job>()
+  const isReady = ({ state }: Item): boolean => state === 'ready'
   const isActive = (job: Job): boolean => !over.has(job)
   const active = (): Job[] => jobs.filter(isActive)
 
@@ -130,7 +131,6 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     },
     async start(wanted, begin) {
-      const isReady = (item: Item): boolean => item.state === 'ready'
       const found = new Map(
         await Promise.all(wanted.filter(isReady).map(async (item) => [item, await sourceOf(item)] as const)),
       )
@@ -160,13 +160,11 @@ export function createUploadList(listener: ListListener): UploadList {
     },
     async retry(uplink) {
       const failed = new Set(list.retryable())
-      const anew: Item[] = []
       const known = new Set((await uplink.sessions()).map(({ key }) => key))
       for (const job of jobs.filter((each) => !isActive(each) && each.items.some((item) => failed.has(item)))) {
         if (!known.has(job.upload.key)) {
           jobs = jobs.filter((other) => other !== job)
-          for (const item of job.items) touch(item, { state: 'ready', error: undefined, retries: 0 })
-          anew.push(...job.items)
+          for (const item of job.items) if (failed.has(item)) touch(item, { state: 'ready', error: undefined })
           continue
         }
         job.upload = await uplink.resume(job.upload.key, sourcesAgain(job))
@@ -175,12 +173,12 @@ export function createUploadList(listener: ListListener): UploadList {
         for (const item of job.items) if (failed.has(item)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }
-      return anew
+      return [...failed].filter(isReady)
     },
     clear() {
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))
-      items = items.filter((item) => running.has(item) || item.state === 'ready')
+      items = items.filter((item) => running.has(item) || isReady(item))
       listener.change()
     },
     refresh(nowMs) {

@@ -16,13 +16,14 @@ import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl, type AtStake } from './offer-control.ts'
-import { problemOf } from './problems.ts'
 import type { Offer } from './offers.ts'
+import { problemOf } from './problems.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
 import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
+import { namesOf } from './words.ts'
 
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
@@ -131,14 +132,23 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (isUnreadable(job)) void giveUp(job.upload.key)
   }
 
-  /** Nothing is said twice: of a file that failed by itself its row says why, and only for those who run the page there is more. */
+  /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
   function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
     const { words } = setting()
-    const own = failed.flatMap((item) => item.error ?? [])
-    const forOthers = own.filter((each) => problemOf(each) === 'setup')
-    if (own.length === 0 || own.length < failed.length) {
-      if (error !== undefined) notices.showProblem(error, words)
-    } else if (forOthers[0] !== undefined) notices.showDetails(forOthers[0].message, forOthers.length, words)
+    const isExplained = failed.length > 0 && failed.every((item) => item.error)
+    const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
+    const shown = isExplained ? forOthers[0]?.error : error
+    if (shown)
+      notices.showProblem(
+        shown,
+        words,
+        isExplained
+          ? namesOf(
+              forOthers.map(({ name }) => name),
+              words,
+            )
+          : undefined,
+      )
   }
 
   async function begin(uplink: BrowserUplink, items: readonly Item[]): Promise<void> {

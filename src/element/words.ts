@@ -1,6 +1,6 @@
 // What the element says, in one language: its texts, which are given amounts as numbers here, and how amounts are written.
 
-import { createFormats, type Amount, type Formats } from './formats.ts'
+import { createFormats, isolated, type Amount, type Formats } from './formats.ts'
 import type { UploaderTexts } from './texts.ts'
 
 type AsNumbers<Given> = { readonly [Index in keyof Given]: Given[Index] extends Amount ? number : Given[Index] }
@@ -19,4 +19,13 @@ export function createWords(texts: UploaderTexts, language: string | undefined):
       : text,
   ])
   return Object.assign(Object.fromEntries(said) as Words, formats)
+}
+
+/** Of many files the first are named. */
+const NAMED_FILES = 3
+
+export function namesOf(names: readonly string[], words: Words): string {
+  const named = names.slice(0, NAMED_FILES).map(isolated)
+  const more = names.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` ${words.andMore(more)}` : ''}`
 }

@@ -39,6 +39,13 @@ interface Remembered {
   done(): Promise<Ending>
 }
 
+interface LookedAt {
+  readonly all: readonly SessionFile[]
+  readonly missing: readonly MissingFile[]
+  /** What can be read now, by file index. */
+  readonly found: ReadonlyMap<number, File>
+}
+
 interface Ending {
   readonly status: string
 }
@@ -46,10 +53,8 @@ interface Ending {
 export interface PickedFiles {
   /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
   remember(upload: Remembered, handles: readonly (FileSystemFileHandle | undefined)[]): void
-  forget(key: string): Promise<void>
-  all(key: string, files: readonly File[]): Promise<readonly SessionFile[]>
-  missing(key: string, files: readonly File[]): Promise<readonly MissingFile[]>
-  allow(key: string): Promise<readonly MissingFile[]>
+  /** What a session has, and what of it is missing. `isAsking` asks the person to allow what the browser remembers. */
+  look(key: string, files: readonly File[], isAsking?: boolean): Promise<LookedAt>
   /** How `resume` finds each file. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
   sources(key: string, files: readonly File[]): Promise<(file: { readonly fileIndex: number }) => Source>
 }
@@ -68,7 +73,7 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 }
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
-  const look = async (key: string, files: readonly File[], isAsking: boolean) => {
+  const look = async (key: string, files: readonly File[], isAsking = false): Promise<LookedAt> => {
     await learnFacts(files)
     const folded = foldJournal(await journal.read(key))
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
@@ -94,26 +99,22 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     }
     return { found, all, missing: all.filter((file): file is MissingFile => file.how !== undefined) }
   }
-  const forget = async (key: string): Promise<void> => kept?.forget(key)
   return {
-    forget,
     remember(upload, given) {
       const map = new Map(given.flatMap((handle, index) => (handle === undefined ? [] : [[index, handle] as const])))
       if (kept === undefined) return
       // Also when there are none: the database is then open by the time the upload needs it.
       const keeping = kept.keep(upload.key, map)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
-      const forgetOnceOver = async (): Promise<void> => {
+      const forget = async (): Promise<void> => {
         const { status } = await upload.done().catch((error: unknown) => (error as { readonly report: Ending }).report)
-        if (status === 'confirmed' || status === 'cancelled') await forget(upload.key)
+        if (status === 'confirmed' || status === 'cancelled') await kept.forget(upload.key)
       }
-      keeping.then(forgetOnceOver).catch(() => undefined)
+      keeping.then(forget).catch(() => undefined)
     },
-    all: async (key, files) => (await look(key, files, false)).all,
-    missing: async (key, files) => (await look(key, files, false)).missing,
-    allow: async (key) => (await look(key, [], true)).missing,
+    look,
     async sources(key, files) {
-      const { found, missing } = await look(key, files, false)
+      const { found, missing } = await look(key, files)
       if (missing.length > 0) throw filesMissing(key, missing)
       return ({ fileIndex }) => {
         const file = found.get(fileIndex)

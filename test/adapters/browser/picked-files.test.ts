@@ -30,7 +30,7 @@ describe('files that are picked again', () => {
     const picked = createPickedFiles(journal, undefined)
     const again = [file('swing.c3d', 'two', 'day-2'), file('swing.c3d', 'one', 'day-1')]
 
-    expect(await picked.missing('k', again)).toEqual([])
+    expect((await picked.look('k', again)).missing).toEqual([])
     const sourceOf = await picked.sources('k', again)
     const texts = [0, 1].map(async (fileIndex) => {
       const reader = await sourceOf({ fileIndex }).open({ sizeBytes: 3, modifiedAtMs: CHANGED_AT })
@@ -47,7 +47,7 @@ describe('files that are picked again', () => {
       new File(['one'], 'swing.c3d', { lastModified: CHANGED_AT + 1 }),
     ]
 
-    expect((await picked.missing('k', others)).map((missing) => missing.name)).toEqual(['a swing.c3d'])
+    expect((await picked.look('k', others)).missing.map((missing) => missing.name)).toEqual(['a swing.c3d'])
   })
 })
 
@@ -55,7 +55,7 @@ describe('a missing file', () => {
   it('is told by the name that the service has and the one that it has with the person', async () => {
     const picked = createPickedFiles(await journalOf(['cam1_a.c3d', 'b.c3d'], ['game/cam1/a.c3d', 'b.c3d']), undefined)
 
-    expect(await picked.missing('k', [])).toMatchObject([
+    expect((await picked.look('k', [])).missing).toMatchObject([
       { name: 'cam1_a.c3d', fileName: 'a.c3d' },
       { name: 'b.c3d', fileName: 'b.c3d' },
     ])
@@ -67,8 +67,8 @@ describe('a missing file', () => {
       undefined,
     )
 
-    expect(await picked.missing('k', [file('a.c3d', 'one')])).toMatchObject([{ name: 'cam2_a.c3d' }])
-    expect(await picked.missing('k', [file('a.c3d', 'one', 'cam2')])).toMatchObject([{ name: 'cam1_a.c3d' }])
+    expect((await picked.look('k', [file('a.c3d', 'one')])).missing).toMatchObject([{ name: 'cam2_a.c3d' }])
+    expect((await picked.look('k', [file('a.c3d', 'one', 'cam2')])).missing).toMatchObject([{ name: 'cam1_a.c3d' }])
   })
 })
 
