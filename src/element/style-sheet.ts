@@ -58,7 +58,6 @@ button:disabled { opacity: 0.55; cursor: default; }
 .primary-button { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .primary-button:hover { background: var(--_accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
-.quiet-button:hover { background: var(--_raised); color: var(--_text); }
 .danger-button { color: var(--_danger); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
 .list:focus-visible { outline-offset: -3px; }
@@ -98,7 +97,7 @@ dialog {
 }
 dialog::backdrop { background: rgb(10 12 16 / 0.5); }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
-dialog button { flex: 1 1 auto; }
+dialog button { flex: auto; }
 `
 
 /**
@@ -127,11 +126,11 @@ const ROWS = `
 [data-state='failed'] :is(.file-icon, .file-status, .file-problem) { color: var(--_danger); }
 @container (max-width: 34rem) {
   .actions { flex: 1 1 100%; align-self: stretch; }
-  .drop-zone button { flex: 1 1 auto; }
+  .drop-zone button { flex: auto; }
   [data-large] button { flex-basis: 100%; }
   .drop-zone:not([data-large]) .drop-icon { display: none; }
   .summary, .file { padding-inline: 16px; }
-  .actions :is(.primary-button, .pause-button) { flex: 1 1 auto; }
+  .actions :is(.primary-button, .pause-button) { flex: auto; }
   .notice { flex-wrap: wrap; }
   .notice > div { flex: 1 0 100%; }
   [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
@@ -148,7 +147,6 @@ const MOODS = `
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
-  .file-bar { block-size: 7px; }
   .fill { background: Highlight; forced-color-adjust: none; }
   .file-icon, .drop-icon { color: CanvasText !important; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }

@@ -179,7 +179,7 @@ export const englishTexts: UploaderTexts = {
   questionKeep: 'Keep it',
   questionCancel: 'Give it up',
 
-  notSetUp: 'This page is not set up for uploads yet. Tell the people who run it.',
+  notSetUp: 'This page is not set up for uploads. Tell the people who run this page.',
   problems: {
     network: 'The connection broke. Check your network, then try again.',
     again: 'It did not work. Try again in a few minutes.',
