@@ -39,7 +39,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
   font-variant-numeric: tabular-nums;
 }
 .uploader { overflow: hidden; }
-.title { font-weight: 600; line-height: 1.3; text-wrap: balance; }
+.title { font-weight: 600; line-height: 1.3; }
 .hint, .facts { color: var(--_muted); }
 .hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
 .hint, .notice ul { margin-block-start: 4px; }
@@ -54,7 +54,7 @@ button {
   border-radius: var(--mocap-button-radius, 8px);
 }
 button:hover { background: var(--_raised); border-color: var(--_text); }
-button:disabled { opacity: 0.55; cursor: default; }
+button:disabled { opacity: 0.55; }
 .primary-button { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .primary-button:hover { background: var(--_accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
@@ -147,6 +147,7 @@ const MOODS = `
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
+  .file-bar { block-size: 7px; }
   .fill { background: Highlight; forced-color-adjust: none; }
   .file-icon, .drop-icon { color: CanvasText !important; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }
