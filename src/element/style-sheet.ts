@@ -69,7 +69,6 @@ button:disabled { opacity: 0.55; }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
 .drop-words, .offer-words, .summary-words { flex: 1 1 12rem; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
-[data-large] .drop-icon { padding: 12px; }
 [data-large] .drop-words { flex: none; }
 .drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }
 
