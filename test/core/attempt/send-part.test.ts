@@ -462,23 +462,37 @@ describe('a part and its source', () => {
 describe('a short part, in one piece', () => {
   const isWhole = true
 
-  it('goes out as bytes with the MD5 of what was read, and keeps its window until the attempt has ended', async () => {
-    const { send, transport, pool } = await setUp({ isWhole, isHashed: true })
+  it.each([true, 'whole'] as const)(
+    'goes out with the MD5 of what was read, and keeps its window until the attempt has ended (hashed: %s)',
+    async (isHashed) => {
+      const { send, transport, pool } = await setUp({ isWhole, isHashed })
+      const result = send()
+      const request = await transport.next()
+      const { body } = request.request
+
+      expect([body?.kind, pool.leasedBytes()]).toEqual(['bytes', 64 * 1024])
+      expect(Buffer.from(await request.bodyBytes())).toEqual(Buffer.from(BYTES))
+      request.request.onSent?.(500)
+      request.reply({ status: 200, headers: { etag: `"${MD5}"` } })
+
+      expect(await result).toMatchObject({ kind: 'received', receipt: { md5: MD5, isVerified: true } })
+      expect(pool.leasedBytes()).toBe(0)
+    },
+  )
+
+  it('gives its window back when it is stopped before anybody asks for its digest', async () => {
+    const { send, transport, controller, pool } = await setUp({ isWhole, isHashed: 'whole' })
     const result = send()
-    const request = await transport.next()
-    const { body } = request.request
+    await transport.next()
+    controller.abort(new Error('Stopped.'))
 
-    expect([body?.kind, pool.leasedBytes()]).toEqual(['bytes', 64 * 1024])
-    expect(Buffer.from(await request.bodyBytes())).toEqual(Buffer.from(BYTES))
-    request.request.onSent?.(500)
-    request.reply({ status: 200, headers: { etag: `"${MD5}"` } })
-
-    expect(await result).toMatchObject({ kind: 'received', receipt: { md5: MD5, isVerified: true } })
+    expect(await result).toMatchObject({ kind: 'aborted' })
     expect(pool.leasedBytes()).toBe(0)
   })
 
-  it('is hashed as it was read: what changes in its memory on the way is a mismatch', async () => {
-    const { send, transport } = await setUp({ isWhole, isHashed: true })
+  const mismatch = 'is hashed as it was read: what changes in its memory on the way is a mismatch (hashed: %s)'
+  it.each([true, 'whole'] as const)(mismatch, async (isHashed) => {
+    const { send, transport } = await setUp({ isWhole, isHashed })
     const result = send()
     const { request, reply } = await transport.next()
     if (request.body?.kind !== 'bytes') throw new Error('It was not sent in one piece.')
@@ -558,7 +572,8 @@ describe('a short part, in one piece', () => {
 interface SetUpOptions {
   readonly bytes?: Uint8Array
   readonly end?: number
-  readonly isHashed?: boolean
+  /** `whole`: by a hasher that takes bodies of one piece. */
+  readonly isHashed?: boolean | 'whole'
   readonly isBlob?: boolean
   readonly digestBlob?: NonNullable<Hasher['digestBlob']>
   readonly isPoolFull?: boolean
@@ -641,7 +656,13 @@ async function setUp(options: SetUpOptions = {}) {
 function hasherOf({ isHashed, digestBlob }: SetUpOptions, clock: SimulatedClock): Hasher | undefined {
   const hasher = slowHasher(clock, () => 0)
   if (digestBlob !== undefined) return { start: () => hasher.start(), digestBlob }
+  if (isHashed === 'whole') return { start: () => expect.unreachable('It begins no hash.'), whole: digestOfCopy }
   return isHashed === true ? hasher : undefined
+}
+
+function digestOfCopy(bytes: Uint8Array): () => string {
+  const copy = bytes.slice()
+  return () => createHash('md5').update(copy).digest('hex')
 }
 
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
