@@ -181,6 +181,27 @@ describe('what it hears', () => {
     expect(limits.at(-1)).toBeGreaterThanOrEqual(36)
   })
 
+  it.each([3, 6])(
+    'settles within twenty seconds where a host %d ms away takes a quarter of each connection',
+    (roundTripMs) => {
+      fc.assert(
+        fc.property(
+          fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+          fc.integer({ min: 60, max: 400 }),
+          (seed, fallsAtSecond) => {
+            const waver = wavering(seed, 0.05)
+            const limits = hear(createConcurrency({}, lineHearing()), fallsAtSecond + 20, (ms, limit) => ({
+              rate: Math.min(12.5e6, limit * (ms < fallsAtSecond * 1_000 ? 5e6 : 1.25e6)) * waver(),
+              roundTripMs,
+            }))
+
+            expect(limits.at(-1)).toBeGreaterThanOrEqual(8)
+          },
+        ),
+      )
+    },
+  )
+
   it('takes nothing from others whose queue is low for a second now and then', () => {
     const limits = hear(createConcurrency({}, lineHearing()), 120, (ms) => {
       const phase = (ms % 6_000) / 6_000

@@ -88,7 +88,8 @@ export function createAdaptiveConcurrency(
     trial = undefined
     const { fromLimit, fromRate, isAlone } = ended
     const isUp = limit > fromLimit
-    const { isKept, hasGained, isFull, hasPaid } = judgeTrial(ended, rate, room.hasRoom())
+    const line = { hasRoom: room.hasRoom(), leastRoundTripMs: room.leastMs() }
+    const { isKept, hasGained, isFull, hasPaid } = judgeTrial(ended, rate, line)
     if (isUp) isSaturated = isFull
     nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
     // What young connections carried is not usual; what a limit brought before, it is to bring again.
@@ -159,7 +160,8 @@ export function createAdaptiveConcurrency(
 
   /** Returns whether it is still early. */
   const growEarly = (sample: ConcurrencySample): boolean => {
-    const next = early?.next({ queue: room.queue(), leastRoundTripMs: room.leastMs(), ...sample }, limit)
+    const { queue, leastMs, isNear } = room
+    const next = early?.next({ queue: queue(), leastRoundTripMs: leastMs(), isNear, ...sample }, limit)
     if (next === undefined) early = undefined
     else if (next !== limit) moveTo(Math.min(next, max), sample.atMs)
     return early !== undefined
@@ -187,6 +189,7 @@ export function createAdaptiveConcurrency(
       if (growEarly(sample)) return
       const rate = goodput.add(sample, sinceMs, limit, rest.isHasty())
       if (rate === undefined) return
+      room.took(rate)
       if (trial !== undefined) end(trial, rate, nowMs)
       else watch(rate, nowMs)
     },

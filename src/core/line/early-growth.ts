@@ -3,7 +3,7 @@
 // waiting for each step to settle would cost more than a step too many.
 
 import { BUFFER_BYTES } from './goodput.ts'
-import { HARMLESS_MS, type QueueState } from './queueing.ts'
+import type { QueueState } from './queueing.ts'
 
 export interface EarlyGrowth {
   /** The limit from now on, given what happened since the last call; undefined once it has ended. */
@@ -16,6 +16,8 @@ export interface EarlySample {
   readonly queue: QueueState
   /** Undefined while none was measured. */
   readonly leastRoundTripMs: number | undefined
+  /** Whether a host that takes so much, bytes a second, is this machine or beside it. */
+  isNear(rate: number): boolean
 }
 
 /** How long a step is kept: new connections are made in one round trip, and double three times in the others. */
@@ -32,11 +34,7 @@ const DEAF_MS = 1_500
 const FALLEN = 0.85
 /** After so long without a step, limits are to be compared. A queue that stays so long is not that of young connections. */
 const PAUSE_MS = 4_000
-/**
- * A host that answers so soon and takes so much, bytes a ms, is this machine or beside it. So many parts cost it least; whether
- * more bring more is then measured.
- */
-const NEAR_RATE = 200_000
+/** So many parts cost a near host least; whether more bring more is then measured. */
 const NEAR_LIMIT = 16
 
 export function createEarlyGrowth(): EarlyGrowth {
@@ -48,7 +46,7 @@ export function createEarlyGrowth(): EarlyGrowth {
   let filledRate = 0
   let bytes = 0
   let elapsedMs = 0
-  let isNear = false
+  let hasLeapt = false
   const rates: number[] = []
   const begin = (nowMs: number): void => {
     beganMs = nowMs
@@ -57,7 +55,7 @@ export function createEarlyGrowth(): EarlyGrowth {
   }
 
   return {
-    next({ atMs, bytesSince, queue, leastRoundTripMs }, limit) {
+    next({ atMs, bytesSince, queue, leastRoundTripMs, isNear }, limit) {
       if (firstMs === undefined) {
         firstMs = atMs
         lastMs = atMs
@@ -77,9 +75,9 @@ export function createEarlyGrowth(): EarlyGrowth {
       if (queue === 'unknown') {
         return atMs - firstMs < (leastRoundTripMs === undefined ? DEAF_MS : PATIENCE_MS) ? limit : undefined
       }
-      if (isNear || atMs - grownAtMs > PAUSE_MS) return undefined
-      isNear = queue === 'empty' && (leastRoundTripMs ?? HARMLESS_MS) < HARMLESS_MS && bytes / elapsedMs > NEAR_RATE
-      if (isNear) return Math.max(limit, NEAR_LIMIT)
+      if (hasLeapt || atMs - grownAtMs > PAUSE_MS) return undefined
+      hasLeapt = queue === 'empty' && isNear((bytes / elapsedMs) * 1_000)
+      if (hasLeapt) return Math.max(limit, NEAR_LIMIT)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs
       begin(atMs)

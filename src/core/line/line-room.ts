@@ -1,6 +1,6 @@
 // Whether the line has room, from bare round trips: for whom a queue would be, and whether anybody else keeps one. Pure.
 
-import { createQueueing, HARMLESS_MS, type QueueState } from './queueing.ts'
+import { createQueueing, type QueueState } from './queueing.ts'
 
 export interface LineRoom {
   /**
@@ -11,8 +11,13 @@ export interface LineRoom {
   queue(): QueueState
   /** The least round trip of late, ms; undefined before the first. */
   leastMs(): number | undefined
-  /** The host is so near that its line is seldom what holds the rate: a processor does, or a disk. */
-  isNear(): boolean
+  /** Takes in what the host took for a while, bytes a second. */
+  took(rate: number): void
+  /**
+   * Whether a host that takes so much, bytes a second, is this machine or beside it: it answers as soon. Its line is seldom what
+   * holds the rate: a processor does, or a disk. Default: the most that it took.
+   */
+  isNear(rate?: number): boolean
   /** Nothing is heard: no round trip was ever measured, or the host is near and no queue stands. */
   isDeaf(): boolean
   /** There was no queue a moment ago: the line could carry more. */
@@ -36,12 +41,20 @@ export const UNHEARD: LineRoom = {
   add: () => undefined,
   queue: () => 'unknown',
   leastMs: () => undefined,
+  took: () => undefined,
   isNear: () => false,
   isDeaf: () => true,
   hasRoom: () => false,
   isAlone: () => false,
   emptyAtMs: () => -Infinity,
 }
+
+/**
+ * What fills so short a line, ms, at so high a rate, bytes a second, is no longer than what any round trip waits: to see no queue
+ * there says nothing. A line as short that takes less, to a host in the same town, is like any other.
+ */
+const NEAR_MS = 5
+const NEAR_RATE = 200e6
 
 /** A round trip waits for the processor when it begins and when it ends. */
 const WAITS = 2
@@ -54,8 +67,8 @@ export function createLineRoom(): LineRoom {
   let queue: QueueState = 'unknown'
   let emptyAtMs = -Infinity
   let emptySinceMs: number | undefined
-  /** What fills so short a line is no longer than what any round trip waits: to see no queue there says nothing. */
-  const isShort = (): boolean => (queueing.leastMs() ?? 0) < HARMLESS_MS
+  let mostRate = 0
+  const isNear = (rate = mostRate): boolean => (queueing.leastMs() ?? NEAR_MS) < NEAR_MS && rate > NEAR_RATE
 
   return {
     add(roundTripMs, nowMs, lateMs = 0) {
@@ -65,18 +78,20 @@ export function createLineRoom(): LineRoom {
         queueing.add(Math.max(lineMs, Math.min(roundTripMs, queueing.leastMs() ?? roundTripMs)), nowMs)
       }
       queue = queueing.state(nowMs)
-      const isEmpty = queue === 'empty' && !isShort()
-      if (isEmpty) emptyAtMs = nowMs
+      if (queue === 'empty') emptyAtMs = nowMs
       // A round trip that waited, or two, may have waited for a processor; a queue would hold up the third as well.
       const isStill = emptySinceMs !== undefined && queueing.isEmptyAtTimes(nowMs)
-      emptySinceMs = isEmpty || isStill ? (emptySinceMs ?? nowMs) : undefined
+      emptySinceMs = queue === 'empty' || isStill ? (emptySinceMs ?? nowMs) : undefined
     },
     queue: () => queue,
     leastMs: () => queueing.leastMs(),
-    isNear: () => queueing.leastMs() !== undefined && isShort(),
-    isDeaf: () => isShort() && queue !== 'standing',
-    hasRoom: () => queue !== 'unknown' && atMs - emptyAtMs < ROOM_MS,
-    isAlone: () => emptySinceMs !== undefined && atMs - emptySinceMs >= ALONE_MS,
+    took(rate) {
+      mostRate = Math.max(mostRate, rate)
+    },
+    isNear,
+    isDeaf: () => queueing.leastMs() === undefined || (isNear() && queue !== 'standing'),
+    hasRoom: () => queue !== 'unknown' && !isNear() && atMs - emptyAtMs < ROOM_MS,
+    isAlone: () => emptySinceMs !== undefined && !isNear() && atMs - emptySinceMs >= ALONE_MS,
     emptyAtMs: () => emptyAtMs,
   }
 }

@@ -17,7 +17,7 @@ export interface Queueing {
 }
 
 /** What a round trip waits without a queue: for packets that happen to be under way, and for a busy machine. */
-export const HARMLESS_MS = 5
+const HARMLESS_MS = 5
 const HARMLESS_SHARE = 1 / 16
 /** So many are looked at, and of them so many must not have waited. A lost packet is no queue; and one that was quick only shows
  * that others, whose queue was there before us, have just lost a packet. */

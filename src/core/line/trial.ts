@@ -34,27 +34,29 @@ const KEPT = 0.98
 /** The same for a large step upwards on a line that is nobody else's: what it brings shows when older connections lose packets. */
 const LENIENCY = 0.6
 const LARGE_STEP = 1.25
+/** Losses hold back for round trips: where those are shorter than this, ms, a disk or a processor holds the rate. */
+const LENIENT_FROM_MS = 5
 /** Of the step: a first step that brought so much has paid. */
 const PAID = 0.96
 
-/** `hasRoom`: the line has no queue; false where queues cannot be seen. */
+/** `leastRoundTripMs` is undefined where none can be measured. */
 export function judgeTrial(
   { limit, fromLimit, fromRate, isAlone, isFirst }: Trial,
   rate: number,
-  hasRoom: boolean,
+  line: { readonly hasRoom: boolean; readonly leastRoundTripMs: number | undefined },
 ): TrialVerdict {
   const step = limit / fromLimit
   const gain = rate / fromRate
   if (step < 1) {
-    const hasGained = gain >= KEPT && !hasRoom
+    const hasGained = gain >= KEPT && !line.hasRoom
     return { isKept: hasGained, hasGained, isFull: false, hasPaid: false }
   }
-  const hasGained = gain >= (hasRoom ? WORTH_IF_EMPTY : step ** WORTH)
-  const isLenient = step > LARGE_STEP && isAlone
+  const hasGained = gain >= (line.hasRoom ? WORTH_IF_EMPTY : step ** WORTH)
+  const isLenient = step > LARGE_STEP && isAlone && (line.leastRoundTripMs ?? 0) >= LENIENT_FROM_MS
   return {
     isKept: hasGained || (isLenient && gain >= LENIENCY),
     hasGained,
-    isFull: !hasRoom && gain < 1 + (step - 1) / 2,
+    isFull: !line.hasRoom && gain < 1 + (step - 1) / 2,
     hasPaid: isFirst && gain >= step * PAID,
   }
 }

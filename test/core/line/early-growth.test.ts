@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createEarlyGrowth, type EarlySample } from '../../../src/core/line/early-growth.ts'
+import { createLineRoom } from '../../../src/core/line/line-room.ts'
 import type { QueueState } from '../../../src/core/line/queueing.ts'
 
 const STEP_MS = 100
@@ -16,12 +17,14 @@ interface Line {
 /** The limit after each tenth of a second; undefined once it is over. */
 function grow({ roundTripMs = 40, queue = () => 'empty', rate = (limit) => limit * 5e6 }: Line, seconds = 10) {
   const growth = createEarlyGrowth()
+  const room = createLineRoom()
+  room.add(roundTripMs, 0)
   const limits: (number | undefined)[] = []
   let limit = 2
   for (let atMs = 0; atMs <= seconds * 1_000; atMs += STEP_MS) {
     const sample: EarlySample = {
       ...{ atMs, bytesSince: (rate(limit, atMs) * STEP_MS) / 1_000 },
-      ...{ queue: queue(atMs, limit), leastRoundTripMs: roundTripMs },
+      ...{ queue: queue(atMs, limit), leastRoundTripMs: roundTripMs, isNear: room.isNear },
     }
     const next = growth.next(sample, limit)
     limits.push(next)
@@ -87,7 +90,7 @@ describe('early growth', () => {
 
   it('ends where round trips cannot be measured', () => {
     const growth = createEarlyGrowth()
-    const deaf = { bytesSince: 1e6, queue: 'unknown', leastRoundTripMs: undefined } as const
+    const deaf = { bytesSince: 1e6, queue: 'unknown', leastRoundTripMs: undefined, isNear: () => false } as const
     expect(growth.next({ ...deaf, atMs: 0 }, 2)).toBe(2)
     expect(growth.next({ ...deaf, atMs: 1_600 }, 2)).toBeUndefined()
   })

@@ -19,17 +19,29 @@ describe('room on the line', () => {
     expect(room.isAlone()).toBe(false)
   })
 
-  it('is not known of a host so near that its queues are no longer than what round trips wait anyway', () => {
-    const near = (...latelyMs: number[]) => heard(...Array.from({ length: 30 }, () => 0.5), ...latelyMs)
-    expect(near().isNear()).toBe(true)
-    expect(near().isDeaf()).toBe(true)
-    expect(near().hasRoom()).toBe(false)
-    expect(near().isAlone()).toBe(false)
-    expect(heard(5, 5, 5).isNear()).toBe(false)
-    expect(heard(5, 5, 5).isDeaf()).toBe(false)
+  it('is not known of a host so near and so quick that its queues are no longer than what round trips wait anyway', () => {
+    const taking = (rate: number, ...latelyMs: number[]) => {
+      const room = heard(...Array.from({ length: 30 }, () => 4), ...latelyMs)
+      room.took(rate)
+      room.took(1e6)
+      return room
+    }
+    const near = taking(4e8)
+    expect(near.isNear()).toBe(true)
+    expect(near.isDeaf()).toBe(true)
+    expect(near.hasRoom()).toBe(false)
+    expect(near.isAlone()).toBe(false)
     // A queue that is longer shows there as well.
-    expect(near(90, 90, 90).isDeaf()).toBe(false)
-    expect(near(90, 90, 90).hasRoom()).toBe(false)
+    expect(taking(4e8, 90, 90, 90).isDeaf()).toBe(false)
+    expect(taking(4e8, 90, 90, 90).hasRoom()).toBe(false)
+
+    const sameTown = taking(1.2e8)
+    expect(sameTown.isNear()).toBe(false)
+    expect(sameTown.isNear(4e8)).toBe(true)
+    expect(sameTown.isDeaf()).toBe(false)
+    expect(sameTown.hasRoom()).toBe(true)
+    expect(sameTown.isAlone()).toBe(true)
+    expect(heard(5, 5, 5).isNear(4e8)).toBe(false)
   })
 
   it('is there until a queue has stood for a second and a half', () => {

@@ -3,8 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import { judgeTrial, type Trial } from '../../../src/core/line/trial.ts'
 
-const empty = true
-const full = false
+const empty = { hasRoom: true, leastRoundTripMs: 80 }
+const full = { hasRoom: false, leastRoundTripMs: 80 }
+const deaf = { hasRoom: false, leastRoundTripMs: undefined }
 
 function trial(fromLimit: number, limit: number, more: Partial<Trial> = {}): Trial {
   return { limit, fromLimit, fromRate: 100, isAlone: false, isFirst: false, ...more }
@@ -24,6 +25,11 @@ describe('a trial upwards', () => {
     expect(judgeTrial(trial(16, 20, { isAlone: true }), 99, full).isKept).toBe(false)
   })
 
+  it('has no such leave where round trips are too short for losses to hold anything back, or unknown', () => {
+    expect(judgeTrial(trial(16, 32, { isAlone: true }), 90, { hasRoom: true, leastRoundTripMs: 1 }).isKept).toBe(false)
+    expect(judgeTrial(trial(16, 32, { isAlone: true }), 90, deaf).isKept).toBe(false)
+  })
+
   it('has met the end of the line when it brought less than half of its share', () => {
     expect(judgeTrial(trial(8, 16), 149, full).isFull).toBe(true)
     expect(judgeTrial(trial(8, 16), 151, full).isFull).toBe(false)
@@ -31,9 +37,9 @@ describe('a trial upwards', () => {
   })
 
   it('has paid only as the first, with all that it could bring', () => {
-    expect(judgeTrial(trial(4, 6, { isFirst: true }), 145, full).hasPaid).toBe(true)
-    expect(judgeTrial(trial(4, 6, { isFirst: true }), 143, full).hasPaid).toBe(false)
-    expect(judgeTrial(trial(4, 6), 150, full).hasPaid).toBe(false)
+    expect(judgeTrial(trial(4, 6, { isFirst: true }), 145, deaf).hasPaid).toBe(true)
+    expect(judgeTrial(trial(4, 6, { isFirst: true }), 143, deaf).hasPaid).toBe(false)
+    expect(judgeTrial(trial(4, 6), 150, deaf).hasPaid).toBe(false)
   })
 })
 
