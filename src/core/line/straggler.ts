@@ -63,7 +63,7 @@ export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
   const isSlow = ({ sentBytes, lengthBytes }: T, { comparedMs, ownBytes, othersBytes }: History): boolean => {
     if (comparedMs < COMPARED_MS || ownBytes * SLOWER > othersBytes) return false
     const againMs = (lengthBytes / othersBytes) * comparedMs
-    // Nothing for what was handed over: going again is never worth it.
+    // 0 for what was handed over, NaN if that moved nothing since: nothing is less, and going again never worth it.
     const onMs = ((lengthBytes - sentBytes) / ownBytes) * comparedMs
     return againMs < onMs * WORTH
   }

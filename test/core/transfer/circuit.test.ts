@@ -126,6 +126,30 @@ describe('giving up', () => {
       { numRuns: 30 },
     )
   })
+
+  const latenessUpTo = (mostMs: number) => fc.array(fc.nat(mostMs), { minLength: 40, maxLength: 40 })
+
+  it('takes as many probes when each of them is late, by whatever time', () => {
+    fc.assert(
+      fc.property(fc.oneof(latenessUpTo(5_000), latenessUpTo(60 * MINUTE_MS)), (lateMs) => {
+        const probesUntilGivenUp = (lateOf: (probe: number) => number): number => {
+          const circuit = opened(20 * MINUTE_MS)
+          let probes = 0
+          let now = 0
+          for (let state = circuit.state(now); state.kind === 'open' && probes < 100; state = circuit.state(now)) {
+            now = state.untilMs + lateOf(probes)
+            circuit.state(now)
+            circuit.onFailure(now)
+            probes += 1
+          }
+          return probes
+        }
+
+        expect(probesUntilGivenUp((probe) => lateMs[probe] ?? 0)).toBe(probesUntilGivenUp(() => 0))
+      }),
+      { numRuns: 30 },
+    )
+  })
 })
 
 describe('a host that answers no more than: not now', () => {
