@@ -2,7 +2,7 @@
 
 import { linearScale } from './scale.ts'
 import { readable, type Summary } from './statistics.ts'
-import { element, label, picture } from './svg.ts'
+import { element, FOOT_STEP, footLines, label, picture } from './svg.ts'
 
 export interface BarRow {
   readonly name: string
@@ -42,8 +42,8 @@ export function barPlot(plot: {
     parts.push(element('line', { x1: LEFT, x2: LEFT, y1: top - rows.length * ROW, y2: top, class: 'grid' }))
     top += 16
   }
-  parts.push(label(plot.foot, 20, top + 10, { kind: 'small' }))
-  return picture(plot.title, WIDTH, top + 26, ...parts)
+  const foot = footLines(plot.foot, top + 10)
+  return picture(plot.title, WIDTH, top + 11 + foot.length * FOOT_STEP, ...parts, ...foot)
 }
 
 function barRow({ name, summary, isOurs }: BarRow, middle: number, place: (value: number) => number): string[] {

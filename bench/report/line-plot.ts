@@ -1,7 +1,7 @@
 // Lines over an axis: each is named where it ends, points carry the spread of their runs.
 
 import { doublingScale, linearScale, roundMarks, type Scale } from './scale.ts'
-import { element, label, picture, SERIES_KINDS } from './svg.ts'
+import { element, FOOT_STEP, footLines, label, picture, SERIES_KINDS } from './svg.ts'
 
 export interface LinePoint {
   readonly x: number
@@ -51,10 +51,11 @@ export function linePlot(plot: LinePlot): string {
   const yMarks = roundMarks(most)
   const y = linearScale([0, yMarks.at(-1) ?? 1], [BOX.bottom, BOX.top])
   const { scale: x, marks: xMarks } = xAxis(plot, points)
+  const foot = footLines(plot.foot, HEIGHT - 14)
   return picture(
     plot.title,
     WIDTH,
-    HEIGHT,
+    HEIGHT + (foot.length - 1) * FOOT_STEP,
     label(plot.title, 20, 32, { kind: 'title' }),
     label(plot.yTitle, 20, 56, { kind: 'axis' }),
     ...yMarks.map((mark) =>
@@ -66,7 +67,7 @@ export function linePlot(plot: LinePlot): string {
     ...(plot.levels ?? []).map((level) => levelLine(y.place(level.y))),
     ...plot.series.flatMap((series, index) => seriesLine(series, index, x, y, plot.hasDots ?? true)),
     ...names(plot, x, y),
-    label(plot.foot, 20, HEIGHT - 14, { kind: 'small' }),
+    ...foot,
   )
 }
 

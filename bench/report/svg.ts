@@ -30,6 +30,21 @@ export function label(
   return element('text', { x, y, 'text-anchor': anchor, class: kind }, escapeXml(text))
 }
 
+/** More small letters than that do not fit between the margins of a plot. */
+const FOOT_LETTERS = 120
+export const FOOT_STEP = 15
+
+/** What stands below a plot, broken after commas where it is too long for one line; `y` is that of the first. */
+export function footLines(text: string, y: number): string[] {
+  const lines: string[] = []
+  for (const piece of text.split(/(?<=, )/)) {
+    const last = lines.at(-1)
+    if (last === undefined || (last + piece).trimEnd().length > FOOT_LETTERS) lines.push(piece)
+    else lines[lines.length - 1] = last + piece
+  }
+  return lines.map((line, index) => label(line.trimEnd(), 20, y + index * FOOT_STEP, { kind: 'small' }))
+}
+
 /** Series get these in turn; the first is ours. */
 export const SERIES_KINDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'] as const
 

@@ -169,6 +169,41 @@ describe('plots', () => {
     expect(svg).toContain('prefers-color-scheme:dark')
   })
 
+  it('breaks a foot that is longer than the plot is wide, and grows by it', () => {
+    const words = [
+      '2 × A Processor With A Long Name',
+      'Linux 6.18.44-fc-v669',
+      'Node 20.20.2',
+      'commit e4ee4e3916',
+      'busy',
+    ]
+    const footOf = (foot: string) => {
+      const plots = [
+        barPlot({ title: 'a', panels: [], foot }),
+        linePlot({
+          ...{ title: 'a', xTitle: '', yTitle: '' },
+          series: [{ name: 'a', points: [{ x: 1, y: 1 }] }],
+          foot,
+        }),
+      ]
+      return plots.map((svg) => ({
+        height: Number(/ height="([\d.]+)"/.exec(svg)![1]),
+        lines: [...svg.matchAll(/ y="([\d.]+)"[^>]*class="small">([^<]+)/g)].map(([, y, text]) => [Number(y), text]),
+      }))
+    }
+    const [short, long] = [footOf('here'), footOf([...words, ...words].join(', '))]
+
+    for (const [index, { height, lines }] of long.entries()) {
+      expect(lines.map(([, text]) => text).join(' ')).toBe([...words, ...words].join(', '))
+      for (const [y, text] of lines) {
+        expect(text!.toString().length).toBeLessThanOrEqual(120)
+        expect(y).toBeLessThan(height)
+      }
+      expect(lines.length).toBe(2)
+      expect(height - short[index]!.height).toBe(Number(lines[1]![0]) - Number(lines[0]![0]))
+    }
+  })
+
   it('draws lines upwards for more, and keeps the names of lines apart', () => {
     const svg = linePlot({
       ...{ title: 'Parts', xTitle: 'MiB', yTitle: 'GB/s', xScale: 'doubling', foot: 'here' },
