@@ -20,7 +20,7 @@ export function sharePlot(plot: {
       const values = valuesOf(runs, name, 'linePercent', { line })
       return values.length === 0 ? [] : [{ name, isOurs: isOurs(name), summary: summarize(values) }]
     })
-    return { title: `${line}: share of the line, % (more is better)`, rows }
+    return { title: `${line}: share of the line, % (more is better)`, rows, full: 100 }
   })
   return barPlot({ title: plot.title, panels, foot: machineLine(plot.machine) })
 }

@@ -15,6 +15,8 @@ export interface BarPanel {
   /** What the lengths mean, with unit and direction: `Throughput, GB/s (more is better)`. */
   readonly title: string
   readonly rows: readonly BarRow[]
+  /** What a bar of full length means. Default: the highest run. */
+  readonly full?: number
 }
 
 const WIDTH = 760
@@ -31,10 +33,10 @@ export function barPlot(plot: {
 }): string {
   const parts: string[] = [label(plot.title, 20, 32, { kind: 'title' })]
   let top = 48
-  for (const { title, rows } of plot.panels) {
+  for (const { title, rows, full = Number.MIN_VALUE } of plot.panels) {
     parts.push(label(title, 20, top + 16, { kind: 'panel' }))
     top += 28
-    const scale = linearScale([0, Math.max(...rows.map(({ summary }) => summary.max), Number.MIN_VALUE)], [LEFT, RIGHT])
+    const scale = linearScale([0, Math.max(...rows.map(({ summary }) => summary.max), full)], [LEFT, RIGHT])
     for (const row of rows) {
       parts.push(...barRow(row, top + ROW / 2, scale.place))
       top += ROW

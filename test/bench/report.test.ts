@@ -169,6 +169,16 @@ describe('plots', () => {
     expect(svg).toContain('prefers-color-scheme:dark')
   })
 
+  it('leaves room where a bar of full length means more than any run reached', () => {
+    const rows = [{ name: 'ours', summary: summarize([25]), isOurs: true }]
+    const widthOf = (svg: string) => Number(/<rect x="[\d.]+" y="[\d.]+" width="([\d.]+)"/.exec(svg)![1])
+    const [part, all] = [{ full: 100 }, {}].map((scale) =>
+      widthOf(barPlot({ title: 'a', panels: [{ title: 'Share, %', rows, ...scale }], foot: 'here' })),
+    )
+
+    expect(part! / all!).toBeCloseTo(0.25, 2)
+  })
+
   it('breaks a foot that is longer than the plot is wide, and grows by it', () => {
     const words = [
       '2 × A Processor With A Long Name',
