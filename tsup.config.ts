@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 
 const shared: Options = {
@@ -22,7 +23,10 @@ const xstateByPlatform: Plugin = {
 
 const UNDICI_CLIENT = 'undici/lib/dispatcher/client.js'
 
-/** `#undici-client`: a file of two lines that requires undici's: 117 million instructions in place of 138. */
+/**
+ * `#undici-client`: a file of two lines that requires undici's: 117 million instructions in place of 138. A bundler is given an
+ * import (condition `module`): that can stay outside of its ESM, and a require cannot.
+ */
 const undiciByRequire: Plugin = {
   name: 'undici-by-require',
   setup: (build) =>
@@ -30,6 +34,17 @@ const undiciByRequire: Plugin = {
       path: '#undici-client',
       external: true,
     })),
+}
+
+/** The command has those two lines in its bundle: the service's image takes dist/cli without what lies beside it. */
+const undiciInCommand: Plugin = {
+  name: 'undici-in-command',
+  setup: (build) =>
+    build.onResolve({ filter: /^undici\/lib\/dispatcher\/client\.js$/ }, ({ kind, path }) =>
+      kind === 'require-call'
+        ? { path, external: true }
+        : { path: resolve('src/adapters/node/http/undici-client.cjs') },
+    ),
 }
 
 /**
@@ -106,6 +121,12 @@ export default defineConfig([
     banner: { js: `/*!\n${readFileSync('node_modules/xstate/LICENSE', 'utf8')}*/` },
   },
   {
+    entry: { 'undici-client': 'src/adapters/node/http/undici-client.ts' },
+    format: ['esm'],
+    platform: 'node',
+    target: 'es2023',
+  },
+  {
     entry: { 'undici-client': 'src/adapters/node/http/undici-client.cjs' },
     format: ['cjs'],
     platform: 'node',
@@ -127,7 +148,7 @@ export default defineConfig([
     platform: 'node',
     // Bundled, so that those who embed the engine install nothing for the command; the last two because they start faster so.
     noExternal: ['p-queue', 'commander', 'eventemitter3', 'xstate', UNDICI_CLIENT],
-    esbuildPlugins: [undiciByRequire],
+    esbuildPlugins: [undiciInCommand],
     // commander is CommonJS and asks for Node's modules by require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

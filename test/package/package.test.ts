@@ -1,8 +1,9 @@
 // The package as it is published: packed, installed into an empty project, loaded by import and by require.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build as bundle } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -160,6 +161,27 @@ describe('the packed package', () => {
   it('runs its command', () => {
     const help = execFileSync(join(project, 'node_modules', '.bin', 'mocap-uplink'), ['--help'], { encoding: 'utf8' })
     expect(help).toContain('mocap-uplink')
+  })
+
+  it('has its command in one folder beside the manifest: the image of the service takes no more of it', () => {
+    const installed = join(project, 'node_modules', 'mocap-uplink')
+    const away = join(project, 'image')
+    cpSync(join(installed, 'dist', 'cli'), join(away, 'dist', 'cli'), { recursive: true })
+    cpSync(join(installed, 'package.json'), join(away, 'package.json'))
+    const command = [join(away, 'dist', 'cli', 'cli.js'), 'sessions', '--state-dir', join(away, 'state')]
+
+    expect(execFileSync(process.execPath, command, { encoding: 'utf8' })).toContain('There is no session')
+  })
+
+  it('goes into a bundle of ESM that leaves undici outside', async () => {
+    writeFileSync(
+      join(project, 'host.mjs'),
+      "import { undiciTransport } from 'mocap-uplink/node'\nconsole.log(typeof undiciTransport)",
+    )
+    const options = { bundle: true, platform: 'node', format: 'esm', external: ['undici'] } as const
+    await bundle({ ...options, absWorkingDir: project, entryPoints: ['host.mjs'], outfile: 'bundled.mjs' })
+
+    expect(execFileSync(process.execPath, ['bundled.mjs'], { cwd: project, encoding: 'utf8' }).trim()).toBe('function')
   })
 
   it('satisfies publint', async () => {
