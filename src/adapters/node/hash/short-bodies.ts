@@ -46,6 +46,8 @@ export function createShortBodies(): ShortBodies {
   }
   return {
     add(bytes) {
+      // One byte more would lie in the next body's place.
+      invariant(bytes.byteLength <= SHORT_BYTES, 'a short body fits into its place')
       if (bytesBeforeKernel > 0) bytesBeforeKernel -= bytes.byteLength
       else kernel = kernel === undefined ? startKernel() : kernel
       if (!kernel) {

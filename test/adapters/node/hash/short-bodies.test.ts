@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { createShortBodies, SHORT_BYTES } from '../../../../src/adapters/node/hash/short-bodies.ts'
 
@@ -16,7 +16,57 @@ function warmed() {
   return bodies
 }
 
+/** How often a kernel was made, and how often one was let go over its lanes. */
+function watchKernels() {
+  const { Instance } = WebAssembly
+  const counts = { kernels: 0, passes: 0 }
+  vi.spyOn(WebAssembly, 'Instance').mockImplementation(function (...given) {
+    counts.kernels += 1
+    const take = new Instance(...given).exports['take'] as (bytes: number) => void
+    const counted = (bytes: number): void => {
+      counts.passes += 1
+      take(bytes)
+    }
+    return { exports: { take: counted } }
+  })
+  return counts
+}
+
 describe('short bodies', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  it('are hashed sixteen in one pass of one kernel, which is not made for the first megabytes', () => {
+    const counts = watchKernels()
+    const bodies = createShortBodies()
+    const body = Buffer.alloc(SHORT_BYTES)
+    for (let bytes = 0; bytes < FIRST_BYTES; bytes += SHORT_BYTES) bodies.add(body)()
+
+    expect(counts).toEqual({ kernels: 0, passes: 0 })
+
+    const digests = Array.from({ length: 16 }, () => bodies.add(body))
+    for (const digest of digests) digest()
+
+    expect(counts).toEqual({ kernels: 1, passes: 1 })
+
+    // Of a few, and of one that is much longer than the others, a pass would take longer.
+    for (const digest of digests.slice(0, 4).map(() => bodies.add(body))) digest()
+    for (const digest of digests.map((_, index) => bodies.add(index === 0 ? body : body.subarray(0, 9)))) digest()
+
+    expect(counts).toEqual({ kernels: 1, passes: 1 })
+  })
+
+  it('are hashed one by one where there is no kernel, which is tried once', () => {
+    const making = vi.spyOn(WebAssembly, 'Module').mockImplementation(function () {
+      throw new WebAssembly.CompileError('no SIMD')
+    })
+    const bodies = warmed()
+    const body = Buffer.alloc(20_000, 'abc')
+    const digests = [1, 2, 3].map(() => bodies.add(body))
+
+    expect(digests.map((digest) => digest())).toEqual([md5(body), md5(body), md5(body)])
+    expect(making).toHaveBeenCalledTimes(1)
+  })
+
   it('have their own digests, however long they are, however many wait, and in whichever order they are asked', () => {
     const bodies = warmed()
     const lengths = fc.array(fc.oneof(fc.nat(130), fc.constant(20_000), fc.nat(SHORT_BYTES)), { maxLength: 40 })
