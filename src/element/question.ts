@@ -1,6 +1,7 @@
 // The question before something confirmed is given up: a modal dialog, where the safe answer has the focus and Escape means it.
 
 import { build, buildButton, setText } from './build-element.ts'
+import type { AtStake } from './offer-control.ts'
 import type { Words } from './words.ts'
 
 export interface Question {
@@ -38,4 +39,12 @@ export function createQuestion(): Question {
       })
     },
   }
+}
+
+/** What is to be asked; undefined where nothing that was uploaded is lost. `isKept`: files that are confirmed stay. */
+export function questionOf(atStake: AtStake, isKept: boolean, words: Words): string | undefined {
+  const { filesConfirmed, filesTotal, confirmedBytes } = atStake
+  const rest = filesTotal - filesConfirmed
+  if (confirmedBytes === 0 || (isKept && rest === 0)) return undefined
+  return isKept ? words.questionKept(filesConfirmed, rest) : words.questionBody(filesConfirmed)
 }

@@ -18,7 +18,7 @@ import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl, type AtStake } from './offer-control.ts'
 import type { Offer } from './offers.ts'
 import { problemOf } from './problems.ts'
-import { createQuestion } from './question.ts'
+import { createQuestion, questionOf } from './question.ts'
 import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
 import { createUploadList } from './upload-list.ts'
@@ -135,20 +135,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
   function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
     const { words } = setting()
-    const isExplained = failed.length > 0 && failed.every((item) => item.error)
+    if (failed.length === 0 || failed.some((item) => item.error === undefined)) {
+      if (error !== undefined) notices.showProblem(error, words)
+      return
+    }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
-    const shown = isExplained ? forOthers[0]?.error : error
-    if (shown)
-      notices.showProblem(
-        shown,
-        words,
-        isExplained
-          ? namesOf(
-              forOthers.map(({ name }) => name),
-              words,
-            )
-          : undefined,
-      )
+    const names = forOthers.map(({ name }) => name)
+    if (forOthers[0]?.error !== undefined) notices.showProblem(forOthers[0].error, words, namesOf(names, words))
   }
 
   async function begin(uplink: BrowserUplink, items: readonly Item[]): Promise<void> {
@@ -181,13 +174,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (action === 'choose') void zone.choose()
   }
 
-  /** `isKept`: files that are confirmed stay. */
-  async function mayGiveUp({ filesConfirmed, filesTotal, confirmedBytes }: AtStake, isKept: boolean): Promise<boolean> {
+  async function mayGiveUp(atStake: AtStake, isKept: boolean): Promise<boolean> {
     const { words } = setting()
-    const what = isKept
-      ? words.questionKept(filesConfirmed, filesTotal - filesConfirmed)
-      : words.questionBody(filesConfirmed)
-    return confirmedBytes === 0 || question.ask(words, what)
+    const what = questionOf(atStake, isKept, words)
+    return what === undefined || question.ask(words, what)
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
