@@ -78,13 +78,19 @@ describe('what is answered', () => {
     [301, 'ERR_UPLOAD_REDIRECT_REFUSED'],
     [308, 'ERR_UPLOAD_REDIRECT_REFUSED'],
   ])('does not repeat after %i: %s', async (status, code) => {
+    const isBaseUrlDoubtful = code === 'ERR_UPLOAD_REDIRECT_REFUSED' || undefined
     const subject = clientUnderTest()
     const failure = rejection(subject.client.requestedAnalyses.get(7))
     await answerNext(subject, { status, headers: { location: 'https://evil.example/?token=abc' } })
 
     const error = await failure
     expect(error).toBeInstanceOf(HttpStatusError)
-    expect(error).toMatchObject({ code, status, isRetryable: false, details: { status, attempts: 1 } })
+    expect(error).toMatchObject({
+      code,
+      status,
+      isRetryable: false,
+      details: { status, attempts: 1, isBaseUrlDoubtful },
+    })
     expect(String(error)).not.toContain('evil')
     expect(subject.transport.sent).toHaveLength(1)
   })
@@ -719,7 +725,10 @@ describe('odds and ends', () => {
     const failure = rejection(subject.client.requestedAnalyses.list())
     ;(await subject.transport.next()).fail({ code: 'ERR_UPLOAD_REDIRECT_REFUSED', phase: 'answer' })
 
-    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_REDIRECT_REFUSED', details: { attempts: 1 } })
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_REDIRECT_REFUSED',
+      details: { attempts: 1, isBaseUrlDoubtful: true },
+    })
   })
 
   it('says so when a transport breaks its contract', async () => {
