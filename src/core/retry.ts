@@ -50,8 +50,8 @@ export type RetryDecision =
 
 /**
  * Whether a failed attempt is followed by another one, and when. An error that is not retryable is given back as it
- * is; used-up tries become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause. A wait is never shorter than
- * the host asked for, unless it asked for more than an hour.
+ * is; used-up tries become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause, but a missing ETag stays one: trying again
+ * later does not mend it. A wait is never shorter than the host asked for, unless it asked for more than an hour.
  */
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, usedTries, retries = 8, error, retryAfterMs = 0, random } = question
@@ -65,7 +65,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 
 function exhausted(attempts: number, error: UploadError): UploadError {
   return new UploadError(
-    'ERR_UPLOAD_RETRIES_EXHAUSTED',
+    error.code === 'ERR_UPLOAD_ETAG_MISSING' ? error.code : 'ERR_UPLOAD_RETRIES_EXHAUSTED',
     `Gave up after ${attempts} attempt${attempts === 1 ? '' : 's'}. The last one: ${error.message}`,
     {
       cause: error,

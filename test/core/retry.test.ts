@@ -74,6 +74,16 @@ describe('decideRetry', () => {
     })
   })
 
+  it('keeps the code of a missing ETag, which trying again later does not mend', () => {
+    const message = 'The storage took part 1 without an ETag.'
+    const error = new UploadError('ERR_UPLOAD_ETAG_MISSING', message, { isRetryable: true })
+
+    expect(decideRetry({ ...ask, error, usedTries: 7 }).kind).toBe('wait')
+    expect(decideRetry({ ...ask, error, attempt: 8, usedTries: 8 })).toMatchObject({
+      error: { code: 'ERR_UPLOAD_ETAG_MISSING', message: `Gave up after 8 attempts. The last one: ${message}` },
+    })
+  })
+
   it('lets what uses up a part of a try add up to tries, and tells how many attempts that were', () => {
     const eighths = { ...ask, retries: 2, attempt: 9 }
 
