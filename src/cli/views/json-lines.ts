@@ -15,9 +15,9 @@ export interface Watching {
 }
 
 /** `who` is `service` or `storage`; a storage that gives no answer has no `reason`. */
-export function outageFields({ who, host, reason, sinceMs, untilMs, giveUpAtMs }: Outage) {
+export function outageFields({ who, host, reason, status, sinceMs, untilMs, giveUpAtMs }: Outage) {
   const at = (wallMs: number | undefined) => (wallMs === undefined ? undefined : new Date(wallMs).toISOString())
-  return { who, host, since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), reason }) }
+  return { who, host, since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), reason, status }) }
 }
 
 /** Tells the upload's events in JSON, each with the key of the upload: several may go on at a time. `nowMs` is monotonic. */

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 
 import { tellAsLines, tellTroubles } from '../../../src/cli/views/change-lines.ts'
-import { tellAsJson } from '../../../src/cli/views/json-lines.ts'
+import { outageFields, tellAsJson } from '../../../src/cli/views/json-lines.ts'
 import { createOutput } from '../../../src/cli/views/output.ts'
 import { createEmitter } from '../../../src/flows/emitter.ts'
 import type { Upload, UploadEvents } from '../../../src/flows/upload.ts'
@@ -91,6 +91,15 @@ it('a service that answers, but takes nothing, is not said to be out of reach', 
   })
 
   expect(said()).toMatch(/^waiting: the service service\.example:443 is out of service since .* \(it answers 503\);/)
+})
+
+it('an outage in JSON has what is answered as a number', () => {
+  const host = { who: 'service', host: 'service.example:443', status: 503, reason: 'it answers 503' } as const
+
+  expect(outageFields({ ...host, sinceMs: 0, untilMs: undefined, giveUpAtMs: undefined })).toMatchObject({
+    since: '1970-01-01T00:00:00.000Z',
+    status: 503,
+  })
 })
 
 it.each([
