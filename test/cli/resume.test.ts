@@ -216,14 +216,11 @@ describe('cancel', () => {
   it('that the service refuses is not called untold, says nothing of resuming, and can be forgotten', async () => {
     const key = await killedUpload({ operation: 'cancel', nth: 1, action: { status: 409 } })
 
-    const open = await run('sessions', '--forget', key)
     const { code, stderr } = await run('cancel', key)
     const forget = /\. To forget it here: mocap-uplink (.*)\n/.exec(stderr)?.[1] ?? ''
     const forgotten = await run(...forget.split(' '))
     const listed = await run('sessions')
 
-    expect(open).toMatchObject({ code: 2, stdout: '' })
-    expect(open.stderr).toMatch(/is not over: cancel it first, so that the service is told/)
     expect(code).toBe(1)
     expect(stderr).toMatch(
       /^error: .*\(409\).* \(ERR_UPLOAD_SERVICE_REFUSED\)\nThe service was told and refused\. To tell it once more: mocap-uplink cancel .*\n/,
@@ -231,6 +228,26 @@ describe('cancel', () => {
     expect(stderr).not.toMatch(/resume/)
     expect(forgotten).toMatchObject({ code: 0, stdout: `removed ${key}; no service was told\n` })
     expect(listed.stdout).toMatch(/^There is no session in /)
+  })
+
+  it('is what a forgotten session does not get: what is confirmed stays, and where nothing is there is no forgetting', async () => {
+    const key = await killedUpload()
+    const begun = { version: 1, key: 'video-new', flow: 'video', params: {}, locations: [], files: [] } as const
+    const session = await diskJournal({ folder: stateDir }).open('video-new')
+    await session.append([{ at: 1, type: 'session.begun', ...begun }])
+    await session.close()
+
+    const refused = await run('sessions', '--forget', key, 'video-new')
+    const forgotten = await run('sessions', '--forget', key)
+
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(/video-new is not over: cancel it first, so that the service is told/)
+    expect(forgotten).toMatchObject({
+      code: 0,
+      stdout: `removed ${key}; 1 file stays confirmed; no service was told\n`,
+    })
+    expect(service.requestsOf('cancel')).toEqual([])
+    expect(service.storedFiles().filter(({ isConfirmed }) => isConfirmed)).toHaveLength(1)
   })
 
   it('of a journal without a beginning says how to forget it, and a dry run of all says so too', async () => {

@@ -25,7 +25,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     .addOption(
       new Option(
         '--forget <keys...>',
-        'remove these, cancelled or unreadable, whatever the service knows of them; it is not told',
+        'remove these, whatever the service knows of them; it is not told, and confirmed files stay',
       ).conflicts('prune'),
     )
   addStateOption(command)
@@ -65,13 +65,18 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
   return EXIT.done
 }
 
-/** What is to be removed. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or of a session that is not over. */
+/**
+ * What is to be removed. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or of a session that is not over and that a
+ * cancel ends without a loss: confirmed files, which it would give up with the rest, stay where it is forgotten.
+ */
 function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: readonly string[] | undefined) {
   if (keys === undefined) return sessions.filter(isFinished)
   return [...new Set(keys)].map((key) => {
     const session = knownSession(sessions, key, kept)
-    const isOver = session.error !== undefined || session.status === 'cancelled' || session.status === 'confirmed'
-    return isOver ? session : invalid(`${key} is not over: cancel it first, so that the service is told.`)
+    const { error, status, filesConfirmed } = session
+    const isOver = error !== undefined || status === 'cancelled' || status === 'confirmed'
+    if (isOver || (filesConfirmed > 0 && status !== 'cancelling')) return session
+    return invalid(`${key} is not over: cancel it first, so that the service is told.`)
   })
 }
 
@@ -82,15 +87,22 @@ async function remove(
   { forget }: SessionsOptions,
 ): Promise<number> {
   let removed = 0
-  for (const { key } of sessions) {
+  for (const session of sessions) {
+    const { key } = session
     try {
       await journal.remove(key)
       removed += 1
       output.event('removed', { key })
-      if (forget !== undefined) output.answer(`removed ${key}; no service was told`)
+      if (forget !== undefined) output.answer(`removed ${key}; ${whatStays(session)}no service was told`)
     } catch (error) {
       output.complain(`error: ${errorLine(error).message}`)
     }
   }
   return removed
+}
+
+/** Of a cancel nobody knows. */
+function whatStays({ status, filesConfirmed }: SessionSummary): string {
+  if (status === 'cancelled' || filesConfirmed === 0) return ''
+  return `${countOf(filesConfirmed, 'file')} ${filesConfirmed === 1 ? 'stays' : 'stay'} confirmed; `
 }
