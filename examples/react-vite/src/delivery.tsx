@@ -90,11 +90,12 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   )
 }
 
-function outageWords({ who, reason, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {
+function outageWords({ who, status, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {
   const since = new Date(sinceMs).toLocaleTimeString()
-  if (reason === undefined || !navigator.onLine) return `no network since ${since}`
+  if (!navigator.onLine) return `no network since ${since}`
+  const what = status === undefined ? 'gives no answer' : 'takes nothing'
   const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
-  return `the ${who} takes nothing since ${since}, asked again ${next}`
+  return `the ${who} ${what} since ${since}, asked again ${next}`
 }
 
 function isClip({ name, size }: File): boolean {
