@@ -45,7 +45,8 @@ export interface Uplink {
   /** Gives a session of the journal up. */
   cancelSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
   /**
-   * Lets go of what is left of a session: the journal forgets it, and no service is told. What is confirmed of it stays confirmed.
+   * Lets go of what is left of a session: the journal forgets it, its receipt too, and no service is told. What is confirmed of it
+   * stays confirmed.
    * Rejects with ERR_UPLOAD_JOURNAL while it is being driven; one that is unknown is forgotten already.
    */
   forgetSession(key: string): Promise<void>
