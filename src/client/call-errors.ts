@@ -46,7 +46,7 @@ export function statusError(
     serviceCode: serviceCodeOf(reply, secret),
     retryAfterMs,
     isRetryable: answerClass === 'again',
-    details: detailsOf(asked, answerClass === 'redirect'),
+    details: { ...detailsOf(asked), isBaseUrlDoubtful: answerClass === 'redirect' || undefined },
   })
 }
 
@@ -75,12 +75,12 @@ export function unreachable(
   const { host, awayMs, reason, hasHostAnswered } = options
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
-  const isBaseUrlDoubtful = status === undefined && !hasHostAnswered
+  const isBaseUrlDoubtful = (status === undefined && !hasHostAnswered) || undefined
   const message =
     status === undefined
       ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${isBaseUrlDoubtful ? 'the base URL and ' : ''}the network.`
       : `${host} was asked in vain${time}. ${gaveUp(asked)} The last: ${error.message}`
-  const details = { host, forMs: awayMs, status, ...detailsOf(asked, isBaseUrlDoubtful) }
+  const details = { host, forMs: awayMs, status, isBaseUrlDoubtful, ...detailsOf(asked) }
   return new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause: error, isRetryable: true, details })
 }
 
@@ -91,11 +91,8 @@ export function doubtfulEnd(asked: Asked, cause: TransportError): UploadError {
   return new UploadError(code, message, { cause, details: detailsOf(asked) })
 }
 
-export function detailsOf(
-  { operation, attempts, isDoubtful }: Asked,
-  isBaseUrlDoubtful?: boolean,
-): UploadError['details'] {
-  return { operation, attempts, isDoubtful, isBaseUrlDoubtful: isBaseUrlDoubtful || undefined }
+export function detailsOf({ operation, attempts, isDoubtful }: Asked): UploadError['details'] {
+  return { operation, attempts, isDoubtful }
 }
 
 /** Why no answer came, in a few words: the platform's, which knows its system, or what every transport tells. */

@@ -58,11 +58,10 @@ function unanswered(
   const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
   life.missingTries += Number(isFirstContact || isHidden)
   const isFew = life.missingTries < FEW_TRIES
-  const isElsewhere = error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
-  if (isElsewhere || (isHidden && !isFew)) throw withDetails(error, detailsOf(life, isElsewhere))
+  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
-  return { error, host, reason, isAway: isAway(error), isDoubtful }
+  return { error, host, reason, isAway: !error.isUnreadable, isDoubtful }
 }
 
 /** Nobody is there, or takes anything now. What cannot be read, or leads elsewhere, is an answer. */

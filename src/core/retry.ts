@@ -66,7 +66,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 function exhausted(attempts: number, error: UploadError): UploadError {
   return new UploadError(
     error.code === 'ERR_UPLOAD_ETAG_MISSING' ? error.code : 'ERR_UPLOAD_RETRIES_EXHAUSTED',
-    `Gave up after ${attempts} attempt${attempts === 1 ? '' : 's'}. The last one: ${error.message}`,
+    `Gave up after ${attempts} attempt${attempts > 1 ? 's' : ''}. The last one: ${error.message}`,
     {
       cause: error,
       details: { ...error.details, attempts, lastCode: error.code },

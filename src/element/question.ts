@@ -43,8 +43,7 @@ export function createQuestion(): Question {
 
 /** What is to be asked; undefined where nothing that was uploaded is lost. `isKept`: files that are confirmed stay. */
 export function questionOf(atStake: AtStake, isKept: boolean, words: Words): string | undefined {
-  const { filesConfirmed, filesTotal, confirmedBytes } = atStake
-  const rest = filesTotal - filesConfirmed
-  if (confirmedBytes === 0 || (isKept && rest === 0)) return undefined
-  return isKept ? words.questionKept(filesConfirmed, rest) : words.questionBody(filesConfirmed)
+  const { filesConfirmed: done, filesTotal, confirmedBytes } = atStake
+  if (!confirmedBytes || (isKept && done === filesTotal)) return undefined
+  return isKept ? words.questionKept(done, filesTotal - done) : words.questionBody(done)
 }

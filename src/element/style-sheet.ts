@@ -55,8 +55,7 @@ button {
 }
 button:hover { background: var(--_raised); border-color: var(--_text); }
 button:disabled { opacity: 0.55; }
-.primary-button { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
-.primary-button:hover { background: var(--_accent); }
+.primary-button, .primary-button:hover { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
 .danger-button { color: var(--_danger); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
@@ -94,7 +93,7 @@ h2, [data-large] .title { font-size: 1.125em; }
 dialog {
   max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text);
 }
-dialog::backdrop { background: rgb(10 12 16 / 0.5); }
+dialog::backdrop { background: #0008; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
 dialog button { flex: auto; }
 `

@@ -154,27 +154,23 @@ export const englishTexts: UploaderTexts = {
     system: 'hidden or made by the system',
     twice: 'it was added already',
     elsewhere: 'it is being uploaded already',
-    name: 'another file has the same name; rename one of them',
+    name: 'another file has the same name; rename one',
   },
   andMore: ({ text }) => `and ${text} more`,
   dismiss: 'Dismiss',
 
   offerTitle: 'An earlier upload is not finished',
   offerBody: (done, all, began) => `${done.text} of ${files(all)} from ${began} are confirmed.`,
-  offerPick: (amount) =>
-    amount.value === 1
-      ? 'Choose the missing file again to finish.'
-      : `Choose the ${amount.text} missing files again to finish.`,
+  offerPick: ({ value, text }) =>
+    `Choose the ${value === 1 ? 'missing file' : `${text} missing files`} again to finish.`,
   offerAllow: 'One click and it goes on.',
   offerPickAction: 'Choose files',
   offerAllowAction: 'Continue',
   offerDiscard: 'Discard',
 
   questionTitle: 'Give this upload up?',
-  questionBody: (done) => {
-    if (done.value === 0) return 'Part of it is uploaded already. It is given up too.'
-    return `${filesAre(done)} confirmed already. ${done.value === 1 ? 'It is' : 'They are'} given up too.`
-  },
+  questionBody: (done) =>
+    `${done.value === 0 ? 'Part of it is uploaded' : `${filesAre(done)} confirmed`} already. That is given up too.`,
   questionKept: (done, rest) => `${filesAre(done)} confirmed and kept. ${filesAre(rest)} given up.`,
   questionKeep: 'Keep it',
   questionCancel: 'Give it up',

@@ -135,13 +135,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
   function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
     const { words } = setting()
-    if (failed.length === 0 || failed.some((item) => item.error === undefined)) {
-      if (error !== undefined) notices.showProblem(error, words)
+    if (failed.length === 0 || failed.some((item) => !item.error)) {
+      if (error) notices.showProblem(error, words)
       return
     }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
     const names = forOthers.map(({ name }) => name)
-    if (forOthers[0]?.error !== undefined) notices.showProblem(forOthers[0].error, words, namesOf(names, words))
+    if (forOthers[0]?.error) notices.showProblem(forOthers[0].error, words, namesOf(names, words))
   }
 
   async function begin(uplink: BrowserUplink, items: readonly Item[]): Promise<void> {
@@ -177,7 +177,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   async function mayGiveUp(atStake: AtStake, isKept: boolean): Promise<boolean> {
     const { words } = setting()
     const what = questionOf(atStake, isKept, words)
-    return what === undefined || question.ask(words, what)
+    return !what || question.ask(words, what)
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
@@ -188,7 +188,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         await work(uplink)
         return
       }
-      const message = 'Give the element an uplink, or a base-url and credentials.'
+      const message = 'Give the element an uplink, or base-url and credentials.'
       showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, setting().words.notSetUp)
     } catch (error) {
       showProblem(summarize(error))

@@ -176,7 +176,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await button(page, 'Cancel').click()
     const question = page.getByRole('dialog', { name: 'Give this upload up?' })
-    await question.getByText('Part of it is uploaded already. It is given up too.').waitFor()
+    await question.getByText('Part of it is uploaded already. That is given up too.').waitFor()
     await button(page, 'Give it up').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
