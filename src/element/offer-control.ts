@@ -122,7 +122,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         await options.lookAgain()
         const session = find(key)?.session
         // Files that are delivered stay so: only what is left is let go, and of that the service has no call.
-        const isKept = (session?.filesConfirmed ?? 0) > 0
+        const isKept = !!session?.filesConfirmed
         if (session === undefined || !(await options.mayGiveUp(session, isKept))) return
         await uplink[isKept ? 'forgetSession' : 'cancelSession'](key)
         options.onDiscarded(session)

@@ -54,7 +54,7 @@ button {
   border-radius: var(--mocap-button-radius, 8px);
 }
 button:hover { background: var(--_raised); border-color: var(--_text); }
-button:disabled { opacity: 0.55; }
+button:disabled { opacity: .5; }
 .primary-button, .primary-button:hover { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
 .danger-button { color: var(--_danger); border-color: currentColor; }

@@ -154,7 +154,7 @@ export const englishTexts: UploaderTexts = {
     system: 'hidden or made by the system',
     twice: 'it was added already',
     elsewhere: 'it is being uploaded already',
-    name: 'another file has the same name; rename one',
+    name: 'another file has the same name; rename one of them',
   },
   andMore: ({ text }) => `and ${text} more`,
   dismiss: 'Dismiss',

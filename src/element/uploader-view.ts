@@ -53,7 +53,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     onDiscarded({ filesConfirmed, filesTotal }) {
       const { words } = setting()
-      announcer.say(filesConfirmed > 0 ? words.progress(filesConfirmed, filesTotal) : words.wasCancelled)
+      announcer.say(filesConfirmed ? words.progress(filesConfirmed, filesTotal) : words.wasCancelled)
     },
     lookAgain: () => view.lookForOffers(),
     onChange: () => drawing.ask(),
@@ -188,7 +188,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         await work(uplink)
         return
       }
-      const message = 'Give the element an uplink, or base-url and credentials.'
+      const message = 'Give it an uplink or base-url and credentials.'
       showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, setting().words.notSetUp)
     } catch (error) {
       showProblem(summarize(error))
