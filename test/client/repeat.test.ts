@@ -727,7 +727,7 @@ describe('odds and ends', () => {
 
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_REDIRECT_REFUSED',
-      details: { attempts: 1, isBaseUrlDoubtful: true },
+      details: { attempts: 1 },
     })
   })
 
