@@ -30,7 +30,8 @@ export function listOf(check: Check, { least = 1, isUnique = false, uniqueField 
     const list = checkRequired(value, label)
     if (!Array.isArray(list)) return invalid(`${label} is ${show(list)}: give an array.`, { field: label })
     if (list.length < least) invalid(`${label} is empty: give at least one.`, { field: label })
-    const entries = list.map((entry, index) => check(entry, `${label}[${index}]`))
+    // Array.from visits the holes of a list too, which map passes over and JSON fills with null.
+    const entries = Array.from(list, (entry, index) => check(entry, `${label}[${index}]`))
     if (isUnique) checkUnique(entries, label)
     if (uniqueField !== undefined) {
       const values = entries.map((entry) => (entry as WireObject)[uniqueField])

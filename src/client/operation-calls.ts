@@ -58,7 +58,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       async register(given, options) {
         const input = checkRegister(given)
         const answer = await perform('mocapSessionFiles.register', { input }, options)
-        const found = addressesByName(answer.fields, given.filenames)
+        const found = addressesByName(answer.fields, input['filenames'] as string[])
         if ('addresses' in found) return new Map(found.addresses)
         const { missing, shared } = found.mismatch
         const what =

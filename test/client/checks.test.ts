@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { resolveCaptureKind } from '../../src/client/capture-kind.ts'
 import {
@@ -14,7 +13,6 @@ import {
   checkSegmentsAgree,
   checkText,
 } from '../../src/client/checks.ts'
-import { operations } from '../../src/client/contract.ts'
 import { isCalendarDate } from '../../src/client/contract/fields.ts'
 import { aMocapSession, clientUnderTest, rejection } from './client-under-test.ts'
 import type { ServiceClient } from './client-under-test.ts'
@@ -183,6 +181,7 @@ describe('before any call', () => {
   const video = { files: [file], movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 1 }
   const parts = [{ partNumber: 1, etag: 'e' }]
   const changed = (change: object) => change as never
+  const withHole = (entry: string) => Object.assign([], { 1: entry })
 
   it.each<[string, (client: ServiceClient) => Promise<unknown>]>([
     ['orgId', (client) => client.mocapSessions.create({ ...aMocapSession, orgId: '' })],
@@ -193,6 +192,7 @@ describe('before any call', () => {
     ['filenames', (client) => client.mocapSessionFiles.register({ sessionId: 's', filenames: [] })],
     ['filenames', (client) => client.mocapSessionFiles.register({ sessionId: 's', filenames: ['a', 'a'] })],
     ['filenames[1]', (client) => client.mocapSessionFiles.register({ sessionId: 's', filenames: ['a', 'b/c'] })],
+    ['filenames[0]', (client) => client.mocapSessionFiles.register({ sessionId: 's', filenames: withHole('a') })],
     ['frameRate', (client) => client.mocapSessionFiles.register({ sessionId: 's', filenames: ['a'], frameRate: -1 })],
     [
       'reprocess',
@@ -247,37 +247,5 @@ describe('before any call', () => {
       details: { field },
     })
     expect(subject.transport.sent).toHaveLength(0)
-  })
-
-  it('what passes the checks passes the schema that the service reads', async () => {
-    const anything = fc.oneof(fc.string(), fc.integer({ min: -2, max: 9 }), fc.double(), fc.constant(undefined))
-    const near = fc.record(
-      {
-        name: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '..', 'a.mp4'), anything),
-        sizeBytes: anything,
-        partCount: anything,
-        fileId: anything,
-        frameRate: anything,
-      },
-      { noNullPrototype: true },
-    )
-    const dates = fc.oneof(fc.constant('2026-11-20'), fc.constant('2026-13-01'), fc.string())
-    let passed = 0
-    await fc.assert(
-      fc.asyncProperty(fc.array(near, { maxLength: 2 }), dates, async (files, sessionDate) => {
-        const subject = clientUnderTest()
-        const input = { ...video, files: [file, ...files], sessionDate }
-        const outcome = subject.client.videoUploads.create(input as never).catch((error: unknown) => error)
-        await subject.clock.advance(0)
-        if (subject.transport.waitingCount === 0) {
-          expect(await outcome).toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
-          return
-        }
-        passed += 1
-        const body = await (await subject.transport.next()).bodyJson()
-        expect(v.safeParse(operations['videoUploads.create'].request, body).issues).toBeUndefined()
-      }),
-    )
-    expect(passed).toBeGreaterThan(0)
   })
 })
