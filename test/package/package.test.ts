@@ -178,8 +178,8 @@ describe('the packed package', () => {
       join(project, 'host.mjs'),
       "import { undiciTransport } from 'mocap-uplink/node'\nconsole.log(typeof undiciTransport)",
     )
-    const options = { bundle: true, platform: 'node', format: 'esm', external: ['undici'] } as const
-    await bundle({ ...options, absWorkingDir: project, entryPoints: ['host.mjs'], outfile: 'bundled.mjs' })
+    const files = { absWorkingDir: project, entryPoints: ['host.mjs'], outfile: 'bundled.mjs' }
+    await bundle({ ...files, bundle: true, platform: 'node', format: 'esm', external: ['undici'] })
 
     expect(execFileSync(process.execPath, ['bundled.mjs'], { cwd: project, encoding: 'utf8' }).trim()).toBe('function')
   })
