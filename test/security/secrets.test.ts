@@ -157,7 +157,7 @@ it.each([
 
     // A video cannot be confirmed without an ETag; for a capture the status alone is the receipt.
     const why = expect.stringContaining('without giving an ETag that can be kept') as string
-    if (isVideo) expect(error).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', message: why })
+    if (isVideo) expect(error).toMatchObject({ code: 'ERR_UPLOAD_ETAG_MISSING', message: why })
     else expect(report).toMatchObject({ status: 'confirmed' })
     const records = (await journal.read(upload.key)).filter((record) => !('files' in record))
     expect(records.some(({ type }) => type === 'part.received')).toBe(!isVideo)
