@@ -20,13 +20,18 @@ export const COPIES = 32
 /** Where copy number `index` is. */
 export const copyAt = (index: number): number => KERNEL_LAYOUT.freeAt + index * COPY_BYTES
 
-/** Throws where the process has no WebAssembly, or not so much room for addresses. */
-export function createHashMemory(): HashMemory {
-  const memory = new WebAssembly.Memory({ initial: KERNEL_PAGES, maximum: KERNEL_PAGES, shared: true })
-  const { buffer } = memory
+/** Memory of so many pages for a kernel. Throws where the process has no WebAssembly, or not so much room for addresses. */
+export function createKernelMemory(pages: number): WebAssembly.Memory {
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   // V8 does not count shared memory of WebAssembly: that of hashers that nobody holds any more would lie there until other
   // garbage is enough to collect. This it counts, for as long as the memory lives; never touched, it takes nothing itself.
-  Object.assign(memory, { weight: new ArrayBuffer(buffer.byteLength) })
+  return Object.assign(memory, { weight: new ArrayBuffer(memory.buffer.byteLength) })
+}
+
+/** Throws as `createKernelMemory` does. */
+export function createHashMemory(): HashMemory {
+  const memory = createKernelMemory(KERNEL_PAGES)
+  const { buffer } = memory
   let freeAt = copyAt(COPIES)
   return {
     memory,

@@ -5,6 +5,7 @@
 import { hash as hashOnce } from 'node:crypto'
 
 import { invariant } from '../../../core/errors.ts'
+import { createKernelMemory } from './hash-memory.ts'
 import { KERNEL_LAYOUT, md5Kernel } from './md5-kernel.ts'
 
 export interface ShortBodies {
@@ -69,10 +70,10 @@ export function createShortBodies(): ShortBodies {
 }
 
 interface Kernel {
+  /** Held for its weight. */
+  readonly memory: WebAssembly.Memory
   readonly bytes: Uint8Array
   readonly words: DataView
-  /** V8 does not count shared memory of WebAssembly; see createHashMemory. */
-  readonly weight: ArrayBuffer
   /** Takes so many bytes of each lane into its state. */
   readonly take: (bytes: number) => void
 }
@@ -80,13 +81,12 @@ interface Kernel {
 /** Null where the processor has no SIMD, or the process no WebAssembly or no room for it. */
 function startKernel(): Kernel | null {
   try {
-    const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true })
+    const memory = createKernelMemory(PAGES)
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(md5Kernel(LANES)), { md5: { memory } })
-    const { buffer } = memory
     return {
-      bytes: new Uint8Array(buffer),
-      words: new DataView(buffer),
-      weight: new ArrayBuffer(buffer.byteLength),
+      memory,
+      bytes: new Uint8Array(memory.buffer),
+      words: new DataView(memory.buffer),
       take: exports['take'] as Kernel['take'],
     }
   } catch {
