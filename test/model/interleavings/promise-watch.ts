@@ -62,6 +62,8 @@ export function createPromiseWatch(options: {
   const letters = new Map<string, string>()
   const plans = new Map<string, { readonly names: readonly string[]; readonly ids: Map<number, unknown> }>()
   const confirmedIds = new Set<unknown>()
+  /** Made for an upload that had turned away from them: each is ended with the upload, whether or not it is cancelled. */
+  const leftIds = new Set<string>()
   let hasAnswered = false
   const violate = (what: string): void => void violations.push(what)
 
@@ -69,7 +71,7 @@ export function createPromiseWatch(options: {
   const letterOfCall = (request: TransportRequest): string => {
     const fields = fieldsOf(request)
     const [first] = (fields['files'] ?? []) as readonly { readonly raw_file_name: string }[]
-    const sessionId = fields['upload_session_id'] ?? request.url.slice(`${SERVICE_URL}/upload_videos/`.length)
+    const sessionId = fields['upload_session_id'] ?? sessionIdOf(request)
     return first?.raw_file_name[0] ?? letters.get(sessionId as string) ?? options.letterOfDoing() ?? ''
   }
   const mayBegin = (letter: string, what: string, method: string): void => {
@@ -82,7 +84,9 @@ export function createPromiseWatch(options: {
   }
   const call = async (inner: Transport, request: TransportRequest): Promise<TransportReply> => {
     const letter = letterOfCall(request)
-    mayBegin(letter, `${request.method} for ${letter}`, request.method)
+    const isEndOfLeft = request.method === 'DELETE' && leftIds.has(sessionIdOf(request))
+    if (!isEndOfLeft || options.driven.get(letter)?.upload.state !== 'settling')
+      mayBegin(letter, `${request.method} for ${letter}`, request.method)
     const { affected_file_id: fileId } = fieldsOf(request)
     if (confirmedIds.has(fileId)) violate(`file ${String(fileId)} is confirmed again after its answer was journalled`)
     const reply = await inner.send(request).catch((error: unknown) => {
@@ -125,6 +129,7 @@ export function createPromiseWatch(options: {
         plans.set(key, { names: record.files.map(({ name }) => name), ids: new Map() })
       if (record.type === 'session.created')
         for (const { fileIndex, serverFileId } of record.files ?? []) plans.get(key)?.ids.set(fileIndex, serverFileId)
+      if (record.type === 'session.left') leftIds.add(String(record.sessionId))
       if (record.type !== 'file.confirmed') return
       const { names = [], ids } = plans.get(key) ?? {}
       const name = names[record.fileIndex]!
@@ -143,6 +148,10 @@ export function createPromiseWatch(options: {
       })
     },
   }
+}
+
+function sessionIdOf({ url }: TransportRequest): string {
+  return url.slice(`${SERVICE_URL}/upload_videos/`.length)
 }
 
 function fieldsOf({ body }: TransportRequest): Record<string, unknown> {
