@@ -178,7 +178,8 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
     pause(letter) {
       // Nobody would say the resume to a pause that a listener says now.
       if (isFinishing) return
-      driven.get(letter)!.upload.pause()
+      // A resume that comes while it drains has a create begin in what the pause was doing.
+      doing.run(letter, () => driven.get(letter)!.upload.pause())
     },
     resume(letter) {
       doing.run(letter, () => driven.get(letter)!.upload.resume())
@@ -186,7 +187,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
     cancel(letter) {
       const own = driven.get(letter)!
       own.isCancelAsked = true
-      const cancelled = own.upload.cancel()
+      const cancelled = doing.run(letter, () => own.upload.cancel())
       void cancelled.then(() => (own.isOver = true))
       outcomes.get(letter)!.push(cancelled)
     },
