@@ -1,9 +1,10 @@
 // The ports of an Uplink where every wait is a task of fast-check's scheduler: when a connection is made, a window has
 // gone, a reply comes, a read, a hash or a journal write is done, is decided there and nowhere else. Time stands still.
 
+import { AsyncResource } from 'node:async_hooks'
 import type fc from 'fast-check'
 
-import type { Hasher, Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
+import type { Clock, Hasher, Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
 import type { SimulatedClock } from '../../helpers/simulated-clock.ts'
 import { createDigest } from '../../simulation/whole/digest.ts'
 import { createLife, type End, type Life } from '../../simulation/whole/life.ts'
@@ -25,7 +26,11 @@ export function turnsOf(scheduler: fc.Scheduler): Turn {
 
 /** A life for one kind of port: its waits are turns under that name. */
 export function scheduledLife(clock: SimulatedClock, turn: Turn): { life: Life; of(what: string): Life } {
-  const life = createLife(1, clock, undefined)
+  const unbound = createLife(1, clock, undefined)
+  // A real timer fires in what its caller was doing; a simulated one would in what moves the time.
+  const setTimeout: Clock['setTimeout'] = (callback, delayMs) =>
+    unbound.clock.setTimeout(AsyncResource.bind(callback), delayMs)
+  const life: Life = { ...unbound, clock: { ...unbound.clock, setTimeout } }
   return { life, of: (what) => ({ ...life, pass: (_, end) => turn(what, end) }) }
 }
 
