@@ -39,6 +39,8 @@ const NEXT_STATES: Readonly<Record<string, readonly UploadState[]>> = {
 }
 /** A service that has never answered is more likely misspelt: so many tries, and the upload ends. */
 export const FIRST_CONTACT_TRIES = 3
+/** A DELETE for a session that an upload had turned away from when it came. */
+const END_OF_LEFT = 'DELETE of a session that was left'
 const SENDING: readonly UploadState[] = ['uploading', 'waiting']
 const MAY_BEGIN: Readonly<Record<string, readonly UploadState[]>> = {
   PUT: SENDING,
@@ -47,6 +49,8 @@ const MAY_BEGIN: Readonly<Record<string, readonly UploadState[]>> = {
   GET: ['creating', ...SENDING],
   PATCH: SENDING,
   DELETE: ['cancelling'],
+  // Whether or not the upload is cancelled.
+  [END_OF_LEFT]: ['cancelling', 'settling'],
 }
 
 export function createPromiseWatch(options: {
@@ -62,7 +66,6 @@ export function createPromiseWatch(options: {
   const letters = new Map<string, string>()
   const plans = new Map<string, { readonly names: readonly string[]; readonly ids: Map<number, unknown> }>()
   const confirmedIds = new Set<unknown>()
-  /** Made for an upload that had turned away from them: each is ended with the upload, whether or not it is cancelled. */
   const leftIds = new Set<string>()
   let hasAnswered = false
   const violate = (what: string): void => void violations.push(what)
@@ -85,8 +88,7 @@ export function createPromiseWatch(options: {
   const call = async (inner: Transport, request: TransportRequest): Promise<TransportReply> => {
     const letter = letterOfCall(request)
     const isEndOfLeft = request.method === 'DELETE' && leftIds.has(sessionIdOf(request))
-    if (!isEndOfLeft || options.driven.get(letter)?.upload.state !== 'settling')
-      mayBegin(letter, `${request.method} for ${letter}`, request.method)
+    mayBegin(letter, `${request.method} for ${letter}`, isEndOfLeft ? END_OF_LEFT : request.method)
     const { affected_file_id: fileId } = fieldsOf(request)
     if (confirmedIds.has(fileId)) violate(`file ${String(fileId)} is confirmed again after its answer was journalled`)
     const reply = await inner.send(request).catch((error: unknown) => {
