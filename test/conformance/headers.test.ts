@@ -50,6 +50,15 @@ describe.skipIf(isAbsent)('answers to what', () => {
     expect([status, json]).toMatchObject([404, { error: { code: 'not_found' } }])
   })
 
+  it('is for nobody reads no body: a stranger sends as many of any size as he likes', async () => {
+    const stranger = { 'content-type': 'application/json' }
+    const answers = ['/nothing_here', '/healthz', '/upload_videos'].map((path, index) =>
+      sendRaw(nextCopy(), { method: index === 2 ? 'OPTIONS' : 'POST', path, headers: stranger, body: '{"half' }),
+    )
+
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 204])
+  })
+
   it('cannot be read are refusals that quote nothing', async () => {
     const { headers } = target()
     const notJson = await call('POST', '/mocap_session', '{"org_id": "conformance-')

@@ -48,14 +48,9 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
       answering.code(error.statusCode ?? 400).send(errorBody('invalid_request', 'The path or a header is malformed.'))
     },
   })
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
-    try {
-      done(null, parseJson(bytes as Buffer))
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)))
-    }
-  })
+  // No body is read before it is known whose it is and what for: what stays unread, Node throws away as it comes.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
   app.setNotFoundHandler((_request, reply) =>
     reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
@@ -109,6 +104,10 @@ interface Guarded {
 function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes) =>
+      // What it throws is a rejection.
+      Promise.resolve(bytes as Buffer).then(parseJson),
+    )
     scope.addHook('preHandler', async ({ method }) => {
       if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
     })
