@@ -69,7 +69,7 @@ export interface ServiceOptions {
   readonly malformedStatus?: number
   /**
    * A PUT whose body brings nothing for this long is answered 400 RequestTimeout and closed, ms; a call whose body does so is
-   * closed within twice as long. Default 60 s.
+   * closed within twice as long, an answer of which nothing is taken after so long. Default 60 s.
    */
   readonly bodyIdleMs?: number
   /**

@@ -20,7 +20,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
-import { endStalledBodies } from './stalled-bodies.ts'
+import { endStalledBodies, endUntakenAnswers } from './stalled-bodies.ts'
 import { parseJson } from './wire.ts'
 
 export interface ServerOptions {
@@ -62,6 +62,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   allowOtherOrigins(app, context.settings.bearerHeaders)
   endStalledBodies(app, context.settings.bodyIdleMs)
   lay?.(app)
+  endUntakenAnswers(app, context.settings.bodyIdleMs)
   const { page, metricsPort, metricsToken } = context.settings
   if (page !== undefined)
     pageRoutes(app, page, () => context.settings.s3?.place.origin ?? new URL(context.publicUrl()).origin)

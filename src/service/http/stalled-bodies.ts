@@ -1,4 +1,5 @@
-// A call whose body stops coming loses its connection: its client may have gone without a word, and nothing else would end it.
+// A call whose body stops coming, or whose answer is not taken, loses its connection: its client may have gone without a word,
+// and nothing else would end it.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -37,4 +38,13 @@ export function endIfStalled(raw: IncomingMessage, idleMs: number): void {
   }
   raw.once('close', end)
   socket.once('close', end)
+}
+
+/** Ends the connection of every answer of which nothing is taken for `idleMs`. To be put on after all that delays answers. */
+export function endUntakenAnswers(app: FastifyInstance, idleMs: number): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    // When the answer is out, Node puts its own limit for idle connections in place of this one.
+    reply.raw.setTimeout(idleMs)
+    done(null, payload)
+  })
 }

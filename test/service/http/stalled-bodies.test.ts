@@ -5,7 +5,14 @@ import { connect } from 'node:net'
 
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 
-import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import {
+  API_KEY,
+  openCaptureSession,
+  put,
+  register,
+  startUnderTest,
+  type ServiceUnderTest,
+} from '../service-under-test.ts'
 
 let service: ServiceUnderTest
 beforeAll(async () => {
@@ -52,4 +59,22 @@ it('watches no body any more whose client was refused and left', async () => {
     .map(({ value }) => value as NodeJS.Timeout)
   expect(watches).toHaveLength(1)
   await vi.waitFor(() => expect(ended.mock.calls.flat()).toEqual(expect.arrayContaining(watches)))
+})
+
+it('lets go of an answer that its caller does not take', async () => {
+  const hasty = await startUnderTest({ bodyIdleMs: 1_000, stopWithinMs: 3_600_000 })
+  const sessionId = await openCaptureSession(hasty)
+  const { 'a.action': address } = await register(hasty, sessionId, ['a.action'])
+  // More than the kernel keeps for a reader who does not read.
+  expect((await put(address!, new Uint8Array(16 * 1024 ** 2))).status).toBe(200)
+  const { items } = (await hasty.call('GET', '/stored')).json as { items: { url: string }[] }
+  const { pathname, search } = new URL(items[0]!.url)
+  const socket = connect(hasty.port, '127.0.0.1').on('error', () => undefined)
+  onTestFinished(() => void socket.destroy())
+
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await once(socket, 'readable')
+
+  // Else it would wait for the answer's end, for an hour.
+  await expect(hasty.close()).resolves.toBeUndefined()
 })
