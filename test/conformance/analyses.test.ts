@@ -140,6 +140,8 @@ describe.skipIf(isAbsent)('requested analyses', () => {
     })
     expect((await update({ comparison_analysis_segment_id: await segment() })).status).toBe(409)
     expect((await update({ status: 'draft' })).status).toBe(409)
+    // One list has the names of ten thousand.
+    expect((await update({ name: 'é'.repeat(513) })).status).toBe(422)
     expect((await update({ name: 'last name' })).json).toMatchObject({ name: 'last name', status: 'requested' })
   })
 

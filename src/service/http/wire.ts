@@ -27,6 +27,8 @@ export const analysisUpdate = v.partial(analysisRequest)
 const BODY_BOUNDS: JsonBounds = { levels: 32, values: 1_000_000 }
 /** The largest id of a type, a segment or an analysis: 32 bits in the database. */
 export const MAX_DATABASE_INTEGER = 2_147_483_647
+/** In UTF-8. A list answers thousands of records at once, and the database's index takes no name of more than 2,704. */
+const MAX_TEXT_BYTES = 1_024
 
 /**
  * The JSON in a body; undefined when it is empty. Throws MalformedRequest for what is not UTF-8 (a name must not be stored
@@ -84,10 +86,12 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   return issue.type === 'check' ? issue.message : `breaks the rule ${issue.type}`
 }
 
-/** NUL and halves of surrogate pairs cannot be text in the database; ids of types and segments are 32-bit there. */
+/** Text without bound, NUL and halves of surrogate pairs are none for the database; ids of types and segments are 32-bit there. */
 function* findUnstorable(value: unknown, path: string): Generator<FieldProblem> {
   if (typeof value === 'string' && /\0|\p{Surrogate}/u.test(value)) {
     yield { field: path, problem: 'text must not hold NUL or half of a surrogate pair' }
+  } else if (typeof value === 'string' && Buffer.byteLength(value) > MAX_TEXT_BYTES) {
+    yield { field: path, problem: `expected at most ${MAX_TEXT_BYTES} bytes of UTF-8` }
   } else if (typeof value === 'number' && /(?:type|segment)_id$/.test(path) && value > MAX_DATABASE_INTEGER) {
     yield { field: path, problem: `expected at most ${MAX_DATABASE_INTEGER}` }
   } else if (typeof value === 'object' && value !== null) {

@@ -14,8 +14,6 @@ import { storageOf } from '../objects/storage-of.ts'
 
 /** Rows per statement: a statement takes at most 65,535 parameters. */
 const ROWS = 5_000
-/** In UTF-8. The database's index takes no more than 2,704. */
-const MAX_NAME_BYTES = 1_024
 
 export function captureRoutes(app: FastifyInstance, context: ServiceContext): void {
   const storage = storageOf(context)
@@ -53,8 +51,6 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       refuse(422, 'too_many_names', `One call registers at most ${limit} names, this one has ${filenames.length}.`, {
         limit,
       })
-    const tooLong = filenames.findIndex((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)
-    if (tooLong !== -1) malformed(`filenames.${tooLong}`, `expected at most ${MAX_NAME_BYTES} bytes of UTF-8`)
     checkNoRepetition(filenames)
     const fileIds = await context.db.transaction().execute(async (trx) => {
       // The row lock makes registrations of one session follow each other, so that two cannot both find a name new.
