@@ -5,13 +5,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** How long the thread is kept, ms: no longer than a call to the database takes. */
 const SLICE_MS = 10
 
-/** Takes one step for each item, in order. Rejects with the signal's reason, between slices. `nowMs` is monotonic. */
-export async function inTurns<T>(
+/** What `step` makes of each item, in order. Rejects with the signal's reason, between slices. `nowMs` is monotonic. */
+export async function inTurns<T, R>(
   items: Iterable<T>,
-  step: (item: T) => void,
+  step: (item: T) => R,
   signal: AbortSignal,
   nowMs = () => performance.now(),
-): Promise<void> {
+): Promise<R[]> {
+  const made: R[] = []
   let sliceEndMs = nowMs() + SLICE_MS
   for (const item of items) {
     if (nowMs() >= sliceEndMs) {
@@ -19,6 +20,7 @@ export async function inTurns<T>(
       signal.throwIfAborted()
       sliceEndMs = nowMs() + SLICE_MS
     }
-    step(item)
+    made.push(step(item))
   }
+  return made
 }

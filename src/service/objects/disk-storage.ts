@@ -1,6 +1,7 @@
 // Storage on the service's own disk: addresses lead back to the service, and rows of the database say what counts.
 
 import type { ServiceContext } from '../context.ts'
+import { inTurns } from '../in-turns.ts'
 import { addressOf, keyOf } from './object-keys.ts'
 import type { ObjectStorage, VideoObject } from './object-storage.ts'
 import { addressesOfParts } from './part-addresses.ts'
@@ -16,7 +17,7 @@ export function diskStorage(context: Pick<ServiceContext, 'db' | 'store' | 'sign
     begin: (files) => Promise.resolve(files.map(() => null)),
     partAddresses: (files, signal) =>
       addressesOfParts(files, ({ key }, partNumber) => addressOf(context, 'PUT', key, partNumber), signal),
-    captureAddresses: (keys) => Promise.resolve(keys.map((key) => addressOf(context, 'PUT', key))),
+    captureAddresses: (keys, signal) => inTurns(keys, (key) => addressOf(context, 'PUT', key), signal),
     readAddress: (key) => Promise.resolve(addressOf(context, 'GET', key)),
     async captureSizes(keys) {
       if (keys.length === 0) return new Map()

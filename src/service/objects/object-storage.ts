@@ -24,8 +24,8 @@ export interface ObjectStorage {
   begin(files: readonly VideoObject[], signal: AbortSignal): Promise<readonly (string | null)[]>
   /** PUT addresses of parts 1 to N of each file. Secret. Others are answered meanwhile; rejects with the signal's reason. */
   partAddresses(files: readonly VideoObject[], signal: AbortSignal): Promise<string[][]>
-  /** PUT addresses of capture files, in their order. Secret. */
-  captureAddresses(keys: readonly ObjectKey[]): Promise<string[]>
+  /** The same of capture files, one each, in their order. */
+  captureAddresses(keys: readonly ObjectKey[], signal: AbortSignal): Promise<string[]>
   /** An address to read an object back. Secret. */
   readAddress(key: ObjectKey): Promise<string>
   /** Sizes of those of these capture files that were put, by `keyOf`. */

@@ -9,12 +9,12 @@ export async function addressesOfParts(
   sign: (file: VideoObject, partNumber: number) => string,
   signal: AbortSignal,
 ): Promise<string[][]> {
-  const addresses = files.map((): string[] => [])
-  await inTurns(partsOf(files), ([index, file, partNumber]) => addresses[index]?.push(sign(file, partNumber)), signal)
-  return addresses
+  const addresses = await inTurns(partsOf(files), ([file, partNumber]) => sign(file, partNumber), signal)
+  let end = 0
+  return files.map(({ partCount }) => addresses.slice(end, (end += partCount)))
 }
 
-function* partsOf(files: readonly VideoObject[]): Generator<readonly [index: number, VideoObject, partNumber: number]> {
-  for (const [index, file] of files.entries())
-    for (let partNumber = 1; partNumber <= file.partCount; partNumber++) yield [index, file, partNumber]
+function* partsOf(files: readonly VideoObject[]): Generator<readonly [VideoObject, partNumber: number]> {
+  for (const file of files)
+    for (let partNumber = 1; partNumber <= file.partCount; partNumber++) yield [file, partNumber]
 }

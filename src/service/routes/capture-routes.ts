@@ -7,6 +7,7 @@ import type { Transaction } from 'kysely'
 import { callerOf, withoutOwner, type Caller } from '../access/callers.ts'
 import { timeOf, type ServiceContext } from '../context.ts'
 import type { Tables } from '../database/tables.ts'
+import { goneSignal } from '../http/gone-signal.ts'
 import { malformed, refuse } from '../http/replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from '../http/wire.ts'
 import type { ObjectKey } from '../objects/object-keys.ts'
@@ -41,7 +42,8 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
     return { ...withoutOwner(session), session_id: session.id }
   })
 
-  app.post('/mocap_session_file', async (request) => {
+  app.post('/mocap_session_file', async (request, reply) => {
+    const gone = goneSignal(reply)
     const body = readBody(mocapSessionFileRequest, request.body)
     const sessionId = String(body.session_id)
     const owner = callerOf(request).orgId
@@ -78,7 +80,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       if (fileId === undefined) throw new Error('A registered name has no id.')
       return { flow: 'captures', sessionId, fileId }
     })
-    const addresses = await storage.captureAddresses(keys)
+    const addresses = await storage.captureAddresses(keys, gone)
     // fromEntries defines properties: a file called __proto__ gets its address like any other.
     return Object.fromEntries(filenames.map((name, index) => [name, addresses[index]]))
   })

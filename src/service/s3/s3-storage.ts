@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 
 import { refuse } from '../http/replies.ts'
+import { inTurns } from '../in-turns.ts'
 import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
 import type { ObjectStorage, VideoObject } from '../objects/object-storage.ts'
 import { addressesOfParts } from '../objects/part-addresses.ts'
@@ -31,10 +32,6 @@ export function s3Storage(
   now: () => number,
 ): ObjectStorage {
   let reachedAt = -Infinity
-  const addressesOf = async (method: string, keys: readonly ObjectKey[]): Promise<string[]> => {
-    const secrets = await bucket.keys()
-    return keys.map((key) => sign(secrets, method, keyOf(key)))
-  }
   return {
     problemOf(sizeBytes, partCount) {
       if ((partCount - 1) * MIN_PART_BYTES >= sizeBytes && partCount > 1)
@@ -57,8 +54,11 @@ export function s3Storage(
         signal,
       )
     },
-    captureAddresses: (keys) => addressesOf('PUT', keys),
-    readAddress: async (key) => (await addressesOf('GET', [key]))[0] ?? '',
+    async captureAddresses(keys, signal) {
+      const secrets = await bucket.keys()
+      return inTurns(keys, (key) => sign(secrets, 'PUT', keyOf(key)), signal)
+    },
+    readAddress: async (key) => sign(await bucket.keys(), 'GET', keyOf(key)),
     async captureSizes(keys) {
       const found = await inParallel(CALLS_AT_ONCE, keys, (key) => bucket.head(keyOf(key)))
       return new Map(keys.flatMap((key, index) => sizeEntry(key, found[index])))

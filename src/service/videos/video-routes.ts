@@ -1,10 +1,11 @@
 // Single-camera video: upload sessions with one address per part, one confirmation per file, and the cancel.
 
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 
 import { callerOf } from '../access/callers.ts'
 import type { ServiceContext } from '../context.ts'
-import { MalformedRequest, refuse, Refusal, type FieldProblem } from '../http/replies.ts'
+import { goneSignal } from '../http/gone-signal.ts'
+import { MalformedRequest, refuse, type FieldProblem } from '../http/replies.ts'
 import { readBody, videoConfirmRequest, videoUploadRequest } from '../http/wire.ts'
 import type { ObjectStorage } from '../objects/object-storage.ts'
 import { storageOf } from '../objects/storage-of.ts'
@@ -58,13 +59,6 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
     await storage.release(files.map(videoObject))
     return {}
   })
-}
-
-/** Aborted when the caller has hung up before the answer. Its reason is for nobody; 499 is what proxies count it as. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => gone.abort(new Refusal(499, 'unavailable', 'The caller has hung up.')))
-  return gone.signal
 }
 
 /** The id in a path. Ours are UUIDs; text that the database could not even look for is no id of ours either. */
