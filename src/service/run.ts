@@ -13,9 +13,10 @@ import { stopServer } from './http/stopping.ts'
 import { openContext, type Undo } from './open-context.ts'
 import type { ServiceCredentials } from './options.ts'
 import type { ServiceSettings } from './settings.ts'
-import { sweepSessions } from './videos/session-sweeper.ts'
+import { sweepSessions, type SweepResult } from './videos/session-sweeper.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
+const NOTHING_SWEPT: SweepResult = { settled: 0, failed: 0 }
 
 /** A service that listens. */
 export interface RunningService {
@@ -96,9 +97,9 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
   let current: Promise<void> | undefined
   const sweep = () => {
     current ??= sweepSessions(context, context.settings.endSessionsAfterMs, stopping.signal)
-      .then((result) => {
-        if (result !== undefined && result.settled + result.failed > 0)
-          log.info(result, 'unfinished sessions were ended')
+      .then(({ settled, failed, failure } = NOTHING_SWEPT) => {
+        if (settled + failed > 0) log.info({ settled, failed }, 'unfinished sessions were ended')
+        if (failed > 0) log.error({ err: failure }, 'a session could not be ended, and is left for the next time')
       })
       .catch((error: unknown) => log.error({ err: error }, 'unfinished sessions could not be ended'))
       .finally(() => {

@@ -16,6 +16,8 @@ export interface SweepResult {
   readonly settled: number
   /** Sessions that are left for the next time, since their storage could not be cleared. */
   readonly failed: number
+  /** Why the first of these was left. */
+  readonly failure?: unknown
 }
 
 /** Sweeps all sessions older than `ageMs`, until the signal. Undefined when another copy is at it. */
@@ -40,16 +42,22 @@ export async function sweepSessions(
 
 async function sweepAll(context: ServiceContext, before: Date, signal: AbortSignal | undefined): Promise<SweepResult> {
   let [settled, failed] = [0, 0]
+  let failure: unknown
   let after: { created_at: Date; id: string } | undefined
   for (;;) {
     const sessions = await due(context.db, before, after)
     for (const { id } of sessions) {
-      if (signal?.aborted === true) return { settled, failed }
-      if (await sweepSession(context, id).catch(() => false)) settled += 1
-      else failed += 1
+      if (signal?.aborted === true) return { settled, failed, failure }
+      try {
+        await sweepSession(context, id)
+        settled += 1
+      } catch (error) {
+        failed += 1
+        failure ??= error
+      }
     }
     after = sessions.at(-1)
-    if (after === undefined) return { settled, failed }
+    if (after === undefined) return { settled, failed, failure }
   }
 }
 
@@ -66,7 +74,7 @@ function due(db: Database, before: Date, after: { created_at: Date; id: string }
   return query.orderBy('created_at').orderBy('id').limit(BATCH).execute()
 }
 
-async function sweepSession(context: ServiceContext, sessionId: string): Promise<true> {
+async function sweepSession(context: ServiceContext, sessionId: string): Promise<void> {
   const { db } = context
   const left = await db.transaction().execute(async (trx) => {
     // Confirmations and parts of the session wait, and find the file ended.
@@ -85,5 +93,4 @@ async function sweepSession(context: ServiceContext, sessionId: string): Promise
   await storageOf(context).release(left.map(videoObject))
   const settled_at = new Date(context.settings.now())
   await db.updateTable('video_sessions').set({ settled_at, is_open: false }).where('id', '=', sessionId).execute()
-  return true
 }

@@ -1,6 +1,6 @@
 // Sessions that nobody finished are ended: what is confirmed stays, the rest goes, and no call comes too late unheard.
 
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -49,6 +49,30 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
   const late = await after.call('PATCH', '/upload_videos', confirm(old.files[1]!.id, ['a', 'b']))
   expect(late.json).toMatchObject({ error: { code: 'session_expired' } })
   expect((await after.call('PATCH', '/upload_videos', confirm(old.files[0]!.id, [etag]))).status).toBe(200)
+})
+
+it('says why the storage of a session could not be cleared', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-sweeper-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const before = await startUnderTest({ dataDir })
+  const { files } = await openVideoSession(before, [{ bytes: 4, chunks: 1 }])
+  await put(files[0]!.urls[0]!, 'left')
+  await before.close()
+  const [blob] = await readdir(join(dataDir, 'objects', 'stored'))
+  // What cannot be removed as a file.
+  await rm(join(dataDir, 'objects', 'stored', blob!))
+  await mkdir(join(dataDir, 'objects', 'stored', blob!))
+
+  const why = await new Promise<string>((resolve, reject) => {
+    const write = (line: string) => {
+      if (line.includes('could not be ended')) resolve(line)
+    }
+    const after = startUnderTest({ dataDir, log: { write }, now: () => START + 8 * DAY_MS })
+    onTestFinished(async () => (await after).close())
+    after.catch(reject)
+  })
+
+  expect(why).toContain('EISDIR')
 })
 
 it('may not end a session whose addresses are alive', async () => {
