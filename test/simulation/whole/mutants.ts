@@ -4,7 +4,7 @@
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
 import { digestOf } from './digest.ts'
-import type { Mutant } from './run-night.ts'
+import type { Mutant } from './night-world.ts'
 
 /** By what is wrong. Each makes a new one for each night. */
 export const MUTANTS: Readonly<Record<string, () => Mutant>> = {

@@ -1,0 +1,62 @@
+// The person in front of an upload: listens to it, and pauses, resumes, cancels or closes it at the moments of a plan.
+
+import type { Upload } from '../../../src/flows/upload.ts'
+import type { Uplink } from '../../../src/index.ts'
+import type { Life } from './life.ts'
+import type { LifePlan } from './night.ts'
+import type { World } from './night-world.ts'
+
+export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: Uplink, upload: Upload): void {
+  upload.on('progress', (shown) => {
+    if (!life.isDead()) watch.progress(shown)
+  })
+  upload.on('session.replaced', (event) => {
+    note(() => `replaced ${JSON.stringify(event)}`)
+    watch.replaced()
+  })
+  upload.on('state', ({ state }) => {
+    note(() => `state ${state}`)
+    if (life.isDead()) return
+    watch.host.isPaused = state === 'paused'
+    if (state === 'paused' && watch.inFlight() > 0) watch.violate('paused, and attempts are in flight')
+  })
+  for (const event of ['file', 'retry', 'warning'] as const)
+    upload.on(event, (payload) => {
+      if (!life.isDead()) watch.shown(payload)
+    })
+  const act = (action: LifePlan['actions'][number]['action']): void => {
+    note(() => `host: ${action} in ${upload.state}`)
+    // The state that follows is told too late: a resume sends at once.
+    watch.host.isPaused = false
+    if (action === 'close') {
+      watch.host.isCloseAsked = true
+      void uplink.close().then(() => {
+        note(() => 'close settled')
+        if (life.isDead()) return
+        watch.host.isCloseSettled = true
+        if (life.timerCount() > 0) watch.violate(`${String(life.timerCount())} timers are set after the close`)
+        if (disk.isLeased(upload.key)) watch.violate('the journal is still held after the close')
+      })
+      return
+    }
+    if (action !== 'cancel') {
+      upload[action]()
+      return
+    }
+    watch.host.isCancelAsked = true
+    void upload.cancel().then((report) => {
+      note(() => `cancel settled: ${report.status}`)
+      if (!life.isDead()) watch.host.isCancelSettled = true
+    })
+  }
+  for (const { atMs, action } of plan.actions)
+    void life.pass(atMs).then(() => {
+      if (!isFinal(upload.state)) act(action)
+    })
+}
+
+function isFinal(state: Upload['state']): boolean {
+  return (
+    state === 'confirmed' || state === 'partial' || state === 'failed' || state === 'cancelled' || state === 'closed'
+  )
+}

@@ -1,0 +1,157 @@
+// One life of the client: an Uplink over the world's ports that begins or takes up the upload, until that has settled or the life has ended.
+
+import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
+import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import { UploadFailedError, type Upload, type UploadReport } from '../../../src/flows/upload.ts'
+import { createUplink, type Uplink, type UplinkPorts } from '../../../src/index.ts'
+import { digestHasher } from './digest.ts'
+import { API_KEY, SERVICE_URL } from './far-end.ts'
+import { attend } from './host.ts'
+import { createLife, type Life } from './life.ts'
+import { createMemory } from './memory.ts'
+import { createNetwork } from './network.ts'
+import type { LifePlan, Night } from './night.ts'
+import type { World } from './night-world.ts'
+import { lifeSource, type Handles } from './source.ts'
+import { checkEnd, checkReport, isOver } from './verdict.ts'
+
+/** No life takes longer, whatever happens in it. */
+const LIFE_LIMIT_MS = 6 * 3_600_000
+
+/** What came of it. */
+export interface Lived {
+  /** By which a later life takes the upload up. */
+  readonly key: string | undefined
+  readonly report: UploadReport | undefined
+  readonly isOver: boolean
+}
+
+export async function oneLife(world: World, plan: LifePlan, key: string | undefined): Promise<Lived> {
+  const { clock, watch, disk, night, note } = world
+  const life = createLife(world.lives.length + 1, clock, plan.diesAtCall)
+  world.lives.push(life)
+  watch.beginLife()
+  note(() => `life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
+  const handles: Handles = { openCount: 0 }
+  const memory = createMemory()
+  const memoryBytes = (night.concurrency === 'auto' ? 64 : night.concurrency) * 2 * 64 * 1024
+  const uplink = createUplink(
+    {
+      baseUrl: SERVICE_URL,
+      credentials: { apiKey: API_KEY },
+      concurrency: night.concurrency,
+      verify: night.verify,
+      memoryBytes,
+      giveUpAfterMs: 600_000,
+    },
+    portsOf(world, life, plan, memory.allocate),
+  )
+  const known = key === undefined || disk.records(key).length === 0 ? undefined : key
+  const report = await settle(world, life, begin(world, uplink, life, plan, known, handles))
+  if (memory.takenBytes() > memoryBytes) watch.violate('more memory is taken for bodies than was allowed')
+  memory.free()
+  const newKey = known ?? disk.keys().at(-1)
+  if (life.isDead()) {
+    note(() => `life ${String(life.number)} has died`)
+    return { key: newKey, report: undefined, isOver: false }
+  }
+  if (report === undefined) return { key: newKey, report, isOver: false }
+  await uplink.close()
+  // Nobody is left to be told anything: what goes out from here on is seen by the watch.
+  Object.assign(watch.host, { isCloseSettled: true })
+  checkEnd(world, life, handles, uplink, report)
+  checkReport(world, report)
+  return { key: newKey, report, isOver: isOver(world, report) }
+}
+
+function portsOf(
+  { clock, night, farEnd, disk, watch, trouble, mutant, note, serverNow, dice }: World,
+  life: Life,
+  plan: LifePlan,
+  allocate: (bytes: number) => Uint8Array,
+): UplinkPorts {
+  const transport = createNetwork({
+    night,
+    ...{ life, farEnd, watch, trouble, serverNow, log: note },
+    later: (act, delayMs) => void clock.setTimeout(act, delayMs),
+    isAbortSoft: mutant.isAbortSoft ?? false,
+  })
+  const journal = disk.journal(life, plan)
+  return {
+    transport: mutant.transport?.(transport) ?? transport,
+    journal: mutant.journal?.(journal) ?? journal,
+    clock: life.clock,
+    random: dice.random,
+    hasher: digestHasher(),
+    allocate: mutant.allocate?.(allocate) ?? allocate,
+    // Parts of a night have 64 bytes at most: in one piece in half of the nights, through windows in the others.
+    ...(night.partSizeBytes % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
+  }
+}
+
+/** Starts what this life is for; undefined when there is nothing left to do. */
+async function begin(
+  world: World,
+  uplink: Uplink,
+  life: Life,
+  plan: LifePlan,
+  key: string | undefined,
+  handles: Handles,
+): Promise<UploadReport | undefined> {
+  const { night, files, watch, disk } = world
+  const sources = files.map((state) => lifeSource(state, life, night.readMs, handles))
+  const place = key === undefined ? undefined : foldJournal(disk.records(key)).place
+  // On a full disk the host's word alone says that the session was given up.
+  const isOver = place === 'confirmed' || place === undefined
+  if (key !== undefined && !isOver && (place === 'cancelling' || place === 'cancelled' || watch.host.isCancelAsked)) {
+    watch.host.isCancelAsked = true
+    return uplink.cancelSession(key)
+  }
+  const upload =
+    key === undefined
+      ? startUpload(uplink, night, sources)
+      : await uplink.resume(key, { source: ({ fileIndex }) => sources[fileIndex]! })
+  attend(world, life, plan, uplink, upload)
+  return upload.done().catch((error: unknown) => {
+    if (error instanceof UploadFailedError) return error.report
+    throw error
+  })
+}
+
+function startUpload(uplink: Uplink, night: Night, sources: ReturnType<typeof lifeSource>[]): Upload {
+  const files = sources.map((source) => ({ source }))
+  const session = { sessionDate: '2026-11-20', sessionTypeId: 2 }
+  if (night.flow === 'capture')
+    return uplink.uploadCaptures({ orgId: 'org-1', mocapTypeId: 2, files, batchSize: night.batchSize, ...session })
+  const unitLimits = { minBytes: 1, maxBytes: 1_000_000, maxCount: 10_000, multipleOfBytes: 1 }
+  const { partSizeBytes } = night
+  return uplink.uploadVideos({ movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits, ...session })
+}
+
+/** Lets time pass until the life has settled or died; a machine that sleeps does so in between. */
+async function settle<T>({ clock, night, watch, lives }: World, life: Life, work: Promise<T>): Promise<T | undefined> {
+  const state: { isOver: boolean } = { isOver: false }
+  const end = Promise.race([work, life.death.then(() => undefined)]).finally(() => (state.isOver = true))
+  end.catch(() => undefined)
+  const limitMs = clock.monotonicNow() + LIFE_LIMIT_MS
+  const suspends = lives.length === 1 ? [...night.suspends] : []
+  await clock.advance(0)
+  while (!state.isOver) {
+    const nextMs = clock.nextDueInMs
+    if (nextMs === undefined) {
+      watch.violate('deadlock: nothing is under way, and the upload has not settled')
+      return undefined
+    }
+    if (clock.monotonicNow() + nextMs > limitMs) {
+      watch.violate('the upload has not settled within its time')
+      return undefined
+    }
+    const [sleep] = suspends
+    if (sleep !== undefined && clock.monotonicNow() >= sleep.atMs) {
+      suspends.shift()
+      clock.suspend(sleep.forMs)
+    }
+    await clock.step()
+  }
+  return end
+}

@@ -1,0 +1,97 @@
+// What must be true when a life has ended: nothing is left open, the report says what is so, and whether anything is left to do.
+
+import { foldJournal, type FoldedJournal } from '../../../src/core/journal/fold-journal.ts'
+import type { FileReport, UploadReport } from '../../../src/flows/upload.ts'
+import type { Uplink } from '../../../src/index.ts'
+import type { Disk } from './disk.ts'
+import type { FarEnd } from './far-end.ts'
+import type { Life } from './life.ts'
+import { LONG_LIFE_MS, type Night } from './night.ts'
+import type { World } from './night-world.ts'
+import type { Handles } from './source.ts'
+import type { Watch } from './watch.ts'
+
+/** Nothing of the client is under way or open. */
+export function checkEnd(
+  { watch, disk }: World,
+  life: Life,
+  handles: Handles,
+  uplink: Uplink,
+  { key }: UploadReport,
+): void {
+  if (watch.inFlight() > 0) watch.violate('attempts are in flight after the end')
+  if (disk.isLeased(key)) watch.violate('the journal is held after the end')
+  if (uplink.stats().inFlight > 0) watch.violate('slots are taken after the end')
+  if (life.timerCount() > 0) watch.violate(`${String(life.timerCount())} timers are set after the end`)
+  if (handles.openCount > 0) watch.violate(`${String(handles.openCount)} files are open after the end`)
+}
+
+/** What the host is told must be true, and in the journal. */
+export function checkReport({ watch, farEnd, night, disk, trouble, note }: World, report: UploadReport): void {
+  note(() => `report ${JSON.stringify(report)}`)
+  watch.shown(report)
+  const isAllConfirmed = report.files.length > 0 && report.files.every((file) => file.status === 'confirmed')
+  if (report.status === 'confirmed' && !isAllConfirmed) watch.violate('confirmed as a whole, and not every file is')
+  report.files.forEach((file, index) => checkFile(night, farEnd, watch, file, index))
+  const folded = foldedOf(disk, report.key)
+  if (folded === undefined) return
+  folded.ledger.files.forEach((file, index) => {
+    const told = report.files[index]!.status
+    const kept = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
+    if (told !== kept) watch.violate(`${file.plan.name} is told as ${told} and kept as ${kept}`)
+  })
+  if (folded.leftSessionIds.length > 0 && report.status === 'confirmed' && trouble.isCalm())
+    watch.violate('a reachable service was not told of a session that nobody uses')
+  for (const { sessionId } of folded.ledger.files)
+    if (!watch.host.isCancelAsked && farEnd.isCancelled(sessionId ?? ''))
+      watch.violate('a session was ended that holds a file')
+  const isKept = report.status === 'confirmed' || report.status === 'cancelled'
+  if (isKept && folded.place !== report.status && report.error?.code !== 'ERR_UPLOAD_JOURNAL')
+    watch.violate(`the session is told as ${report.status} and kept as ${folded.place}`)
+}
+
+function checkFile(night: Night, farEnd: FarEnd, watch: Watch, file: FileReport, index: number): void {
+  const { name, bytes } = night.files[index]!
+  if (file.verified && (night.isOpaque || night.verify === 'off')) watch.violate(`${name} is called verified`)
+  if (file.status !== 'confirmed') return
+  const stored = farEnd.stored(name)
+  if (stored === undefined || Buffer.compare(stored, bytes) !== 0) watch.violate(`${name} is told as confirmed`)
+  if (night.flow === 'video' && !night.isOpaque && night.verify === 'md5' && !file.verified)
+    watch.violate(`${name} could be verified and was not`)
+}
+
+function foldedOf(disk: Disk, key: string): FoldedJournal | undefined {
+  const records = disk.records(key)
+  return records.length === 0 ? undefined : foldJournal(records)
+}
+
+/** Whether nothing is left to do: what a later life could finish is finished by a later life. */
+export function isOver({ night, watch, trouble, files, farEnd }: World, report: UploadReport): boolean {
+  if (report.status === 'confirmed') return true
+  if (report.status === 'cancelled') {
+    if (!watch.host.isCancelAsked) watch.violate('cancelled, and nobody asked for it')
+    const { sessionId } = report
+    const isTold = night.flow === 'capture' || sessionId === undefined || report.isServiceTold === true
+    if (isTold && night.flow === 'video' && sessionId !== undefined && !farEnd.isCancelled(sessionId))
+      watch.violate('the service was not told of the cancel')
+    // Where the disk was full, the journal does not know that an earlier life has told the service.
+    const isForgotten = night.troubledLives.some((plan) => plan.fullDiskAt !== undefined)
+    if (!isTold && trouble.isCalm() && isForgotten && farEnd.isCancelled(sessionId)) return true
+    if (!isTold && trouble.isCalm()) watch.violate('a reachable service could not be told of the cancel')
+    return isTold
+  }
+  if (report.status === 'closed') {
+    if (!watch.host.isCloseAsked) watch.violate('closed, and nobody asked for it')
+    return false
+  }
+  if (!trouble.isCalm()) return false
+  const isExcused = (file: FileReport, index: number): boolean =>
+    file.status === 'confirmed' || (files[index]!.isChanged && file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED')
+  if (report.files.length > 0 && report.files.every(isExcused)) return true
+  // The last addresses of the trouble were too short-lived for this line; those that come now are not.
+  const isShortOfTime = ({ status, error }: FileReport): boolean =>
+    status === 'confirmed' || error?.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
+  if (night.addressLifeMs < LONG_LIFE_MS && report.files.every(isShortOfTime)) return false
+  watch.violate(`nothing went wrong in the last life, and it ended as ${report.status}: ${JSON.stringify(report)}`)
+  return true
+}
