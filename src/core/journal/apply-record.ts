@@ -115,7 +115,11 @@ function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
   noteEarlier(file, file.error?.code)
   file.error = undefined
   if (file.addresses.length === 0) enter(ledger, file, 'planned')
-  else enter(ledger, file, file.receivedCount === file.parts.length ? 'received' : 'ready')
+  else enter(ledger, file, stateOfParts(file))
+}
+
+function stateOfParts({ receivedCount, parts }: LedgerFile): FileState {
+  return receivedCount === parts.length ? 'received' : 'ready'
 }
 
 /** The earlier life may have died with a part on its way: nobody noted it, and it may still arrive. */
@@ -128,9 +132,7 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
   const wasReceived = isReceived(part)
   part.receipt = receipt
   file.receivedCount += Number(isReceived(part)) - Number(wasReceived)
-  const isComplete = file.receivedCount === file.parts.length
-  if (isComplete && file.state === 'ready') file.state = 'received'
-  if (!isComplete && file.state === 'received') file.state = 'ready'
+  if (file.state === 'ready' || file.state === 'received') file.state = stateOfParts(file)
 }
 
 /** Doubt stays: what has not arrived by now may still do so. */

@@ -49,7 +49,6 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
 
 /** The state right after the beginning. */
 export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' }>): FoldedJournal {
-  checkVersion(begun.version)
   const { key, flow, params, locations, at: beganAt } = begun
   return {
     key,
@@ -106,8 +105,9 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     }
     case 'session.left':
       // A service may give the id of the one that is in use: that is not left.
-      if (!sessionsOf(state).includes(record.sessionId))
+      if (!sessionsOf(state).includes(record.sessionId)) {
         state.leftSessionIds = [...state.leftSessionIds, record.sessionId]
+      }
       break
     case 'session.ended':
       state.leftSessionIds = without(state.leftSessionIds, record.sessionId)

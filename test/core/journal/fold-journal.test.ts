@@ -1,7 +1,7 @@
 // The fold of a journal: where a session goes on, and with what.
 
 import { describe, expect, it } from 'vitest'
-import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import { finalStatusOf, foldJournal, sessionsOf, type JournalPlace } from '../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 
 const FILES = [0, 1].map((fileIndex) => ({
@@ -112,6 +112,113 @@ describe('the fold of a journal', () => {
     expect(codeOf(() => foldJournal([CREATED]))).toBe('ERR_UPLOAD_JOURNAL')
     expect(codeOf(() => foldJournal([{ ...BEGUN, version: 2 as 1 }]))).toBe('ERR_UPLOAD_JOURNAL')
     expect(codeOf(() => foldJournal([BEGUN, CREATED, stray]))).toBe('ERR_UPLOAD_JOURNAL')
+  })
+
+  it('says of another version that it is one, and of records that nobody wrote that they are damage', () => {
+    const other = { ...BEGUN, version: 2 as 1, files: 'elsewhere' as never }
+    const cut = { ...BEGUN, files: [{ ...FILES[0]!, sizeBytes: 11 }] }
+    const nameless = { ...CREATED, sessionId: '' }
+
+    expect(() => foldJournal([other])).toThrow('has version 2; this program reads version 1')
+    expect(() => foldJournal([cut])).toThrow('is damaged: a record of type session.begun does not fit')
+    expect(() => foldJournal([BEGUN, nameless])).toThrow('is damaged: a record of type session.created does not fit')
+  })
+
+  const creating = { at: 8, type: 'session.creating' } as const
+  const replaced = { at: 9, type: 'session.replaced', sessionId: 't', files: [address(0), address(1)] } as const
+  const refused = { at: 9, type: 'session.refused' } as const
+  const settled = (status: 'confirmed' | 'partial' | 'failed') => ({ at: 9, type: 'session.settled', status }) as const
+  const cancelling = { at: 9, type: 'session.cancelling' } as const
+  const resumed = { at: 10, type: 'session.resumed' } as const
+  const asked = { place: 'created', isReplacing: true, hasPossibleOrphan: true, sessionId: 's' }
+  const calm = { place: 'created', isReplacing: false, hasPossibleOrphan: false }
+
+  it.each<[string, JournalRecord[], Partial<ReturnType<typeof foldJournal>>]>([
+    [
+      'its addresses were renewed',
+      [CREATED, { at: 8, type: 'files.registered', files: [address(0)] }],
+      { sessionId: 's' },
+    ],
+    ['a replacement was asked for', [CREATED, creating], asked],
+    ['a replacement was refused', [CREATED, creating, refused], { ...calm, sessionId: 's' }],
+    ['a replacement came', [CREATED, creating, replaced], { ...calm, sessionId: 't' }],
+    [
+      'it came after one of which nothing was heard',
+      [CREATED, creating, creating, replaced],
+      { hasPossibleOrphan: true },
+    ],
+    [
+      'it came with a warning',
+      [CREATED, creating, { ...replaced, hasPossibleOrphan: true }],
+      { hasPossibleOrphan: true },
+    ],
+    [
+      'a doubt of before is kept through another replacement',
+      [{ ...CREATED, hasPossibleOrphan: true }, creating, refused, creating, replaced],
+      { hasPossibleOrphan: true },
+    ],
+    [
+      'it ended while one was asked for',
+      [CREATED, creating, settled('partial')],
+      { isReplacing: false, hasPossibleOrphan: true },
+    ],
+    [
+      'it was given up while one was asked for',
+      [CREATED, creating, cancelling],
+      { isReplacing: false, hasPossibleOrphan: true },
+    ],
+    [
+      'it was given up with an older doubt',
+      [{ ...CREATED, hasPossibleOrphan: true }, cancelling],
+      { hasPossibleOrphan: true },
+    ],
+    ['it was given up without any', [CREATED, cancelling], { isReplacing: false, hasPossibleOrphan: false }],
+    ['a partial one is taken up', [CREATED, settled('partial'), resumed], { place: 'created' }],
+    ['a failed one is taken up', [CREATED, settled('failed'), resumed], { place: 'created' }],
+    [
+      'one that failed before it was created is taken up',
+      [creating, refused, settled('failed'), resumed],
+      { place: 'new' },
+    ],
+    ['one that is over stays so', [CREATED, settled('confirmed'), resumed], { place: 'confirmed' }],
+    ['one that is being given up stays so', [CREATED, cancelling, resumed], { place: 'cancelling' }],
+    [
+      'the service was told of the end',
+      [CREATED, { at: 9, type: 'session.cancelled', isServiceTold: true }],
+      { isServiceTold: true },
+    ],
+    [
+      'a shortened history says what was left',
+      [{ ...CREATED, leftSessionIds: ['p', 's'] }],
+      { leftSessionIds: ['p', 's'] },
+    ],
+    [
+      'two could not be used',
+      [{ at: 4, type: 'session.left', sessionId: 'p' }, { at: 4, type: 'session.left', sessionId: 'q' }, CREATED],
+      { leftSessionIds: ['p', 'q'] },
+    ],
+  ])('knows where a session stands: %s', (_what, records, expected) => {
+    expect(foldJournal([BEGUN, ...records])).toMatchObject(expected)
+  })
+
+  it('answers for no session before there is one', () => {
+    expect([sessionsOf(undefined), sessionsOf(foldJournal([BEGUN]))]).toEqual([[], []])
+    expect(sessionsOf(foldJournal([BEGUN, CREATED, replaced]))).toEqual(['t', 's'])
+  })
+
+  it('tells an end from what goes on', () => {
+    const places: JournalPlace[] = [
+      'new',
+      'creating',
+      'created',
+      'cancelling',
+      'confirmed',
+      'partial',
+      'cancelled',
+      'failed',
+    ]
+
+    expect(places.map(finalStatusOf).filter((status) => status !== undefined)).toEqual(places.slice(4))
   })
 })
 

@@ -90,6 +90,32 @@ describe('a ledger', () => {
     expect(doubts()).toEqual([false, false, false])
   })
 
+  it.each([
+    ['planned', []],
+    ['received', [created(), ...allReceived()]],
+    ['confirming', [created(), ...allReceived(), { type: 'file.confirming', fileIndex: 0 }]],
+    ['confirmed', [created(), ...allReceived(), { type: 'file.confirmed', fileIndex: 0 }]],
+  ] as const)('leaves a file that is %s as it is when the session is taken up again', (state, records) => {
+    const ledger = ledgerWith(...records)
+    const before = structuredClone(fileAt(ledger, 0))
+
+    apply(ledger, { type: 'session.resumed' })
+
+    expect(before.state).toBe(state)
+    expect(fileAt(ledger, 0)).toEqual(before)
+  })
+
+  it.each([
+    ['received', 'ready', []],
+    ['failed', 'failed', [failed('ERR_UPLOAD_NETWORK')]],
+  ] as const)('makes of a file that is %s one that is %s when a part is voided', (_state, then, records) => {
+    const ledger = ledgerWith(created(), ...allReceived(), ...records)
+
+    apply(ledger, { type: 'parts.voided', fileIndex: 0, partNumbers: [1] })
+
+    expect(fileAt(ledger, 0)).toMatchObject({ state: then, receivedCount: 2 })
+  })
+
   it('keeps a complete file complete when nothing of it is voided', () => {
     const ledger = ledgerWith(created(), ...allReceived())
 
@@ -98,24 +124,45 @@ describe('a ledger', () => {
     expect(fileAt(ledger, 0).state).toBe('received')
   })
 
-  it('takes new addresses without losing receipts', () => {
-    const ledger = ledgerWith(created(), received(1, 100))
+  it.each([
+    ['ready', [received(1, 100)]],
+    ['received', allReceived()],
+  ] as const)(
+    'takes new addresses of a file that is %s without losing receipts, its place or its state',
+    (state, parts) => {
+      const ledger = ledgerWith(created(), moved('s2'), ...parts.map((part) => ({ ...part, generation: 1 })))
+      const before = structuredClone(fileAt(ledger, 0))
+      const files = [{ fileIndex: 0, serverFileId: 'y', addresses: ['v1', 'v2', 'v3'] }]
 
-    apply(ledger, { type: 'files.registered', files: [{ ...ADDRESSED, addresses: ['v1', 'v2', 'v3'] }] })
+      applyRecord(ledger, { type: 'files.registered', files, at: 77 })
 
-    expect(fileAt(ledger, 0).addresses).toEqual(['v1', 'v2', 'v3'])
-    expect(fileAt(ledger, 0).receivedCount).toBe(1)
+      expect(before).toMatchObject({ state, sessionId: 's2', generation: 1, receivedCount: parts.length })
+      const after = { ...before, serverFileId: 'y', addresses: ['v1', 'v2', 'v3'], addressedAtMs: 77 }
+      expect(fileAt(ledger, 0)).toEqual(after)
+    },
+  )
+
+  it('puts a file where a shortened history says that it is', () => {
+    const ledger = ledgerWith({ type: 'files.placed', sessionId: 's7', generation: 7, files: [ADDRESSED] })
+
+    apply(ledger, { ...received(2, 200), generation: 7 })
+    apply(ledger, { type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 7 })
+
+    const file = fileAt(ledger, 0)
+    expect(file).toMatchObject({ ...{ sessionId: 's7', generation: 7, serverFileId: 'x' }, receivedCount: 1 })
+    expect(file.parts.map(({ isDoubtful }) => isDoubtful)).toEqual([true, false, false])
   })
 
   it('begins a file anew in the session that it went to, and hears no more of what was said of it before', () => {
     const ledger = ledgerWith(created(), received(1, 100), { type: 'part.doubtful', fileIndex: 0, partNumber: 2 })
 
-    apply(ledger, { type: 'session.replaced', sessionId: 's2', files: [ADDRESSED] })
+    apply(ledger, { ...moved('s2'), files: [{ fileIndex: 0, addresses: ['v1', 'v2', 'v3'] }] })
     apply(ledger, received(3, 250))
     apply(ledger, { type: 'part.doubtful', fileIndex: 0, partNumber: 3 })
 
     const file = fileAt(ledger, 0)
     expect(file).toMatchObject({ sessionId: 's2', generation: 1, state: 'ready', receivedCount: 0 })
+    expect([file.addresses, file.serverFileId]).toEqual([['v1', 'v2', 'v3'], undefined])
     expect(file.parts).toEqual(file.parts.map((part) => ({ ...part, receipt: undefined, isDoubtful: false })))
   })
 
@@ -157,7 +204,9 @@ describe('a ledger', () => {
       const renewed: Body = { type: 'files.registered', files: [ADDRESSED] }
       const voided: Body = { type: 'parts.voided', fileIndex: 0, partNumbers: [1] }
       const told = (...later: Body[]): boolean[] => {
-        const ledger = ledgerWith(created(), failed(code), { type: 'session.resumed' }, ...later)
+        // A life that came to nothing between says nothing of it.
+        const lives: Body[] = [{ type: 'session.resumed' }, { type: 'session.resumed' }]
+        const ledger = ledgerWith(created(), failed(code), ...lives, ...later)
         const { wereAddressesRefused, wasConfirmRefused } = fileAt(ledger, 0)
         return [wereAddressesRefused, wasConfirmRefused]
       }
@@ -218,14 +267,18 @@ function created(): Body {
   return { type: 'session.created', sessionId: 1, files: [ADDRESSED] }
 }
 
-function received(partNumber: number, acceptedEnd: number): Body {
-  return { type: 'part.received', fileIndex: 0, partNumber, receipt: { acceptedEnd, isVerified: false } }
+function moved(sessionId: string) {
+  return { type: 'session.replaced', sessionId, files: [ADDRESSED] } as const
+}
+
+function received(partNumber: number, acceptedEnd: number) {
+  return { type: 'part.received', fileIndex: 0, partNumber, receipt: { acceptedEnd, isVerified: false } } as const
 }
 
 function failed(code: UploadErrorCode): Body {
   return { type: 'file.failed', fileIndex: 0, error: { code, message: 'x' } }
 }
 
-function allReceived(): Body[] {
+function allReceived() {
   return [received(1, 100), received(2, 200), received(3, 250)]
 }

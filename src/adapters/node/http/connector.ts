@@ -136,13 +136,12 @@ function createContext(caPem: string | readonly string[] | undefined): tls.Secur
   return tls.createSecureContext({ ca: [...known, ...[caPem].flat()] })
 }
 
-/** The last ticket per host, so that another connection to it needs no full handshake. */
+/** A ticket for each of the last hosts that gave one, so that another connection to it needs no full handshake. */
 function createSessionCache() {
   const sessions = new Map<string, Buffer>()
   return {
     get: (host: string) => sessions.get(host),
     set: (host: string, ticket: Buffer) => {
-      sessions.delete(host)
       sessions.set(host, ticket)
       const [oldest] = sessions.keys()
       if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)

@@ -4,8 +4,15 @@ import { createGroupCommit, isDurable, type LineStore } from '../../../../src/ad
 import { UploadError } from '../../../../src/core/errors.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
 
-/** A store in memory whose syncs end when the test says so, and a clock that stands still. */
+/** A store in memory whose syncs end when the test says so, and a clock that stands still. It takes one call at a time. */
 function scripted() {
+  let isBusy = false
+  const alone = async (call: () => Promise<void>): Promise<void> => {
+    if (isBusy) throw new Error('called while another call was under way')
+    isBusy = true
+    await Promise.resolve()
+    await call().finally(() => (isBusy = false))
+  }
   const groups: string[][] = []
   const syncs: { resolve: () => void; reject: (error: Error) => void }[] = []
   const arrivals: (() => void)[] = []
@@ -13,27 +20,29 @@ function scripted() {
   let broken: UploadError | undefined
   let nextWriteError: Error | undefined
   const store: LineStore = {
-    async write(texts) {
-      const error = nextWriteError
-      nextWriteError = undefined
-      if (error !== undefined) throw error
-      groups.push([...texts])
-      isDirty = true
-    },
-    async sync() {
-      const ending = new Promise<void>((resolve, reject) => syncs.push({ resolve, reject }))
-      arrivals.shift()?.()
-      try {
-        await ending
-        isDirty = false
-      } catch (error) {
-        broken = error as UploadError
-        throw error
-      }
-    },
+    write: (texts) =>
+      alone(async () => {
+        const error = nextWriteError
+        nextWriteError = undefined
+        if (error !== undefined) throw error
+        groups.push([...texts])
+        isDirty = true
+      }),
+    sync: () =>
+      alone(async () => {
+        const ending = new Promise<void>((resolve, reject) => syncs.push({ resolve, reject }))
+        arrivals.shift()?.()
+        try {
+          await ending
+          isDirty = false
+        } catch (error) {
+          broken = error as UploadError
+          throw error
+        }
+      }),
     isDirty: () => isDirty,
     broken: () => broken,
-    tidy: () => Promise.resolve(),
+    tidy: () => alone(() => Promise.resolve()),
   }
   const time = { now: 0 }
   return {
