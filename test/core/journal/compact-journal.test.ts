@@ -236,6 +236,89 @@ describe('compactRecords', () => {
     ])
   })
 
+  const creating = { type: 'session.creating', at: 2 } as const
+  const refused = { type: 'session.refused', at: 3 } as const
+  const created = { type: 'session.created', at: 4, sessionId: 7 } as const
+  const left = (sessionId: number) => ({ type: 'session.left', at: 2, sessionId }) as const
+  const registering = (at: number, ...fileIndexes: number[]) =>
+    ({ type: 'files.registering', at, fileIndexes }) as const
+  const registered = { type: 'files.registered', at: 6, files: [addressed(0, 2)] } as const
+  const placed = (sessionId: number | undefined, at: number) =>
+    ({ ...{ type: 'files.placed', at, sessionId, generation: 0 }, files: [addressed(0, 2)] }) as JournalRecord
+  const opened = { ...created, files: [addressed(0, 2)] }
+  const resumed = (at: number) => ({ type: 'session.resumed', at }) as const
+  const settled = (status: 'partial' | 'failed' | 'cancelled') => ({ type: 'session.settled', at: 9, status }) as const
+  const cancelling = { type: 'session.cancelling', at: 8 } as const
+  const cancelled = { type: 'session.cancelled', at: 9, isServiceTold: true } as const
+  const voided = { type: 'parts.voided', at: 6, fileIndex: 0, partNumbers: [1] } as const
+
+  it.each<[string, JournalRecord[], JournalRecord[]]>([
+    ['a create that was never answered', [creating, creating, creating], [creating]],
+    [
+      'creates that were refused after one that was never answered',
+      [creating, creating, refused, creating, refused],
+      [creating, creating, refused],
+    ],
+    [
+      'the same with sessions that could not be used',
+      [creating, left(4), creating, creating, left(5), refused, creating, refused],
+      [creating, creating, left(4), left(5), refused],
+    ],
+    ['a create that was refused first', [creating, refused, creating, created], [created]],
+    [
+      'names of which one is registered, and one was asked for',
+      [creating, created, registering(5, 0, 1), registered, registering(7, 1), registering(8, 1)],
+      [created, placed(undefined, 6), registering(8, 1)],
+    ],
+    ['names that are registered', [creating, created, registering(5, 0), registered], [created, placed(undefined, 6)]],
+    ['a part that was sent and voided', [creating, opened, received(0, 1, '"a"'), voided], [created, placed(7, 4)]],
+    [
+      'lives that left a part on its way, beside a file without addresses',
+      [creating, opened, received(0, 2, '"b"'), resumed(7), resumed(8)],
+      [created, placed(7, 4), received(0, 2, '"b"'), resumed(8)],
+    ],
+    [
+      'a life that came when all was there',
+      [creating, opened, received(0, 1, '"a"'), received(0, 2, '"b"'), resumed(7)],
+      [created, placed(7, 4), received(0, 1, '"a"'), received(0, 2, '"b"')],
+    ],
+    [
+      'a part that is in doubt though it was sent again',
+      [
+        creating,
+        opened,
+        received(0, 2, '\"b\"'),
+        received(0, 2, '\"c\"'),
+        { type: 'part.doubtful', at: 5, fileIndex: 0, partNumber: 2 },
+      ],
+      [created, placed(7, 4), received(0, 2, '\"c\"'), { type: 'part.doubtful', at: 5, fileIndex: 0, partNumber: 2 }],
+    ],
+    [
+      'one that is being given up',
+      [creating, opened, settled('partial'), resumed(7), cancelling, cancelling],
+      [created, placed(7, 4), resumed(7), cancelling],
+    ],
+    [
+      'one that was given up',
+      [creating, opened, cancelling, cancelled, settled('cancelled')],
+      [created, placed(7, 4), cancelled, settled('cancelled')],
+    ],
+    [
+      'one that failed twice',
+      [creating, opened, settled('failed'), settled('failed')],
+      [created, placed(7, 4), settled('failed')],
+    ],
+    [
+      'one that asks for another',
+      [creating, opened, creating, refused, creating],
+      [{ ...created, hasPossibleOrphan: true }, placed(7, 4), creating],
+    ],
+  ])('keeps no more than is known of %s', (_what, history, kept) => {
+    const first = begun([2, 1])
+
+    expect(compactRecords([first, ...history])).toEqual([first, ...kept])
+  })
+
   it('keeps sessions that could not be used and of which the service has yet to be told', () => {
     const tries = [4, 5, 6].flatMap((sessionId): JournalRecord[] => [
       { type: 'session.creating', at: sessionId },

@@ -111,8 +111,23 @@ describe('the lines', () => {
     expect(decode(journalOf([[record]])).records).toEqual([record])
   })
 
+  it.each<[string, Uint8Array, boolean]>([
+    ['nothing', new Uint8Array(), true],
+    ['a header alone', journalOf([]), true],
+    ['a journal that was closed', journalOf([[confirmed(0)], [confirmed(1)]], true), true],
+    ['one that was not', journalOf([[confirmed(0)], [confirmed(1)]]), false],
+    [
+      'one that was opened again',
+      join(journalOf([[confirmed(0)]], true), text(line(3, 2, recordText(confirmed(1))))),
+      false,
+    ],
+    ['one whose mark says less', join(journalOf([[confirmed(0)]]), text(line(2, 0, KEPT_MARK))), false],
+  ])('of %s tell whether all of it is known to be on the disk', (_what, bytes, isKept) => {
+    expect(decode(bytes).isKept).toBe(isKept)
+  })
+
   it('keep any key, half a surrogate pair and a very long one included', () => {
-    for (const key of ['', '\ud800', '__proto__', 'x'.repeat(100_000), 'a\nb\u0000']) {
+    for (const key of ['', '\ud800', '__proto__', 'x'.repeat(1_000_000), 'a\nb\u0000']) {
       const bytes = encodeHeader({ key, begunUs: 1 })
       expect(decodeHeader(bytes, 'f')?.header).toEqual({ key, begunUs: 1 })
     }
@@ -168,6 +183,15 @@ describe('a torn tail', () => {
 
     expect(decoded.records).toEqual([confirmed(0), confirmed(1)])
     expect(decoded.soundBytes).toBe(bytes.length)
+  })
+
+  it('is a line whose end did not come, and one whose end is another byte', () => {
+    const bytes = journalOf([[confirmed(0)]])
+    const next = line(2, 0, recordText(confirmed(1))).slice(0, -1)
+
+    for (const tail of [next, `${next}\u0000`]) {
+      expect(decode(join(bytes, text(tail)))).toMatchObject({ lineCount: 1, soundBytes: bytes.length })
+    }
   })
 
   it('begins at a line that the disk lost, when nothing says that it was ever kept', () => {
@@ -269,6 +293,7 @@ describe('any bytes', () => {
   it('that are not a journal are refused', () => {
     expect(() => decode(text('hello'))).toThrow('"/state/journal" is damaged in line 1')
     expect(() => decode(text('hello\nworld\n'))).toThrow('"/state/journal" is damaged in line 1')
+    expect(() => decode(new Uint8Array(1_000_000))).toThrow('"/state/journal" is damaged in line 1')
   })
 })
 

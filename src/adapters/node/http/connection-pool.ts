@@ -57,7 +57,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   // One controller for each acquisition, not AbortSignal.any: Node 20 keeps what that makes as long as its sources live.
   const acquiring = new Set<AbortController>()
   let isClosed = false
-  const ended: Promise<void>[] = []
+  let ended: Promise<unknown> | undefined
 
   const give = (origin: Origin) => {
     const [next] = origin.waiting
@@ -69,12 +69,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     origin.taken -= 1
     forget(origin)
   }
+  /** Whoever waits has a place or is about to get one, so nobody does where none is taken. */
   const forget = (origin: Origin) => {
-    if (origin.taken === 0 && origin.idle.length === 0 && origin.waiting.size === 0) origins.delete(origin.key)
+    if (origin.taken === 0 && origin.idle.length === 0) origins.delete(origin.key)
   }
-  const end = (connection: Connection) => {
+  const end = (connection: Connection): Promise<unknown> => {
     connection.wire.reset()
-    return connection.client.destroy().catch(() => undefined)
+    return connection.client.destroy()
   }
   const dropIdle = (origin: Origin, client: Client) => {
     const at = origin.idle.findIndex((connection) => connection.client === client)
@@ -100,7 +101,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   return {
     takeReady: (name) => {
-      const origin = isClosed ? undefined : origins.get(name)
+      const origin = origins.get(name)
       if (origin === undefined || origin.taken >= maxConnectionsPerHost) return undefined
       const ready = takeIdle(origin)
       if (ready !== undefined) origin.taken += 1
@@ -112,7 +113,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       const origin = originOf(origins, target)
       const either = new AbortController()
       const onAbort = () => either.abort(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
+      signal.addEventListener('abort', onAbort)
       acquiring.add(either)
       try {
         await takePlace(origin, maxConnectionsPerHost, either.signal)
@@ -131,9 +132,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     release: (connection) => {
       const origin = owners.get(connection.client)
       if (!origin?.busy.delete(connection)) return
-      if (connection.wire.socket.destroyed || isClosed) {
-        void end(connection)
-      } else {
+      // One that has ended is not kept; closing ends all of them.
+      if (!connection.wire.socket.destroyed) {
         origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
       }
       give(origin)
@@ -148,11 +148,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (!isClosed) {
         isClosed = true
         for (const either of acquiring) either.abort(closedError())
-        for (const origin of origins.values()) {
-          for (const connection of [...origin.idle, ...origin.busy]) ended.push(end(connection).then(() => undefined))
-        }
+        ended = Promise.all([...origins.values()].flatMap(({ idle, busy }) => [...idle, ...busy].map(end)))
       }
-      await Promise.all(ended)
+      await ended
     },
   }
 }

@@ -69,17 +69,14 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
       ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
-    // Errors reach us through the promises below and later through the HTTP client; a socket without a listener would
-    // end the process.
-    tcp.on('error', ignore)
     const onAbort = () => tcp.destroy()
-    signal.addEventListener('abort', onAbort, { once: true })
+    signal.addEventListener('abort', onAbort)
     try {
       let socket = tcp
       await opened(tcp, 'connect')
       if (through !== undefined) {
         if (through.protocol === 'https:') await opened((socket = secure(socket, through)), 'secureConnect')
-        socket = await whileOpen(tcp, openTunnel(socket, through, target))
+        socket = await openTunnel(socket, through, target)
       }
       if (target.protocol === 'https:') await opened((socket = secure(socket, target)), 'secureConnect')
       signal.throwIfAborted()
@@ -104,25 +101,15 @@ export function portOf(target: URL): number {
   return target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port)
 }
 
+/**
+ * The listeners stay: what fails later reaches us through the HTTP client, and a socket that nobody listens to would end the process.
+ */
 function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.on('error', reject)
     socket.once('close', () => reject(closedEarly()))
     socket.once(event, () => resolve())
   })
-}
-
-async function whileOpen<T>(tcp: Socket, work: Promise<T>): Promise<T> {
-  let onClose = ignore
-  const closed = new Promise<never>((_resolve, reject) => {
-    onClose = () => reject(closedEarly())
-    tcp.once('close', onClose)
-  })
-  try {
-    return await Promise.race([work, closed])
-  } finally {
-    tcp.off('close', onClose)
-  }
 }
 
 function closedEarly(): Error {
@@ -147,8 +134,4 @@ function createSessionCache() {
       if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
     },
   }
-}
-
-function ignore(): void {
-  // Nothing to do: see where it is used.
 }

@@ -20,6 +20,8 @@ describe('a place in the pool', () => {
     expect(pool.takeReady(TARGET.origin)).toBeUndefined()
 
     const held = await second
+    expect(held.isReused).toBe(giveBack === 'release')
+    expect(first.wire.socket.destroyed).toBe(giveBack === 'discard')
     expect(await soon(third)).toBe(NOTHING)
     pool.discard(held)
     expect((await third).client).toBeDefined()
@@ -48,14 +50,40 @@ describe('a place in the pool', () => {
     expect(await soon(next)).not.toBe(NOTHING)
   })
 
-  it('is waited for no longer once the pool closes', async () => {
-    const { pool, acquire } = setUp(1)
-    await acquire()
+  it('is waited for no longer once the pool closes, and there is none afterwards', async () => {
+    const { pool, acquire, wires } = setUp(2)
+    const [idle] = [await acquire(), await acquire()]
     const waiting = acquire()
+    pool.release(idle)
+    await waiting
+    const another = acquire()
 
     await pool.close()
+    await pool.close()
 
-    await expect(waiting).rejects.toThrow('closed')
+    await expect(another).rejects.toThrow('closed')
+    await expect(acquire()).rejects.toThrow('closed')
+    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, true])
+  })
+
+  it('is not taken by who has left already, nor by who found nothing at hand', async () => {
+    const { pool, acquire } = setUp(1)
+    const reason = new Error('paused')
+    pool.release(await acquire())
+    pool.discard(pool.takeReady(TARGET.origin)!)
+    for (let time = 0; time < 2; time += 1) expect(pool.takeReady(TARGET.origin)).toBeUndefined()
+    await expect(acquire({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+
+    expect(await soon(acquire())).not.toBe(NOTHING)
+  })
+
+  it('is counted though others have come back', async () => {
+    const { pool, acquire } = setUp(2)
+    const [first] = [await acquire(), await acquire()]
+    pool.discard(first)
+    expect(await soon(acquire())).not.toBe(NOTHING)
+
+    expect(await soon(acquire())).toBe(NOTHING)
   })
 
   it('is taken by a connection that is at hand, and there are no more than the limit', async () => {
@@ -93,6 +121,31 @@ describe('an idle connection', () => {
     await acquire({ isFresh: true })
 
     expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, false, false])
+  })
+
+  it('stays where there is room beside it', async () => {
+    const { pool, acquire, wires } = setUp(2)
+    const [kept, ended] = [await acquire(), await acquire()]
+    pool.release(kept)
+    // It comes back when it has ended already, and takes no room.
+    ended.wire.reset()
+    pool.release(ended)
+
+    await acquire({ isFresh: true })
+
+    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([false, true, false])
+    expect(pool.takeReady(TARGET.origin)?.client).toBe(kept.client)
+  })
+
+  it('is let go of when it ends, and no other one', async () => {
+    const { pool, acquire, wires } = setUp(3)
+    const [busy, idle, ending] = [await acquire(), await acquire(), await acquire()]
+    pool.release(idle)
+    pool.release(ending)
+    for (const { client } of [busy, ending]) client.emit('disconnect', TARGET, [], new Error('the end') as never)
+
+    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([false, false, true])
+    expect(pool.takeReady(TARGET.origin)?.client).toBe(idle.client)
   })
 })
 

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createConnector, type Connector } from '../../../../src/adapters/node/http/connector.ts'
+import { createConnector, hostnameOf, portOf, type Connector } from '../../../../src/adapters/node/http/connector.ts'
 import type { Wire } from '../../../../src/adapters/node/http/wire.ts'
 import { localhostCertificate, localhostKey } from '../../../helpers/localhost-certificate.ts'
 
@@ -103,21 +103,38 @@ describe('a connection', () => {
     expect(begun).toBe(0)
   })
 
-  test('is given open or not at all, at whatever step its wait is ended', async () => {
-    const port = await listen(() => undefined)
+  test.each([
+    ['directly', undefined],
+    ['through a proxy', 'http'],
+    ['through a proxy over TLS', 'https'],
+  ])('is given open or not at all, at whatever step its wait is ended: %s', async (_how, scheme) => {
+    const tunnel = (socket: Socket): void => void socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    const options = { key: localhostKey, cert: localhostCertificate }
+    const server =
+      scheme === 'https' ? tls.createServer(options, tunnel).on('tlsClientError', () => undefined) : undefined
+    const port = String(
+      await listen((socket) => {
+        if (server !== undefined) server.emit('connection', socket)
+        else if (scheme !== undefined) tunnel(socket)
+      }),
+    )
+    const proxy = scheme === undefined ? {} : { proxy: { http: `${scheme}://127.0.0.1:${port}` } }
+    const connect = createConnector({ caPem: localhostCertificate, ...proxy })
     for (let steps = 0; steps < 16; steps += 1) {
       const leaving = new AbortController()
       const reason = new Error('paused')
+      const leave = async (): Promise<void> => {
+        for (let step = 0; step < steps; step += 1) await Promise.resolve()
+        leaving.abort(reason)
+      }
       const whenMade = (message: unknown): void => {
         const { socket } = message as { socket: Socket }
-        socket.once('connect', async () => {
-          for (let step = 0; step < steps; step += 1) await Promise.resolve()
-          leaving.abort(reason)
-        })
+        // A TLS socket is one, too, and is told of twice.
+        if (scheme === 'https' && !('encrypted' in socket)) return
+        socket.once(scheme === 'https' ? 'secureConnect' : 'connect', () => void leave())
       }
       diagnostics.subscribe('net.client.socket', whenMade)
-      const opening = open(createConnector({}), `http://127.0.0.1:${String(port)}`, leaving.signal)
-      const outcome = await opening.then(
+      const outcome = await open(connect, `http://127.0.0.1:${port}`, leaving.signal).then(
         ({ socket }) => ({ isOpen: !socket.destroyed }),
         (error: unknown) => error,
       )
@@ -126,6 +143,43 @@ describe('a connection', () => {
       expect(outcome).toEqual(outcome instanceof Error ? reason : { isOpen: true })
     }
   })
+
+  test('can be left while it is being made', async () => {
+    const leaving = new AbortController()
+    const reason = new Error('paused')
+    const opening = open(
+      createConnector({}),
+      `http://127.0.0.1:${String(await listen(() => undefined))}`,
+      leaving.signal,
+    )
+
+    leaving.abort(reason)
+
+    await expect(opening).rejects.toBe(reason)
+  })
+
+  test('that nobody takes is an error of its maker', async () => {
+    const port = await listen(() => undefined)
+    await new Promise((resolve) => servers.pop()!.close(resolve))
+
+    await expect(open(createConnector({}), `http://127.0.0.1:${String(port)}`)).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    })
+  })
+
+  test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
+    'is made to no private host under the policy for public ones: %s',
+    async (host) => {
+      let connections = 0
+      const port = await listen(() => (connections += 1))
+      const connect = createConnector({ addressPolicy: 'public' })
+
+      await expect(open(connect, `http://${host}:${String(port)}`)).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_INSECURE_URL',
+      })
+      expect(connections).toBe(0)
+    },
+  )
 
   test('is no more its maker’s to end: an abort afterwards is nothing to it', async () => {
     const leaving = new AbortController()
@@ -137,6 +191,14 @@ describe('a connection', () => {
 
     expect(socket.destroyed).toBe(false)
   })
+})
+
+test.each([
+  ['http://storage.example', 'storage.example', 80],
+  ['https://storage.example', 'storage.example', 443],
+  ['https://[::1]:8443', '::1', 8443],
+])('the host and the port of %s', (address, host, port) => {
+  expect([hostnameOf(new URL(address)), portOf(new URL(address))]).toEqual([host, port])
 })
 
 describe('through a proxy', () => {
@@ -164,6 +226,19 @@ describe('through a proxy', () => {
     await expect(open(createConnector({ proxy: { http: proxy } }), 'http://storage.example')).rejects.toMatchObject({
       code: 'ECONNRESET',
     })
+  })
+
+  test('that refuses is left at once', async () => {
+    let ended: Promise<unknown> | undefined
+    const port = await listen((socket) => {
+      ended = once(socket.resume(), 'close')
+      socket.once('data', () => socket.write('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n'))
+    })
+    const connect = createConnector({ proxy: { http: `http://127.0.0.1:${String(port)}` } })
+
+    await expect(open(connect, 'http://storage.example')).rejects.toThrow('407')
+
+    await ended
   })
 
   test('that answers nothing can be left', async () => {
