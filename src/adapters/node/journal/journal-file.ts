@@ -85,7 +85,7 @@ function journalFile(state: WrittenJournal, records: readonly JournalRecord[]): 
     write: (texts) => explained(state.path, 'written', () => write(state, texts)),
     sync: () => sync(state),
     async tidy() {
-      if (state.handle !== undefined && state.endBytes >= state.compactAtBytes) await shorten(state, undefined)
+      if (state.endBytes >= state.compactAtBytes) await shorten(state, undefined)
     },
     close: () => close(state),
   }

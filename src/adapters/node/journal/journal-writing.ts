@@ -60,15 +60,13 @@ export async function replace(state: WrittenJournal, texts: readonly string[]): 
   // It is seen only when all of it is on the disk, so each line may call all of them kept.
   const bytes = encodeWhole(state.header, texts)
   await writeWhole(asideOf(path), bytes)
-  const hadFile = state.handle !== undefined
   try {
     // Windows does not replace a file that is open.
     await state.handle?.close()
-    state.handle = undefined
     await rename(asideOf(path), path)
   } catch (error) {
     await rm(asideOf(path), { force: true }).catch(() => undefined)
-    if (hadFile) await reopen(state)
+    if (state.handle !== undefined) await reopen(state)
     throw error
   }
   const endBytes = bytes.length

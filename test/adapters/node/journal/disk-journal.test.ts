@@ -7,6 +7,7 @@ import {
   open,
   readdir,
   readFile,
+  readlink,
   rename,
   rm,
   stat,
@@ -24,6 +25,7 @@ import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
 import { decodeJournal } from '../../../../src/core/journal/journal-lines.ts'
 import type { Journal } from '../../../../src/core/ports.ts'
 import { journalContract } from '../../../contracts/journal.ts'
+import { canMount } from '../../../helpers/can-mount.ts'
 
 // A disk may take a long time for each fsync; what is tested here is mostly not how long it takes.
 vi.setConfig({ testTimeout: 30_000 })
@@ -78,11 +80,24 @@ async function read(journal: Journal, key = 'k'): Promise<readonly JournalRecord
 }
 
 /** Watches the one class that all open files are of. */
-async function fileHandles(): Promise<{ datasync(): Promise<void>; sync(): Promise<void>; write(): Promise<unknown> }> {
+async function fileHandles(): Promise<
+  Record<'datasync' | 'sync', () => Promise<void>> & {
+    truncate(length?: number): Promise<void>
+    write(): Promise<unknown>
+  }
+> {
   const handle = await open(import.meta.filename, 'r')
   await handle.close()
   return Object.getPrototypeOf(handle) as ReturnType<typeof fileHandles>
 }
+
+/** The files below a folder that this process has open, those that are gone included. */
+async function openFiles(folder: string): Promise<string[]> {
+  const found = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
+  return (await Promise.all(found)).filter((path) => path.startsWith(folder))
+}
+
+const canMountHere = process.platform === 'linux' && process.getuid?.() === 0 && canMount()
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
@@ -336,14 +351,49 @@ describe('durability', () => {
     const journal = diskJournal({ folder })
     const session = await journal.open('k')
     await session.append([begun(3)])
-    vi.spyOn(await fileHandles(), 'datasync').mockRejectedValueOnce(failure('EIO'))
+    await session.append([confirmed(1)])
+    const handles = await fileHandles()
+    vi.spyOn(handles, 'datasync').mockRejectedValueOnce(failure('EIO'))
+    const realTruncate = handles.truncate
+    vi.spyOn(handles, 'truncate').mockImplementationOnce(async function (this: unknown, length?: number) {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      await Reflect.apply(realTruncate, this, [length])
+    })
 
     const wanted = { code: 'ERR_UPLOAD_JOURNAL', details: { path: pathOf(folder), systemCode: 'EIO' } }
     await expect(session.append([confirmed(0)])).rejects.toMatchObject(wanted)
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(1)])
     await expect(session.append([received(1)])).rejects.toMatchObject(wanted)
     await session.close()
 
-    expect(await read(journal)).toEqual([begun(3)])
+    expect(await read(journal)).toEqual([begun(3), confirmed(1)])
+  })
+
+  it('that failed is told as it was, also where nothing can be cut off', async () => {
+    const session = await diskJournal({ folder: await temporary() }).open('k')
+    await session.append([begun(3)])
+    const handles = await fileHandles()
+    vi.spyOn(handles, 'datasync').mockRejectedValueOnce(failure('EIO'))
+    vi.spyOn(handles, 'truncate').mockRejectedValueOnce(failure('EBADF'))
+
+    await expect(session.append([confirmed(0)])).rejects.toMatchObject({ details: { systemCode: 'EIO' } })
+    await session.close()
+  })
+
+  it('is nothing that a journal asks for when it is opened and closed, or goes on where it was complete', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]])
+    const before = await readFile(pathOf(folder))
+    const datasync = vi.spyOn(await fileHandles(), 'datasync')
+
+    await read(journal)
+    expect((await readFile(pathOf(folder))).equals(before)).toBe(true)
+    const session = await journal.open('k')
+    await session.append([received(1)])
+
+    expect(datasync).not.toHaveBeenCalled()
+    await session.close()
   })
 
   it('holds nothing back after a write that failed: it is cut off, whole lines too, and the next one follows', async () => {
@@ -369,8 +419,7 @@ describe('durability', () => {
 })
 
 describe('a disk that takes nothing', () => {
-  const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mounts()
-  if (!canMount) process.stdout.write('SKIPPED: a really full disk needs root on Linux to mount a tmpfs\n')
+  if (!canMountHere) process.stdout.write('SKIPPED: a really full disk needs root on Linux to mount a tmpfs\n')
 
   // Node's own way of making a folder and those above it asks there without an end.
   it.runIf(process.platform === 'linux')('because nothing can be made there is told, and not waited for', async () => {
@@ -380,7 +429,7 @@ describe('a disk that takes nothing', () => {
     })
   })
 
-  it.skipIf(!canMount)('because it is read-only is told so, not that someone took the folder away', async () => {
+  it.skipIf(!canMountHere)('because it is read-only is told so, not that someone took the folder away', async () => {
     const parent = await mkdtemp(join(tmpdir(), 'disk-journal-read-only-'))
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', parent])
     try {
@@ -397,7 +446,7 @@ describe('a disk that takes nothing', () => {
     }
   })
 
-  it.skipIf(!canMount)(
+  it.skipIf(!canMountHere)(
     'because it is full is told, loses nothing that was settled, and is no obstacle once there is room',
     async () => {
       const parent = await mkdtemp(join(tmpdir(), 'disk-journal-full-'))
@@ -436,15 +485,6 @@ describe('a disk that takes nothing', () => {
   )
 })
 
-function mounts(): boolean {
-  try {
-    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
 describe('a journal that has grown', () => {
   /** Each part is sent over and over, as in a bad night. */
   const badNight = (rounds: number): JournalRecord[] => {
@@ -461,6 +501,8 @@ describe('a journal that has grown', () => {
     const journal = diskJournal({ folder })
     const history = badNight(100)
     await write(journal, [history])
+    await write(journal, [[confirmed(0)]], 'later')
+    await writeFile(`${pathOf(folder)}.new`, 'left by a process that died')
     const before = (await stat(pathOf(folder))).size
 
     expect(foldJournal(await read(journal))).toEqual(foldJournal(history))
@@ -468,12 +510,60 @@ describe('a journal that has grown', () => {
     expect(before).toBeGreaterThan(200_000)
     expect(after).toBeLessThan(5_000)
     expect((await stat(pathOf(folder))).mode & 0o777).toBe(0o600)
+    expect(await journal.list()).toEqual(['k', 'later'])
 
     const found = await read(journal)
     expect(found).toHaveLength(18)
     expect(foldJournal(found)).toEqual(foldJournal(history))
     await write(journal, [[received(1, 'again')]])
     expect(await read(journal)).toEqual([...found, received(1, 'again')])
+  })
+
+  it('takes what is appended right after it was opened and made short, and holds one file open', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [badNight(100)])
+
+    const session = await journal.open('k')
+    const appended = session.append([received(1, 'again')])
+    if (process.platform === 'linux') expect(await openFiles(folder)).toEqual([pathOf(folder)])
+    await appended
+    await session.close()
+
+    if (process.platform === 'linux') expect(await openFiles(folder)).toEqual([])
+    expect((await read(journal)).at(-1)).toEqual(received(1, 'again'))
+  })
+
+  it('is left as it is while it is small, and what another process left beside it goes', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [badNight(5)])
+    const before = await readFile(pathOf(folder))
+    await writeFile(`${pathOf(folder)}.new`, 'left by a process that died')
+
+    await read(journal)
+
+    expect((await readFile(pathOf(folder))).equals(before)).toBe(true)
+    expect(await readdir(join(folder, 'session-k'))).toEqual(['journal'])
+  })
+
+  it.skipIf(!canMountHere)('goes on as it is where the short one cannot take its place', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const history = badNight(100)
+    await write(journal, [history])
+    // A file that something is mounted on cannot be replaced.
+    execFileSync('mount', ['--bind', pathOf(folder), pathOf(folder)])
+    try {
+      const session = await journal.open('k')
+      expect(await readdir(join(folder, 'session-k'))).toEqual(['journal', 'lock'])
+      await session.append([confirmed(0)])
+      await session.close()
+    } finally {
+      execFileSync('umount', [pathOf(folder)])
+    }
+
+    expect(foldJournal(await read(journal))).toEqual(foldJournal([...history, confirmed(0)]))
   })
 
   it('is made short while it is open, and takes all that is appended meanwhile', async () => {
