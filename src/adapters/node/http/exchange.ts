@@ -78,7 +78,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
       onAbort()
       return
     }
-    signal.addEventListener('abort', onAbort, { once: true })
+    signal.addEventListener('abort', onAbort)
     const handler: RawHandler = {
       onConnect: () => {
         isStarted = true

@@ -1,5 +1,6 @@
 // One exchange over a client that does what it is told: which end of an attempt is which, and when a connection may be used again.
 
+import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 
 import type { Connection } from '../../../../src/adapters/node/http/connection-pool.ts'
@@ -7,7 +8,7 @@ import { exchange } from '../../../../src/adapters/node/http/exchange.ts'
 import type { PushedBody } from '../../../../src/adapters/node/http/pushed-body.ts'
 import type { Wire } from '../../../../src/adapters/node/http/wire.ts'
 import { TransportError } from '../../../../src/core/errors.ts'
-import type { TransportRequest } from '../../../../src/core/ports.ts'
+import type { PieceSequence, TransportRequest } from '../../../../src/core/ports.ts'
 
 const SHORT: TransportRequest['body'] = { kind: 'bytes', bytes: new Uint8Array(10) }
 
@@ -44,7 +45,35 @@ describe('an abort', () => {
       handler().onHeaders(200, [])
       controller.abort(reason)
 
-      expect(await result).toMatchObject({ kind })
+      const answered = { kind, isReusable: false, reply: { status: 200, isBodyCut: true } }
+      expect(await result).toMatchObject(kind === 'answered' ? answered : { kind, ending: 'doubtful' })
+      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+    }
+  })
+
+  it('is never whole while there are bytes to be given, and ends the wait for a source that does not come to its end', async () => {
+    const late = new TransportError('ERR_UPLOAD_TIMEOUT', 'late', { phase: 'answer', ending: 'doubtful' })
+    for (const [lengthBytes, expected] of [
+      [20, { kind: 'aborted', ending: 'neverWhole' }],
+      [10, { kind: 'answered', isReusable: false }],
+    ] as const) {
+      const { start, handler, dispatched, controller } = setUp()
+      let isGiven = false
+      const step = () => {
+        if (isGiven) return new Promise(() => undefined)
+        isGiven = true
+        return { value: new Uint8Array(10), done: false }
+      }
+      const result = start({
+        body: { kind: 'windows', lengthBytes, windows: () => ({ step }) as unknown as PieceSequence },
+      })
+      handler().onConnect()
+      ;(dispatched().body as PushedBody).resume()
+      await Promise.resolve()
+      if (lengthBytes === 10) handler().onHeaders(200, [])
+      controller.abort(late)
+
+      expect(await result).toMatchObject(expected)
     }
   })
 
@@ -81,13 +110,78 @@ describe('a connection', () => {
   })
 })
 
+describe('a request', () => {
+  it('goes out with what it was given, but for what the transport says itself', () => {
+    const headers = { Host: 'evil.example', 'Content-Length': '9', CONNECTION: 'close', 'X-Name': 'one' }
+    for (const [body, length] of [
+      [SHORT, ['content-length', '10']],
+      [{ kind: 'bytes', bytes: new Uint8Array(1) }, ['content-length', '1']],
+      [undefined, []],
+    ] as const) {
+      const { start, dispatched } = setUp()
+      void start({ headers, body })
+
+      expect(dispatched().headers).toEqual(['X-Name', 'one', ...length])
+    }
+  })
+
+  it('that finds its connection ended before a byte was written may begin anew, if that was not its first use', async () => {
+    for (const isReused of [false, true]) {
+      for (const isStarted of [false, true]) {
+        const { start, handler } = setUp({ isReused })
+        const result = start({})
+        if (isStarted) handler().onConnect()
+        const error = new Error('ECONNRESET')
+        handler().onError(error)
+
+        const ending = isStarted ? 'doubtful' : 'neverWhole'
+        expect(await result).toEqual({ kind: 'failed', error, ending, isStale: isReused && !isStarted })
+      }
+    }
+  })
+})
+
+describe('an answer', () => {
+  it.each([
+    [undefined, 65_536],
+    [10, 10],
+  ])('is kept as far as was asked for: %s', async (maxReplyBytes, keptBytes) => {
+    const { start, handler } = setUp()
+    const result = start(maxReplyBytes === undefined ? {} : { maxReplyBytes })
+    handler().onConnect()
+    handler().onHeaders(200, [])
+    handler().onData(Buffer.alloc(70_000))
+    handler().onComplete()
+
+    const answered = await result
+    expect(answered).toMatchObject({ kind: 'answered', isReusable: true, reply: { isBodyCut: true } })
+    expect(answered.kind === 'answered' && answered.reply.body.byteLength).toBe(keptBytes)
+  })
+
+  it.each(['is longer than is worth to be read', 'breaks off'])(
+    'that %s is one, on a connection that is used no more',
+    async (how) => {
+      const { start, handler } = setUp()
+      const result = start({})
+      handler().onConnect()
+      handler().onHeaders(200, [])
+      if (how === 'breaks off') handler().onError(new Error('ECONNRESET'))
+      else handler().onData(Buffer.alloc(1_000_000))
+
+      expect(await result).toMatchObject({ kind: 'answered', isReusable: false, reply: { isBodyCut: true } })
+    },
+  )
+})
+
 interface Handler {
   onConnect(): void
   onHeaders(status: number, rawHeaders: readonly Buffer[]): void
+  onData(chunk: Buffer): void
   onComplete(): void
+  onError(error: Error): void
 }
 
-function setUp() {
+function setUp({ isReused = false } = {}) {
   const wire = {
     isUnsent: false,
     socket: { destroyed: false },
@@ -95,8 +189,10 @@ function setUp() {
     begin: () => undefined,
     whenFlushed: () => false,
   }
-  const dispatch = vi.fn<(options: { readonly body: unknown }, handler: Handler) => boolean>(() => true)
-  const connection = { client: { dispatch }, wire: wire as unknown as Wire, isReused: false } as unknown as Connection
+  const dispatch = vi.fn<(options: { readonly body: unknown; readonly headers: unknown }, handler: Handler) => boolean>(
+    () => true,
+  )
+  const connection = { client: { dispatch }, wire: wire as unknown as Wire, isReused } as unknown as Connection
   const controller = new AbortController()
   const start = (request: Partial<TransportRequest>) =>
     exchange(connection, '/', {
