@@ -116,6 +116,7 @@ test.each([1, 10, MIB])(
     await Promise.resolve()
     expect([sent, body.isHandedOver()]).toEqual([[0], true])
     flush()
+    expect(sent).toEqual([0, length])
     body.stop()
 
     expect(sent).toEqual([0, length])
