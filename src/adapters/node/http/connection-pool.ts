@@ -57,7 +57,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   // One controller for each acquisition, not AbortSignal.any: Node 20 keeps what that makes as long as its sources live.
   const acquiring = new Set<AbortController>()
   let isClosed = false
-  let ended: Promise<unknown> | undefined
 
   const give = (origin: Origin) => {
     const [next] = origin.waiting
@@ -145,12 +144,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       give(origin)
     },
     close: async () => {
-      if (!isClosed) {
-        isClosed = true
-        for (const either of acquiring) either.abort(closedError())
-        ended = Promise.all([...origins.values()].flatMap(({ idle, busy }) => [...idle, ...busy].map(end)))
-      }
-      await ended
+      isClosed = true
+      for (const either of acquiring) either.abort(closedError())
+      await Promise.all([...origins.values()].flatMap(({ idle, busy }) => [...idle, ...busy].map(end)))
     },
   }
 }

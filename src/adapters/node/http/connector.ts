@@ -39,15 +39,14 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
 
   const secure = (below: Socket, target: URL) => {
     const host = hostnameOf(target)
-    const session = sessions.get(target.host)
     secureContext ??= createContext(undefined)
     const socket = tls.connect({
       socket: below,
       host,
       secureContext,
       ALPNProtocols: ['http/1.1'],
-      ...(net.isIP(host) ? {} : { servername: host }),
-      ...(session ? { session } : {}),
+      servername: net.isIP(host) ? undefined : host,
+      session: sessions.get(target.host),
     })
     socket.on('session', (ticket) => sessions.set(target.host, ticket))
     return socket

@@ -1,5 +1,6 @@
 // The pool's places and connections, over wires that lead nowhere: who gets which, and that no place is lost or made.
 
+import { getEventListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 
@@ -51,30 +52,29 @@ describe('a place in the pool', () => {
   })
 
   it('is waited for no longer once the pool closes, and there is none afterwards', async () => {
-    const { pool, acquire, wires } = setUp(2)
-    const [idle] = [await acquire(), await acquire()]
+    const { pool, acquire } = setUp(1)
+    const held = await acquire()
     const waiting = acquire()
-    pool.release(idle)
-    await waiting
-    const another = acquire()
 
     await pool.close()
     await pool.close()
 
-    await expect(another).rejects.toThrow('closed')
+    await expect(waiting).rejects.toThrow('closed')
     await expect(acquire()).rejects.toThrow('closed')
-    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, true])
+    pool.release(held)
+    expect(pool.takeReady(TARGET.origin)).toBeUndefined()
   })
 
   it('is not taken by who has left already, nor by who found nothing at hand', async () => {
-    const { pool, acquire } = setUp(1)
+    const { pool, acquire } = setUp(2)
     const reason = new Error('paused')
-    pool.release(await acquire())
-    pool.discard(pool.takeReady(TARGET.origin)!)
+    const { signal } = new AbortController()
+    await acquire({ signal })
     for (let time = 0; time < 2; time += 1) expect(pool.takeReady(TARGET.origin)).toBeUndefined()
     await expect(acquire({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
 
     expect(await soon(acquire())).not.toBe(NOTHING)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   it('is counted though others have come back', async () => {
@@ -99,6 +99,19 @@ describe('a place in the pool', () => {
     expect(await soon(acquire())).toBe(NOTHING)
     expect(fresh.isReused).toBe(false)
   })
+})
+
+it('ends all that it has when it closes: what is idle, what is busy and what is just being made', async () => {
+  const { pool, acquire, wires } = setUp(3)
+  const idle = await acquire()
+  await acquire()
+  pool.release(idle)
+  const making = acquire({ isFresh: true })
+
+  await pool.close()
+
+  await expect(making).rejects.toThrow('closed')
+  expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, true, true])
 })
 
 describe('an idle connection', () => {

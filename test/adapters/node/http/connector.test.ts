@@ -203,18 +203,18 @@ test.each([
 
 describe('through a proxy', () => {
   test('that is on this machine, hosts of the public internet are reached: it is the proxy that looks them up', async () => {
-    let asked = ''
+    const asked: string[] = []
     const port = await listen((socket) => {
       socket.once('data', (head) => {
-        asked = head.toString('latin1')
+        asked.push(head.toString('latin1').split('\r\n')[0]!)
         socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       })
     })
     const connect = createConnector({ proxy: { http: `http://localhost:${String(port)}` }, addressPolicy: 'public' })
 
-    await open(connect, 'http://storage.example/part')
+    for (const host of ['storage.example', '1.1.1.1']) await open(connect, `http://${host}/part`)
 
-    expect(asked).toMatch(/^CONNECT storage\.example:80 HTTP\/1\.1\r\n/)
+    expect(asked).toEqual(['CONNECT storage.example:80 HTTP/1.1', 'CONNECT 1.1.1.1:80 HTTP/1.1'])
   })
 
   test.each([
