@@ -1,12 +1,12 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'tsup'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { lockSession } from '../../../../src/adapters/node/journal/journal-lock.ts'
+import { isLocked, lockSession } from '../../../../src/adapters/node/journal/journal-lock.ts'
 import {
   isThisMachine,
   ownIdentity,
@@ -200,6 +200,7 @@ describe('a lock', () => {
     const lock = await lockHere()
 
     await expect(lockHere()).rejects.toMatchObject(refused('it is open in this process already. Close it there first.'))
+    expect(await readdir(join(folder, 'session'))).toEqual(['lock'])
     await lock.release()
   })
 
@@ -282,15 +283,57 @@ describe('a lock', () => {
     '{"host":"a"}',
     '{"host":"a","pid":0}',
     '{"host":"a","pid":-1}',
-    '{"host":"a","pid":7,"boot":1}',
+    '{"host":"a","pid":1.5}',
+    '{"host":1,"pid":7}',
+    ...['machine', 'start', 'boot', 'pidSpace'].map((name) => `{"host":"a","pid":7,"${name}":1}`),
     'null',
     '\u0000',
   ])('that says %j is refused, with its place and what to do', async (content) => {
     const lock = await plant(content)
 
-    await expect(lockHere()).rejects.toMatchObject(
-      refused(`its lock "${lock}" cannot be read. If no other process is working on it, delete the folder "${lock}"`),
-    )
+    await expect(lockHere()).rejects.toMatchObject({
+      ...refused(
+        `its lock "${lock}" cannot be read. If no other process is working on it, delete the folder "${lock}"`,
+      ),
+      details: { key: 'night-1', lock },
+    })
+    expect(await readdir(lock)).toHaveLength(1)
+  })
+
+  it('that is never there when it is looked at is not waited for without an end', async () => {
+    const lock = join(folder, 'session', 'lock')
+    await mkdir(lock, { recursive: true })
+    await symlink(join(folder, 'nowhere'), join(lock, 'owner'))
+
+    await expect(lockHere()).rejects.toMatchObject(refused(`its lock "${lock}" changes all the time`))
+  })
+
+  it('is given back without a word, whatever became of its folder', async () => {
+    for (const isReplaced of [false, true]) {
+      const lock = await lockHere()
+      await rm(join(folder, 'session'), { recursive: true })
+      if (isReplaced) await writeFile(join(folder, 'session'), '')
+
+      await lock.release()
+    }
+  })
+
+  it('leaves alone what a living process is about to lock with, and what cannot be read', async () => {
+    const session = join(folder, 'session')
+    for (const [name, content] of [
+      ['lock-alive', JSON.stringify(await ownIdentity())],
+      ['lock-unreadable', '{'],
+      ['other-gone', JSON.stringify({ ...(await ownIdentity()), pid: await killedPid() })],
+    ] as const) {
+      await mkdir(join(session, name), { recursive: true })
+      await writeFile(join(session, name, name.replace(/^\w+-/, '')), content)
+    }
+    await mkdir(join(session, 'lock-empty'))
+
+    const lock = await lockHere()
+
+    expect(await readdir(session)).toEqual(['lock', 'lock-alive', 'lock-empty', 'lock-unreadable', 'other-gone'])
+    await lock.release()
   })
 
   it('that was left half made or half given back is no obstacle and is swept away', async () => {
@@ -303,6 +346,29 @@ describe('a lock', () => {
 
     expect(await readdir(join(folder, 'session'))).toEqual(['lock'])
     await lock.release()
+  })
+})
+
+describe('isLocked', () => {
+  it('is so while somebody has the session or may have it, and changes nothing', async () => {
+    const session = join(folder, 'session')
+    expect(await isLocked(session)).toBe(false)
+    const held = await lockHere()
+    expect(await isLocked(session)).toBe(true)
+    await held.release()
+    expect(await isLocked(session)).toBe(false)
+
+    const own = await ownIdentity()
+    for (const [owner, is] of [
+      [{ ...own, pid: await killedPid() }, false],
+      [{ ...own, host: 'studio-7' }, true],
+      ['nonsense', true],
+    ] as const) {
+      const lock = await plant(owner)
+      expect(await isLocked(session)).toBe(is)
+      expect(await readdir(lock)).toHaveLength(1)
+      await rm(lock, { recursive: true })
+    }
   })
 })
 

@@ -1,0 +1,89 @@
+// Which sessions are found in a folder, from journals written by hand.
+
+import { mkdir, mkdtemp, readdir, readlink, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
+import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
+import { listSessions } from '../../../../src/adapters/node/journal/session-listing.ts'
+import { encodeHeader } from '../../../../src/core/journal/journal-lines.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'session-listing-'))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+const BEGUN_MS = 1_763_640_000_000
+
+async function plant(key: string, content: Uint8Array | string): Promise<string> {
+  const place = join(root, folderOfKey(key))
+  await mkdir(place, { recursive: true })
+  await writeFile(join(place, 'journal'), content)
+  return place
+}
+
+const sound = (key: string, afterUs: number) => plant(key, encodeHeader({ key, begunUs: BEGUN_MS * 1000 + afterUs }))
+
+describe('the sessions of a folder', () => {
+  it('are listed in the order in which they began, however many there are; those of one moment by their names', async () => {
+    const keys = Array.from({ length: 70 }, (_, index) => `night-${String((index * 37) % 70).padStart(2, '0')}`)
+    // Two by two of one moment, in the order of their names.
+    for (const key of keys) await sound(key, Math.floor(Number(key.slice(-2)) / 2))
+
+    expect(await listSessions(root)).toEqual(keys.toSorted())
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'are looked at without a file left open, whatever their journals are',
+    async () => {
+      await sound('k', 0)
+      // Its header is longer than what is read first, and does not end.
+      await plant('endless', `mocap-uplink-journal 1 00000000 {"key":"${'x'.repeat(20_000)}`)
+      await plant('nonsense', 'nonsense\n')
+
+      expect(new Set(await listSessions(root))).toEqual(new Set(['k', 'endless', 'nonsense']))
+
+      const open = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
+      expect((await Promise.all(open)).filter((path) => path.startsWith(root))).toEqual([])
+    },
+  )
+
+  it('whose journal cannot be read are listed by the time of their file', async () => {
+    await sound('first', 0)
+    await sound('last', 2_000_000)
+    const place = await plant('broken', 'nonsense\n')
+    await utimes(join(place, 'journal'), BEGUN_MS / 1000 + 1, BEGUN_MS / 1000 + 1)
+
+    expect(await listSessions(root)).toEqual(['first', 'broken', 'last'])
+  })
+
+  it.each(['{', '7', undefined])('go by their folder where nothing tells their key: %s', async (kept) => {
+    const key = 'Ä'.repeat(300)
+    const place = await plant(key, 'nonsense\n')
+    if (kept !== undefined) await writeFile(join(place, 'key'), kept)
+
+    expect(await listSessions(root)).toEqual([folderOfKey(key)])
+  })
+
+  it('are the folders of sessions that have a journal, and nothing else', async () => {
+    await sound('k', 0)
+    await mkdir(join(root, folderOfKey('empty')))
+    await mkdir(join(root, 'removed-1'))
+    await writeFile(join(root, 'removed-1', 'journal'), encodeHeader({ key: 'gone', begunUs: 1 }))
+
+    expect(await listSessions(root)).toEqual(['k'])
+  })
+
+  it('are none where there is no folder, and cannot be listed where there is something else', async () => {
+    await writeFile(join(root, 'file'), '')
+
+    expect(await listSessions(join(root, 'nowhere'))).toEqual([])
+    await expect(diskJournal({ folder: join(root, 'file') }).list()).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      details: { systemCode: 'ENOTDIR' },
+    })
+  })
+})
