@@ -51,30 +51,19 @@ describe('an abort', () => {
     }
   })
 
-  it('is never whole while there are bytes to be given, and ends the wait for a source that does not come to its end', async () => {
-    const late = new TransportError('ERR_UPLOAD_TIMEOUT', 'late', { phase: 'answer', ending: 'doubtful' })
-    for (const [lengthBytes, expected] of [
-      [20, { kind: 'aborted', ending: 'neverWhole' }],
-      [10, { kind: 'answered', isReusable: false }],
-    ] as const) {
-      const { start, handler, dispatched, controller } = setUp()
-      let isGiven = false
-      const step = () => {
-        if (isGiven) return new Promise(() => undefined)
-        isGiven = true
-        return { value: new Uint8Array(10), done: false }
-      }
-      const result = start({
-        body: { kind: 'windows', lengthBytes, windows: () => ({ step }) as unknown as PieceSequence },
-      })
-      handler().onConnect()
-      ;(dispatched().body as PushedBody).resume()
-      await Promise.resolve()
-      if (lengthBytes === 10) handler().onHeaders(200, [])
-      controller.abort(late)
+  it.each([
+    ['is to give more', 20, 'nothing', { kind: 'aborted', ending: 'neverWhole' }],
+    ['is waited for behind the head of an answer', 10, 'a head', { kind: 'answered', isReusable: false }],
+    ['is waited for behind a whole answer', 10, 'an answer', { kind: 'aborted', ending: 'doubtful' }],
+  ] as const)('ends the wait for a source that %s', async (_what, lengthBytes, come, expected) => {
+    const { sendPiece, handler, controller } = setUp()
+    const result = sendPiece(lengthBytes, new Promise(() => undefined))
+    await Promise.resolve()
+    if (come !== 'nothing') handler().onHeaders(200, [])
+    if (come === 'an answer') handler().onComplete()
+    controller.abort(new TransportError('ERR_UPLOAD_TIMEOUT', 'late', { phase: 'answer', ending: 'doubtful' }))
 
-      expect(await result).toMatchObject(expected)
-    }
+    expect(await result).toMatchObject(expected)
   })
 
   it('lets go of what gives the body', async () => {
@@ -158,6 +147,22 @@ describe('an answer', () => {
     expect(answered.kind === 'answered' && answered.reply.body.byteLength).toBe(keptBytes)
   })
 
+  it('waits for its own source, which may find at its end that it was not what it gave', async () => {
+    const problem = new Error('the file has changed')
+    for (const [end, expected] of [
+      [() => Promise.resolve(), { kind: 'answered', isReusable: true }],
+      [() => Promise.reject(problem), { kind: 'sourceFailed', error: problem, ending: 'doubtful' }],
+    ] as const) {
+      const { sendPiece, handler } = setUp()
+      const result = sendPiece(10, end())
+      await Promise.resolve()
+      handler().onHeaders(200, [])
+      handler().onComplete()
+
+      expect(await result).toMatchObject(expected)
+    }
+  })
+
   it.each(['is longer than is worth to be read', 'breaks off'])(
     'that %s is one, on a connection that is used no more',
     async (how) => {
@@ -199,9 +204,17 @@ function setUp({ isReused = false } = {}) {
       ...{ method: 'PUT', url: 'http://storage.example/', headers: {}, signal: controller.signal },
       ...request,
     })
-  return {
-    ...{ start, dispatch, wire, controller },
-    dispatched: () => dispatch.mock.calls[0]![0],
-    handler: () => dispatch.mock.calls[0]![1],
+  const dispatched = () => dispatch.mock.calls[0]![0]
+  const handler = () => dispatch.mock.calls[0]![1]
+  /** Sends ten bytes of a body, and then waits for `end`. */
+  const sendPiece = (lengthBytes: number, end: Promise<void>) => {
+    const steps = [{ value: new Uint8Array(10), done: false }, end]
+    const step = () => steps.shift() ?? { value: undefined, done: true }
+    const windows = () => ({ step }) as unknown as PieceSequence
+    const result = start({ body: { kind: 'windows', lengthBytes, windows } })
+    handler().onConnect()
+    ;(dispatched().body as PushedBody).resume()
+    return result
   }
+  return { start, dispatch, wire, controller, dispatched, handler, sendPiece }
 }
