@@ -5,7 +5,7 @@ import { UploadError } from '../../../../src/core/errors.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
 
 /** A store in memory whose syncs end when the test says so, and a clock that stands still. It takes one call at a time. */
-function scripted() {
+function scripted({ isDirtyByWriting = true } = {}) {
   let isBusy = false
   const alone = async (call: () => Promise<void>): Promise<void> => {
     if (isBusy) throw new Error('called while another call was under way')
@@ -13,6 +13,7 @@ function scripted() {
     await Promise.resolve()
     await call().finally(() => (isBusy = false))
   }
+  const counts = { tidied: 0 }
   const groups: string[][] = []
   const syncs: { resolve: () => void; reject: (error: Error) => void }[] = []
   const arrivals: (() => void)[] = []
@@ -26,7 +27,7 @@ function scripted() {
         nextWriteError = undefined
         if (error !== undefined) throw error
         groups.push([...texts])
-        isDirty = true
+        isDirty = isDirtyByWriting
       }),
     sync: () =>
       alone(async () => {
@@ -42,11 +43,11 @@ function scripted() {
       }),
     isDirty: () => isDirty,
     broken: () => broken,
-    tidy: () => alone(() => Promise.resolve()),
+    tidy: () => alone(async () => void (counts.tidied += 1)),
   }
   const time = { now: 0 }
   return {
-    ...{ groups, syncs, time },
+    ...{ groups, syncs, time, counts },
     commit: createGroupCommit(store, { monotonicNow: () => time.now }),
     syncBegun: () => new Promise<void>((resolve) => arrivals.push(resolve)),
     failNextWrite: (error: Error) => (nextWriteError = error),
@@ -87,6 +88,16 @@ describe('a group commit', () => {
     await commit.idle()
     await commit.append(['part'], false)
     expect(syncs).toHaveLength(1)
+  })
+
+  it('asks for no sync where writing has brought the lines to the disk, and lets the store tidy up behind each group', async () => {
+    const { commit, groups, syncs, counts } = scripted({ isDirtyByWriting: false })
+
+    await commit.append(['a'], true)
+    await commit.append(['b'], true)
+    await commit.idle()
+
+    expect([groups, syncs, counts.tidied]).toEqual([[['a'], ['b']], [], 2])
   })
 
   it('takes an append at any moment after another one, also while the last group is being ended', async () => {
