@@ -34,6 +34,32 @@ describe('fetchTransport', () => {
     })
   })
 
+  test('takes memory for what an answer holds, not for what it may hold', async () => {
+    const pieces = ['two ', 'pieces']
+    let heldBytes = 0
+    const beforeBytes = process.memoryUsage().arrayBuffers
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          heldBytes = process.memoryUsage().arrayBuffers - beforeBytes
+          const piece = pieces.shift()
+          if (piece === undefined) controller.close()
+          else controller.enqueue(new TextEncoder().encode(piece))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const transport = fetchTransport({ fetch: () => Promise.resolve(new Response(stream)) })
+
+    const { body, isBodyCut } = await transport.send({
+      ...requestTo({ origin: 'https://storage.example' }),
+      maxReplyBytes: 2 ** 26,
+    })
+
+    expect([new TextDecoder().decode(body), isBodyCut]).toEqual(['two pieces', false])
+    expect(heldBytes).toBeLessThan(2 ** 25)
+  })
+
   test('asks for no credentials, no cache, no referrer and no redirects', async () => {
     let asked: RequestInit | undefined
     const transport = fetchTransport({
