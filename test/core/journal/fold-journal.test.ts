@@ -130,8 +130,8 @@ describe('the fold of a journal', () => {
   const settled = (status: 'confirmed' | 'partial' | 'failed') => ({ at: 9, type: 'session.settled', status }) as const
   const cancelling = { at: 9, type: 'session.cancelling' } as const
   const resumed = { at: 10, type: 'session.resumed' } as const
-  const asked = { place: 'created', isReplacing: true, hasPossibleOrphan: true, sessionId: 's' }
-  const calm = { place: 'created', isReplacing: false, hasPossibleOrphan: false }
+  const asked = { place: 'created', isReplacing: true, hasPossibleOrphan: true, sessionId: 's' } as const
+  const calm = { place: 'created', isReplacing: false, hasPossibleOrphan: false } as const
 
   it.each<[string, JournalRecord[], Partial<ReturnType<typeof foldJournal>>]>([
     [

@@ -108,7 +108,7 @@ it.each([
 })
 
 function refusal(): HttpStatusError {
-  return new HttpStatusError('ERR_UPLOAD_SERVER_ERROR', 'busy', { status: 503 })
+  return new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status: 503 })
 }
 
 function setUp() {

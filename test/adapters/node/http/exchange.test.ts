@@ -108,7 +108,7 @@ describe('a request', () => {
       [undefined, []],
     ] as const) {
       const { start, dispatched } = setUp()
-      void start({ headers, body })
+      void start(body === undefined ? { headers } : { headers, body })
 
       expect(dispatched().headers).toEqual(['X-Name', 'one', ...length])
     }
