@@ -90,12 +90,14 @@ it.each([
 ] as const)('says how a host was given up whose last failure was %s', (phase, message, isThere) => {
   const { host, fail, now, given } = setUp()
   const failOnce = (): void => (phase === undefined ? host.refused(refusal(), ADDRESS) : fail(phase))
+  const sinceMs = 10_000
+  now.ms = sinceMs
   for (let time = 0; time < 3; time += 1) failOnce()
   // Each probe is begun at its time: only that counts.
   for (const dueMs of [1_000, 3_000, 7_000, 15_000, 31_000, 60_000]) {
-    now.ms = dueMs
+    now.ms = sinceMs + dueMs
     host.openSlots(0, now())
-    now.ms = dueMs === 60_000 ? 69_600 : dueMs
+    if (dueMs === 60_000) now.ms += 9_600
     failOnce()
   }
 
