@@ -1,9 +1,9 @@
 // Which sessions are found in a folder, from journals written by hand.
 
-import { mkdir, mkdtemp, readdir, readlink, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readlink, rm, utimes, writeFile, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
@@ -46,10 +46,33 @@ describe('the sessions of a folder', () => {
 
       expect(new Set(await listSessions(root))).toEqual(new Set(['k', 'endless', 'nonsense']))
 
-      const open = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
-      expect((await Promise.all(open)).filter((path) => path.startsWith(root))).toEqual([])
+      const links = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
+      expect((await Promise.all(links)).filter((path) => path.startsWith(root))).toEqual([])
     },
   )
+
+  it.each([
+    ['of a long journal its beginning', encodeHeader({ key: 'k', begunUs: 1 }), 1_000_000, [4096]],
+    [
+      'of a header that does not end no more than there is',
+      'mocap-uplink-journal 1 00000000 "',
+      19_000,
+      [4096, 16_384, 65_536],
+    ],
+  ] as const)('are read as far as need be: %s', async (_what, beginning, moreBytes, wanted) => {
+    const place = await plant('k', Buffer.concat([Buffer.from(beginning), Buffer.alloc(moreBytes, 'x')]))
+    const handle = await open(join(place, 'journal'))
+    await handle.close()
+    const read = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, 'read')
+
+    await listSessions(root)
+    // What asks for the rest of a file that has no more says nothing of how far it was to be read.
+    const calls = read.mock.calls as unknown as [Uint8Array, number][]
+    const asked = calls.flatMap(([into, offset]) => (offset === 0 ? [into.byteLength] : []))
+    read.mockRestore()
+
+    expect(asked).toEqual(wanted)
+  })
 
   it('whose journal cannot be read are listed by the time of their file', async () => {
     await sound('first', 0)
