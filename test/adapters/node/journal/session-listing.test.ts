@@ -55,12 +55,12 @@ describe('the sessions of a folder', () => {
     ['of a long journal its beginning', encodeHeader({ key: 'k', begunUs: 1 }), 1_000_000, [4096]],
     [
       'of a header that does not end no more than there is',
-      'mocap-uplink-journal 1 00000000 "',
+      Buffer.from('mocap-uplink-journal 1 00000000 "'),
       19_000,
       [4096, 16_384, 65_536],
     ],
   ] as const)('are read as far as need be: %s', async (_what, beginning, moreBytes, wanted) => {
-    const place = await plant('k', Buffer.concat([Buffer.from(beginning), Buffer.alloc(moreBytes, 'x')]))
+    const place = await plant('k', Buffer.concat([beginning, Buffer.alloc(moreBytes, 'x')]))
     const handle = await open(join(place, 'journal'))
     await handle.close()
     const read = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, 'read')
