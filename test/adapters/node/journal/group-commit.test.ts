@@ -87,6 +87,8 @@ describe('a group commit', () => {
     syncs[0]!.resolve()
     await commit.idle()
     await commit.append(['part'], false)
+    // Whether there is to be a sync shows only behind the append.
+    for (let turn = 0; turn < 30; turn += 1) await Promise.resolve()
     expect(syncs).toHaveLength(1)
   })
 
