@@ -57,7 +57,7 @@ export function verdictOf(serviceStatus: string, options: PollingOptions): 'comp
 /**
  * Asks first at once, then after each wait. A question that fails for want of an answer is asked again at the next turn; so is
  * one that is answered by somebody else, such as the sign-in page of a network, where the service has answered before: if that was
- * so to the end, the deadline says it. A refusal rejects. Rejects with the signal's reason when stopped.
+ * so to the end, the deadline says it. A refusal rejects, and so does a service that nobody has ever reached. Rejects with the signal's reason when stopped.
  */
 export async function pollAnalysis(
   clock: Clock,
@@ -122,10 +122,9 @@ async function ask(
   }
 }
 
-/** The service will be there again. */
+/** The service will be there again; one that was never there is more likely misspelt. */
 function isPassing(error: unknown, hasAnswered: boolean): boolean {
-  return (
-    isUploadError(error) &&
-    (error.isRetryable || (hasAnswered && /_(?:SERVICE_REPLY|REDIRECT_REFUSED)$/.test(error.code)))
-  )
+  if (!isUploadError(error)) return false
+  if (error.isRetryable) return error.details['isBaseUrlDoubtful'] !== true
+  return hasAnswered && /_(?:SERVICE_REPLY|REDIRECT_REFUSED)$/.test(error.code)
 }

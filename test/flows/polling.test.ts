@@ -90,6 +90,16 @@ it('ends its question when it is stopped', async () => {
   expect(heard).toBe(stopping.signal.reason)
 })
 
+it('ends where nobody was ever there: the address is misspelt, and five hours would go by in silence', async () => {
+  const details = { host: 'service.example:443', isBaseUrlDoubtful: true }
+  const nobody = new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', 'Could not reach it.', { isRetryable: true, details })
+  const get = (): Promise<never> => Promise.reject(nobody)
+
+  const polling = pollAnalysis(createSimulatedClock(), get, {}, new AbortController().signal, () => undefined)
+
+  await expect(polling).rejects.toBe(nobody)
+})
+
 describe('an answer that is not the service’s: the page of a sign-in, a redirect to one', () => {
   const foreign = (code: UploadErrorCode) => new UploadError(code, 'The service answered with a web page.')
 
