@@ -1,6 +1,6 @@
 // Where all files of an element are together: the one phase that its controls follow, and the sums.
 
-import type { UploadProgress } from '../flows/upload.ts'
+import type { UploadProgress, UploadState } from '../flows/upload.ts'
 import type { Item, Job } from './items.ts'
 
 export type Phase = 'empty' | 'ready' | 'uploading' | 'waiting' | 'paused' | 'cancelling' | 'settled'
@@ -18,7 +18,7 @@ export interface Totals {
 
 /** `active`: the uploads that are not over. */
 export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
-  const states = active.map((job) => job.upload.state)
+  const states = active.map(stateOf)
   if (states.includes('cancelling')) return 'cancelling'
   const going = states.filter((state) => state !== 'paused' && state !== 'pausing')
   if (going.some((state) => state !== 'waiting')) return 'uploading'
@@ -26,6 +26,12 @@ export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
   if (states.length > 0) return 'paused'
   if (items.some((item) => item.state === 'ready')) return 'ready'
   return items.length === 0 ? 'empty' : 'settled'
+}
+
+/** An upload waits no more while the host that was away is tried, and takes the bytes: a part may be minutes on its way. */
+function stateOf({ upload, sentAtTry = Infinity }: Job): UploadState {
+  const { state } = upload
+  return state === 'waiting' && upload.progress().sentBytes > sentAtTry ? 'uploading' : state
 }
 
 /** Of the files that an upload carries, or has carried. */

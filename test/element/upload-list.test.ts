@@ -6,7 +6,7 @@ import type { BrowserUplink } from '../../src/browser.ts'
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
-import type { Upload } from '../../src/flows/upload.ts'
+import type { Outage, Upload } from '../../src/flows/upload.ts'
 
 const ignore = (): void => undefined
 
@@ -106,4 +106,27 @@ it('tries again what failed, and not what is merely ready', async () => {
 
   expect(begun).toEqual([1, 1])
   expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
+})
+
+it('waits no more while a host that was away is tried, and takes the bytes: a part may be minutes on its way', async () => {
+  const { list, answer } = listed()
+  let sentBytes = 3
+  let tell: (outage: Partial<Outage>) => void = ignore
+  const upload = {
+    ...{ state: 'waiting', files: () => [], progress: () => ({ sentBytes }), done: () => new Promise<never>(ignore) },
+    on: (name: string, handler: typeof tell) => void (name === 'waiting' && (tell = handler)),
+  }
+  answer()
+  await list.start(list.items, () => upload as unknown as Upload)
+
+  tell({ untilMs: 60_000 })
+  expect(list.phase()).toBe('waiting')
+  tell({ untilMs: undefined })
+  expect(list.phase()).toBe('waiting')
+  sentBytes += 1
+  expect(list.phase()).toBe('uploading')
+  // The try had no success: what it sent does not count, and the next one is later.
+  sentBytes -= 1
+  tell({ untilMs: 120_000 })
+  expect(list.phase()).toBe('waiting')
 })
