@@ -106,6 +106,12 @@ describe.concurrent('wrong use', () => {
     ['no attempt at all', ['video', 'swing.mp4', ...VIDEO, '--retries', '0'], /--retries is "0"/],
     ['a verification that is none', ['video', 'swing.mp4', ...VIDEO, '--verify', 'sha1'], /choices are md5, full, off/],
     ['a state folder without a name', ['video', 'swing.mp4', ...VIDEO, '--state-dir', ''], /--state-dir is empty/],
+    [
+      'a receipt where there is no folder',
+      ['video', 'swing.mp4', ...VIDEO, '--receipt', 'gone/receipt.json'],
+      /"gone\/receipt\.json" cannot be written: there is nothing at this path/,
+    ],
+    ['the same of a resume', ['resume', '--receipt', 'gone/receipt.json'], /"gone\/receipt\.json" cannot be written/],
     ['a part size for parts that are fixed', ['resume', '--part-size', '8MiB'], /unknown option '--part-size'/],
     ['a key that the journal does not have', ['resume', 'video-gone'], /No session "video-gone" is in .*state/],
     ['a cancel of a key that the journal does not have', ['cancel', 'video-gone'], /No session "video-gone" is in/],

@@ -1,5 +1,8 @@
 // Makes the Uplink of a command from its options and the environment; makes no call.
 
+import { access, constants } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileProblem } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
@@ -11,10 +14,11 @@ import { engineChoices, type SharedOptions } from './options.ts'
 /** Where a command without calls would call if it called: a name that never resolves, in case it did. */
 export const NOWHERE = 'https://dry-run.invalid'
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. A dry run needs neither address nor credentials. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT, ERR_UPLOAD_INSECURE_URL, or ERR_UPLOAD_SOURCE_READ of a file that an option names. A dry run needs neither address nor credentials. */
 export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
+  if (options.receipt !== undefined) await checkFolderOf(options.receipt)
   if (options.background === true) await lowerPriority()
   const found = await findCredentials(options, env)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
@@ -39,6 +43,15 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
     ...(caPem === undefined ? {} : { caPem }),
     ...(journal === undefined ? {} : { journal }),
   })
+}
+
+/** At the end of a night it would be late to hear that there is no such folder. */
+async function checkFolderOf(path: string): Promise<void> {
+  try {
+    await access(dirname(path), constants.W_OK)
+  } catch (error) {
+    throw fileProblem(error, path, 'written')
+  }
 }
 
 async function readCertificates(path: string): Promise<string> {
