@@ -122,9 +122,10 @@ async function ask(
   }
 }
 
-/** The service will be there again; one that was never there is more likely misspelt. */
+/** The service will be there again; one that was never there, and was not waited for, is more likely misspelt. */
 function isPassing(error: unknown, hasAnswered: boolean): boolean {
   if (!isUploadError(error)) return false
-  if (error.isRetryable) return error.details['isBaseUrlDoubtful'] !== true
+  const { isBaseUrlDoubtful, forMs } = error.details
+  if (error.isRetryable) return isBaseUrlDoubtful !== true || forMs !== undefined
   return hasAnswered && /_(?:SERVICE_REPLY|REDIRECT_REFUSED)$/.test(error.code)
 }

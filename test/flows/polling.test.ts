@@ -100,6 +100,19 @@ it('ends where nobody was ever there: the address is misspelt, and five hours wo
   await expect(polling).rejects.toBe(nobody)
 })
 
+it('goes on where nobody was there for the hour that was waited, since this machine had no network', async () => {
+  const clock = createSimulatedClock()
+  const details = { host: 'service.example:443', isBaseUrlDoubtful: true, forMs: 3_600_000 }
+  const away = new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', 'Could not reach it.', { isRetryable: true, details })
+  let asked = 0
+  const get = () => ((asked += 1) === 1 ? Promise.reject(away) : Promise.resolve({ status: 'done' }))
+
+  const polling = pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined)
+  await clock.advance(60_000)
+
+  expect(await polling).toEqual({ serviceStatus: 'done', verdict: 'completed' })
+})
+
 describe('an answer that is not the service’s: the page of a sign-in, a redirect to one', () => {
   const foreign = (code: UploadErrorCode) => new UploadError(code, 'The service answered with a web page.')
 
