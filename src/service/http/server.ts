@@ -105,9 +105,9 @@ interface Guarded {
 function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes) =>
-      // What it throws is a rejection.
-      Promise.resolve(bytes as Buffer).then(parseJson),
+    // What the reading throws is a rejection.
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, bytes: Buffer) =>
+      Promise.resolve(bytes).then(parseJson),
     )
     scope.addHook('preHandler', async ({ method }) => {
       if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
