@@ -4,12 +4,10 @@ import type { Command } from 'commander'
 import { checkId } from '../../client/checks.ts'
 import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
 import type { CallOptions } from '../../client/operations.ts'
-import { isWireObject } from '../../client/contract/fields.ts'
-import { invalid } from '../../core/errors.ts'
 import { verdictOf } from '../../flows/polling.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { readJsonOption } from '../options/option-values.ts'
+import { readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
@@ -51,8 +49,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     .argument('<id>')
     .requiredOption('--data <json>', 'the fields to change, as JSON or @FILE')
   addServiceOptions(update).action(async (id: string, options: UpdateOptions) => {
-    const data = await readJsonOption(options.data, '--data')
-    if (!isWireObject(data)) return invalid('--data is no JSON object: give the fields to change.')
+    const data = await readObjectOption(options.data, '--data')
     return readRecord(context, options, {
       id,
       call: `PATCH /requested_analyses/${id}`,

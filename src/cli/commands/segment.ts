@@ -2,11 +2,9 @@
 
 import type { Command } from 'commander'
 import { checkDomHand, checkId, checkText } from '../../client/checks.ts'
-import { isWireObject } from '../../client/contract/fields.ts'
-import { invalid } from '../../core/errors.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { parseInteger, readJsonOption } from '../options/option-values.ts'
+import { parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { waitingCall } from '../views/waiting-call.ts'
@@ -69,8 +67,7 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
 async function updateSegment(context: CommandContext, text: string, options: UpdateOptions): Promise<void> {
   const output = context.begin('segment', options)
   const id = checkId(text, 'the segment id')
-  const data = await readJsonOption(options.data, '--data')
-  if (!isWireObject(data)) invalid('--data is no JSON object: give the fields to change.')
+  const data = await readObjectOption(options.data, '--data')
   const uplink = await uplinkFromOptions(options, context.env)
   if (options.dryRun === true) {
     printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
 import { show } from '../../client/checks.ts'
+import { isWireObject, type WireObject } from '../../client/contract/fields.ts'
 import { invalid, isUploadError } from '../../core/errors.ts'
 import { parseByteSize } from '../../core/plan.ts'
 
@@ -49,6 +50,12 @@ export async function readJsonOption(text: string, label: string): Promise<unkno
   } catch {
     return invalid(`${label} is no JSON: give it in single quotes, such as '{"name":"…"}', or as @FILE.`)
   }
+}
+
+/** The same where it must be an object. */
+export async function readObjectOption(text: string, label: string): Promise<WireObject> {
+  const value = await readJsonOption(text, label)
+  return isWireObject(value) ? value : invalid(`${label} is no JSON object: give the fields to change.`)
 }
 
 /** A small text file named by an option. */
