@@ -3,7 +3,7 @@
 // The file of this one class: undici's index loads fetch, caches and mocks too, and Node's own copy of all that with
 // them. That is 0.05 s of processor time at every start. The path is not public, so only patches of undici are taken.
 import Client from 'undici/lib/dispatcher/client.js'
-import { withPatientParser } from './patient-parser.ts'
+import { withBaselineParser } from './baseline-parser.ts'
 import type { Wire } from './wire.ts'
 
 /** `keepAliveMs`: how long it stays open without a request. A shorter time that the server names is honoured. */
@@ -19,7 +19,7 @@ export function clientOf(wire: Wire, target: URL, keepAliveMs: number): Client {
       const isFirst = !isGiven
       isGiven = true
       queueMicrotask(() => {
-        if (isFirst) withPatientParser(() => callback(null, wire.socket))
+        if (isFirst) withBaselineParser(() => callback(null, wire.socket))
         else callback(Object.assign(new Error('The idle connection had ended'), { code: 'ECONNRESET' }), null)
       })
     },
