@@ -90,9 +90,9 @@ export async function digestWhole(
         const md5 = part.receipt?.md5
         const hash = md5 === undefined ? undefined : options.partHasher?.start(part.end - part.start)
         try {
+          // MD5 first: where a thread computes it, the calling thread has SHA-256 to do meanwhile.
           await readThrough(part, reader, options.signal, async (piece) => {
-            await whole.update(piece)
-            await hash?.update(piece)
+            await Promise.all([hash?.update(piece), whole.update(piece)])
           })
           if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
         } finally {
@@ -106,20 +106,26 @@ export async function digestWhole(
   }
 }
 
+/** Reads into one window while what is in the other is taken. */
 async function readThrough(
   { start, end }: LedgerPart,
   reader: Reader,
   signal: AbortSignal,
   take: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  const window = new Uint8Array(Math.min(READ_BYTES, end - start))
+  const windowBytes = Math.min(READ_BYTES, end - start)
+  let [window, other] = [new Uint8Array(windowBytes), new Uint8Array(windowBytes)]
+  let taking: Promise<void> | undefined
   for (let at = start; at < end;) {
+    const piece = window.subarray(0, end - at)
+    const from = at
+    await Promise.all([taking, fromSource(() => reader.read(piece, from, signal))])
     signal.throwIfAborted()
-    const piece = window.subarray(0, Math.min(window.byteLength, end - at))
-    await fromSource(() => reader.read(piece, at, signal))
-    await take(piece)
+    taking = take(piece) ?? undefined
+    ;[window, other] = [other, window]
     at += piece.byteLength
   }
+  await taking
 }
 
 function changed(partNumber: number, name: string): UploadError {
