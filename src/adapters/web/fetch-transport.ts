@@ -55,7 +55,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
 
 /** Reads the beginning of the body and leaves the rest; a body that breaks off counts as cut. */
 async function readReply(response: Response, maxReplyBytes: number): Promise<TransportReply> {
-  // Memory for what comes, not for what may come: 64 MiB for each call of the service stopped a page for 5 to 8 ms.
+  // Memory for what comes, not for what may come: 64 MiB for each call of the service hold a page up for up to 4 ms.
   const kept: Uint8Array[] = []
   let keptBytes = 0
   let isBodyCut = false
