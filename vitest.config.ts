@@ -12,6 +12,8 @@ export default defineConfig({
     // Both of two processors: left to itself vitest takes all but one, and the whole takes a quarter of an hour there.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     setupFiles: ['test/helpers/seed.ts'],
+    // What is waited for is a thing that comes, not that it comes within the second that vitest would wait.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

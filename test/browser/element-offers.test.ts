@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
     expect(puts).toEqual(['2'])
-    expect(await statuses(page)).toEqual(['Confirmed', 'Confirmed'])
+    await expect.poll(() => statuses(page)).toEqual(['Confirmed', 'Confirmed'])
 
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await page.getByRole('alert').getByText('2 files were not added').waitFor()

@@ -183,9 +183,9 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.click('button:has-text("Upload 8 clips")')
       const confirmed = page.locator('li[data-state=confirmed]')
       for (let count = 1; count <= names.length; count += 1) {
-        await expect.poll(() => held.length, { timeout: 10_000 }).toBeGreaterThan(0)
+        await expect.poll(() => held.length).toBeGreaterThan(0)
         await held.shift()!()
-        await expect.poll(() => confirmed.count(), { timeout: 10_000 }).toBe(count)
+        await expect.poll(() => confirmed.count()).toBe(count)
         // Progress is told a few times a second, and then as it is: a quarter that nothing follows is told of.
         if (count % 2 === 0 && count < names.length)
           await page.waitForSelector(`[role=status]:has-text("uploading: ${String(count)}")`)
@@ -207,7 +207,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await page.locator('li').count()).toBe(0)
 
       await page.setInputFiles('input[type=file]', paths())
-      expect(await page.locator('[role=alert]').count()).toBe(0)
+      await page.locator('[role=alert]').waitFor({ state: 'detached' })
       await page.click('button:has-text("Upload 2 clips")')
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
       expect(await page.locator('button:has-text("Upload 2 clips")').isDisabled()).toBe(true)
@@ -470,7 +470,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.click('.uppy-StatusBar-actionCircleBtn[title=Cancel]')
       await told
 
-      expect(await page.locator('.uppy-Dashboard-Item').count()).toBe(0)
+      await page.locator('.uppy-Dashboard-Item').first().waitFor({ state: 'detached' })
     })
   })
 })

@@ -60,15 +60,18 @@ describe.skipIf(chromiumPath === undefined)('useUpload in StrictMode', () => {
 
   test('draws at most once a frame, however much happens', async () => {
     const page = await openWithFiles()
+    const begunAtMs = performance.now()
     await begin(page)
     await waitForState(page, 'confirmed')
     const { renders, events, frames } = await page.evaluate(() => reactRig.seen)
+    const tookMs = performance.now() - begunAtMs
 
     // Each of the forty files changed its state at least twice: more happened than was drawn.
     expect(events).toBeGreaterThan(80)
     expect(renders / 2).toBeLessThan(events)
-    // StrictMode calls a component twice for each time it draws it; the first drawing is not of a frame.
-    expect(renders / 2).toBeLessThanOrEqual(frames + 2)
+    // StrictMode calls a component twice for each time it draws it; the first drawing is not of a frame, and where none
+    // comes in a quarter of a second, as on a machine that is busy, it is drawn without.
+    expect(renders / 2).toBeLessThanOrEqual(frames + 2 + tookMs / 250)
   })
 
   test('goes on while a component is away, and shows where it is when it is back', async () => {
