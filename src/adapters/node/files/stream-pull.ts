@@ -43,7 +43,7 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
     stop() {
       if (isNode) stream.destroy()
       else if (pulling !== undefined) pulling.stop()
-      else if ('cancel' in stream) stream.cancel().catch(() => undefined)
+      else if ('cancel' in stream) cancel(stream)
     },
   }
 }
@@ -52,12 +52,7 @@ function begin(stream: StreamInput): Pulling {
   if ('getReader' in stream) {
     // The sequence of a web stream queues its end behind a read that waits; a reader can be cancelled at once.
     const reader = stream.getReader()
-    return {
-      next: () => reader.read(),
-      stop: () => {
-        reader.cancel().catch(() => undefined)
-      },
-    }
+    return { next: () => reader.read(), stop: () => cancel(reader) }
   }
   const iterator = stream[Symbol.asyncIterator]()
   return {
@@ -66,6 +61,14 @@ function begin(stream: StreamInput): Pulling {
       iterator.return?.().catch(() => undefined)
     },
   }
+}
+
+/**
+ * In the next turn: what `Readable.toWeb` gives throws past everybody, and so ends the process, when it is cancelled
+ * between a read and the turn in which its Node stream heeds it.
+ */
+function cancel(stream: Pick<ReadableStream, 'cancel'>): void {
+  setImmediate(() => void stream.cancel().catch(() => undefined))
 }
 
 function toBytes(piece: unknown, name: string): Uint8Array {

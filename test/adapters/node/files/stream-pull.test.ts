@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream'
+import { expect, it, onTestFinished } from 'vitest'
+import { pullFrom, type StreamInput } from '../../../../src/adapters/node/files/stream-pull.ts'
+
+/** What nobody could catch, and would have ended the process of a host. */
+function uncaught(): readonly unknown[] {
+  const errors: unknown[] = []
+  const note = (error: unknown): void => void errors.push(error)
+  const listeners = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', note)
+  onTestFinished(() => {
+    process.off('uncaughtException', note)
+    for (const listener of listeners) process.on('uncaughtException', listener)
+  })
+  return errors
+}
+
+it.each([0, 1, 2, 3])('ends a web stream of a Node stream in the middle of a read, after %d others', async (before) => {
+  const errors = uncaught()
+  const node = Readable.from([1, 2, 3, 4, 5].map((byte) => Buffer.alloc(10, byte)))
+  const { pull, stop } = pullFrom(Readable.toWeb(node) as StreamInput, 'take-7.mp4')
+  for (let reads = 0; reads < before; reads += 1) await pull()
+
+  const pulling = pull()
+  stop()
+  await pulling
+  await new Promise((resolve) => node.once('close', resolve))
+
+  expect(errors).toEqual([])
+})
+
+it('ends a web stream of a Node stream that nobody has read', async () => {
+  const errors = uncaught()
+  const node = Readable.from([Buffer.alloc(10)])
+
+  pullFrom(Readable.toWeb(node) as StreamInput, 'take-7.mp4').stop()
+  await new Promise((resolve) => node.once('close', resolve))
+
+  expect(errors).toEqual([])
+})
