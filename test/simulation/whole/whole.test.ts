@@ -7,6 +7,8 @@ import { runNight } from './run-night.ts'
 
 const NIGHTS = 3_000
 const FIRST_SEED = Number(process.env['FC_SEED'])
+/** The same nights in every run: the rarest bug shows in one of two thousand, and ten thousand of luck may be without it. */
+const FIRST_MUTANT_SEED = 77_000
 const MOST_NIGHTS_FOR_A_MUTANT = 10_000
 
 describe('the client under simulated nights', { timeout: 240_000 }, () => {
@@ -66,7 +68,7 @@ describe('the simulation', { timeout: 240_000 }, () => {
 /** How many nights passed before the bug was seen. */
 async function firstBroken(mutant: (typeof MUTANTS)[string]): Promise<number> {
   for (let night = 0; night < MOST_NIGHTS_FOR_A_MUTANT; night += 1) {
-    const { violations } = await runNight(FIRST_SEED + night, { mutant })
+    const { violations } = await runNight(FIRST_MUTANT_SEED + night, { mutant })
     if (violations.length > 0) return night
   }
   return Number.POSITIVE_INFINITY
