@@ -90,7 +90,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     const notice = page.getByRole('alert')
     await notice.getByText('notes.pdf: not a kind of file that is taken here').waitFor()
-    await expect.poll(() => page.locator('mocap-uploader [part~=file-name]').allTextContents()).toEqual(['swing-01.mp4'])
+    await expect
+      .poll(() => page.locator('mocap-uploader [part~=file-name]').allTextContents())
+      .toEqual(['swing-01.mp4'])
     expect(await told(page, 'refused')).toEqual([{ files: [{ name: 'notes.pdf', reason: 'kind' }] }])
     expect(calls).toEqual([])
 

@@ -108,8 +108,11 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
 
   test('says that the service does not answer, instead of live, and live when it does again', async () => {
     const page = await open(`#key=${API_KEY}`)
+    await page.clock.install()
+    await page.reload()
     await page.waitForSelector('#news:has-text("live")')
     await page.route('**/stored*', () => undefined)
+    await page.clock.runFor(10_000)
     await page.waitForSelector('#news:has-text("does not answer")')
 
     await page.unroute('**/stored*')

@@ -76,7 +76,7 @@ describe('a signal', () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
     const stateDir = join(cli.folder, 'stopped in time')
     const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--state-dir', stateDir], environment())
-    await expect.poll(() => service.requestsOf('create').length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => service.requestsOf('create').length).toBe(1)
     const locks = async () => (await readdir(stateDir, { recursive: true })).filter((path) => path.includes('lock'))
     expect(await locks()).not.toEqual([])
 
@@ -89,8 +89,7 @@ describe('a signal', () => {
   it('that comes twice ends the process at once', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
     const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
-    const waiting = expect.poll(() => service.requestsOf('create').length, { timeout: 10_000 })
-    await waiting.toBe(1)
+    await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     // A create is not aborted by the first one, so that its session is known.
     upload.process.kill('SIGINT')
@@ -121,7 +120,7 @@ describe('a signal', () => {
   it('of a hang-up may come twice, from the system and from the shell', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
     const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
-    await expect.poll(() => service.requestsOf('create').length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     upload.process.kill('SIGHUP')
     await upload.seen(/Stopping/)
@@ -151,7 +150,7 @@ describe('a signal', () => {
     const stateDir = join(cli.folder, "state of o'hara")
     const given = ['--base-url', MOCAP_BASE_URL, '--state-dir', stateDir]
     const upload = cli.start(['capture', 'take.action', ...CAPTURE, ...given], env)
-    await expect.poll(() => service.requestsOf('put').length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => service.requestsOf('put').length).toBe(1)
 
     upload.process.kill('SIGINT')
     const { code, stderr } = await upload.ended
@@ -191,11 +190,11 @@ describe.skipIf(!existsSync('/usr/bin/script'))('a terminal that is closed', () 
       cwd: cli.folder,
       env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
     })
-    await expect.poll(() => service.requestsOf('put').length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => service.requestsOf('put').length).toBe(1)
 
     terminal.kill('SIGKILL')
 
-    await expect.poll(() => readFile(end, 'utf8').catch(() => ''), { timeout: 20_000 }).toBe('129\n')
+    await expect.poll(() => readFile(end, 'utf8').catch(() => '')).toBe('129\n')
   })
 })
 

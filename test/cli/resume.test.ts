@@ -57,8 +57,8 @@ async function waitingUpload(...faults: Fault[]): Promise<Interrupted> {
   service = await startIndependentService({ faults: [SILENT_THIRD, ...faults] })
   const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, '--json'], environment())
   // Another process may look at a session that is being driven.
-  const found = expect.poll(sessions, { timeout: 20_000 })
-  await found.toMatchObject([{ status: 'open', filesConfirmed: 1, confirmedBytes: 10 * MIB + 7 }])
+  const found = [{ status: 'open', filesConfirmed: 1, confirmedBytes: 10 * MIB + 7 }]
+  await expect.poll(sessions).toMatchObject(found)
   const [session] = await sessions()
   return { upload, key: String(session?.['key']) }
 }

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 
 import { UploadFailedError, type NodeUplinkOptions, type UploadEvents, type UploadReport } from '../../src/node.ts'
 import type { Fault, FaultAction } from '../helpers/independent-records.ts'
-import { expectStored, fastClock, MIB, sample, startRig, VIDEO, type Rig, type Sample } from './rig.ts'
+import { fastClock } from '../helpers/short-clocks.ts'
+import { expectStored, MIB, sample, startRig, VIDEO, type Rig, type Sample } from './rig.ts'
 
 const SPEED = 10
 const EXPIRED = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>'

@@ -10,7 +10,8 @@ import {
   type ScriptedRequest,
   type ScriptedServer,
 } from '../helpers/scripted-server.ts'
-import { hastyClock, sample, VIDEO } from './rig.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
+import { sample, VIDEO } from './rig.ts'
 
 const KEY = 'MARKkey51'
 const TOKEN = 'MARKtoken62'

@@ -3,7 +3,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createUplink, type NodeUplinkOptions, type Upload, type UploadEvents } from '../../src/node.ts'
 import { answering, httpAnswer, scriptedServer, type ScriptedConnection } from '../helpers/scripted-server.ts'
-import { MIB, sample, VIDEO, fastClock } from './rig.ts'
+import { fastClock } from '../helpers/short-clocks.ts'
+import { MIB, sample, VIDEO } from './rig.ts'
 
 const SPEED = 20
 const FILE_BYTES = 12 * MIB

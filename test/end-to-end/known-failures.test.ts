@@ -2,11 +2,12 @@
 // docs/known-failures.md lists them all, with the tests that stand elsewhere.
 
 import { createHash } from 'node:crypto'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 
 import type { Source } from '../../src/node.ts'
 import type { RequestRecord } from '../helpers/independent-records.ts'
-import { bytesOf, CAPTURE, expectStored, hastyClock, MIB, sample, startRig, VIDEO, type Sample } from './rig.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
+import { bytesOf, CAPTURE, expectStored, MIB, sample, startRig, VIDEO, type Sample } from './rig.ts'
 
 /** A source of a host's own: no Blob, no file, no stream; its bytes come when they come, and not before `gate`. */
 function ownSource(
@@ -47,7 +48,7 @@ it('pause and resume in one breath, with parts in flight, send no byte under ano
   })
 
   for (let time = 0; time < 5; time += 1) {
-    await vi.waitFor(() => expect(rig.uplink.stats().inFlight).toBeGreaterThan(0))
+    await expect.poll(() => rig.uplink.stats().inFlight).toBeGreaterThan(0)
     upload.pause()
     upload.resume()
   }
@@ -113,12 +114,12 @@ it('a cancel ends what is on the network before it settles, and nothing lands or
   // So slowly that all are in the middle of their bodies; a far end that stalls would not notice that they were reset.
   const rig = await startRig({}, { concurrency: 4, limitRate: 1_000_000 })
   const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 40 * MIB)] })
-  await vi.waitFor(() => expect(rig.service.requestsOf('put').filter(isOpen)).toHaveLength(4))
+  await expect.poll(() => rig.service.requestsOf('put').filter(isOpen)).toHaveLength(4)
 
   await upload.cancel()
   const begun = rig.service.requestsOf('put').length
 
-  await vi.waitFor(() => expect(rig.service.requestsOf('put').filter(isOpen)).toEqual([]))
+  await expect.poll(() => rig.service.requestsOf('put').filter(isOpen)).toEqual([])
   expect(rig.service.requestsOf('put')).toHaveLength(begun)
   expect(rig.service.storedFiles().flatMap(({ parts }) => parts)).toEqual([])
 })

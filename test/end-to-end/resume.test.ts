@@ -11,18 +11,8 @@ import {
   type UploadError,
 } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
-import {
-  bytesOf,
-  CAPTURE,
-  expectStored,
-  hastyClock,
-  MIB,
-  sample,
-  startRig,
-  VIDEO,
-  type Rig,
-  type Sample,
-} from './rig.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
+import { bytesOf, CAPTURE, expectStored, MIB, sample, startRig, VIDEO, type Rig, type Sample } from './rig.ts'
 
 const EXPIRED = {
   status: 403,

@@ -3,15 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
-import {
-  bytesSource,
-  createUplink,
-  systemClock,
-  type Clock,
-  type NodeUplinkOptions,
-  type Uplink,
-  type UploadFile,
-} from '../../src/node.ts'
+import { bytesSource, createUplink, type NodeUplinkOptions, type Uplink, type UploadFile } from '../../src/node.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 
@@ -37,27 +30,6 @@ export interface Sample extends UploadFile {
 export function sample(name: string, sizeBytes: number, seed = name.length): Sample {
   const bytes = bytesOf(sizeBytes, seed)
   return { source: bytesSource(name, bytes), sha256: createHash('sha256').update(bytes).digest('hex') }
-}
-
-/** The system's clock with every wait a thousand times shorter: what waits by the rules still waits in order. */
-export function hastyClock(): Clock {
-  const clock = systemClock()
-  return {
-    ...clock,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs > 20_000 ? delayMs : delayMs / 1_000),
-  }
-}
-
-/** The system's clock, as if a second were only `1 / speed` of one: time read and time waited for agree. */
-export function fastClock(speed: number): Clock {
-  const clock = systemClock()
-  const [wall, monotonic] = [clock.wallNow(), clock.monotonicNow()]
-  return {
-    wallNow: () => wall + (clock.monotonicNow() - monotonic) * speed,
-    monotonicNow: () => monotonic + (clock.monotonicNow() - monotonic) * speed,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs / speed),
-    clearTimeout: clock.clearTimeout,
-  }
 }
 
 export interface Rig {

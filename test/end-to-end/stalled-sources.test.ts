@@ -1,6 +1,6 @@
 // Sources whose bytes stop coming: whoever pauses or cancels is not kept waiting for them.
 
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesSource, memoryJournal, streamSource, type Source, type Upload } from '../../src/node.ts'
 import { bytesOf, MIB, sample, startRig, VIDEO } from './rig.ts'
 
@@ -123,12 +123,12 @@ describe('a source that never opens', () => {
       },
     }
     const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: late }] })
-    await vi.waitFor(() => expect(opens).toHaveLength(1))
+    await expect.poll(() => opens).toHaveLength(1)
 
     upload.pause()
     await reached(upload, 'paused')
     opens[0]?.()
-    await vi.waitFor(() => expect(closed).toHaveLength(1))
+    await expect.poll(() => closed).toHaveLength(1)
     upload.resume()
 
     expect((await upload.done()).status).toBe('confirmed')

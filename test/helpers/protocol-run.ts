@@ -1,7 +1,7 @@
 // Runs a protocol with the real engine, as a flow does but without the flow: plan, create, addresses, parts, confirm.
 // What was journalled stays in memory, so that a test can see it or go on from it.
 
-import { systemClock } from '../../src/adapters/web/system-clock.ts'
+import { hastyClock } from './short-clocks.ts'
 import { createEngine } from '../../src/core/adaptive-engine.ts'
 import type { EngineOptions } from '../../src/core/engine.ts'
 import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
@@ -10,7 +10,7 @@ import { createSessionRecord, type SessionRecord } from '../../src/flows/session
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { planFile } from '../../src/core/plan.ts'
-import type { Clock, PlannedFile, Protocol, Source, Transport } from '../../src/core/ports.ts'
+import type { PlannedFile, Protocol, Source, Transport } from '../../src/core/ports.ts'
 import type { TransferEvent } from '../../src/core/transfer/transfer-job.ts'
 import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 
@@ -32,19 +32,10 @@ export interface ProtocolRunOptions extends Partial<EngineOptions> {
   readonly onEvent?: (event: TransferEvent, sessionId: string | number) => void
 }
 
-/** The system's clock with every wait but a deadline a thousand times shorter. */
-export function quickClock(): Clock {
-  const clock = systemClock()
-  return {
-    ...clock,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs >= 20_000 ? delayMs : delayMs / 1_000),
-  }
-}
-
 /** Rejects as the engine does; everything else is in the record. Chance is set so that waits are short. */
 export async function runProtocol(options: ProtocolRunOptions): Promise<ProtocolRun> {
   const { protocol, sources, transport, partSizeBytes, signal = new AbortController().signal } = options
-  const clock = options.clock ?? quickClock()
+  const clock = options.clock ?? hastyClock()
   const plans = await Promise.all(
     sources.map(async (source, fileIndex): Promise<PlannedFile> => {
       const { sizeBytes } = await source.describe()

@@ -10,7 +10,8 @@ import { TransportError } from '../../src/core/errors.ts'
 import type { PlannedFile, Transport, TransportReply } from '../../src/core/ports.ts'
 import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'
 import { listParts } from '../../src/protocols/s3-parts.ts'
-import { bytesOfSeed, quickClock, runProtocol } from '../helpers/protocol-run.ts'
+import { bytesOfSeed, runProtocol } from '../helpers/protocol-run.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
 import { presign, presignS3, type SigV4Options } from '../helpers/sigv4.ts'
 import { missingCephPackages, startCephGateway, type CephGateway } from './ceph-gateway.ts'
 
@@ -32,7 +33,7 @@ describe('against a real store', () => {
   const created: string[] = []
 
   const optionsWith = (own: Partial<S3MultipartOptions> = {}): S3MultipartOptions => ({
-    ...{ transport, clock: quickClock(), random: Math.random, hasher: md5Hasher(), isHttpAllowed: true },
+    ...{ transport, clock: hastyClock(), random: Math.random, hasher: md5Hasher(), isHttpAllowed: true },
     sign: (request) => Promise.resolve(presignS3(keys, request)),
     keyOf: (file) => keyOf(file.name),
     ...own,

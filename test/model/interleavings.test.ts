@@ -47,6 +47,7 @@ it('keeps every promise, however replies, reads, writes and verbs are interleave
       await fc.scheduledModelRun(scheduler, () => ({ model: host, real: world }), [start('a', fileParts), ...asked])
       await world.finish()
     }),
-    { numRuns: 250 },
+    // Half a minute on a machine of its own; a slow one tries as many as it can in a minute.
+    { numRuns: 250, plugins: [fc.interruptAfterTimeLimit(60_000)] },
   )
 })

@@ -1,13 +1,13 @@
 // A client of the service whose requests a test answers one by one, for tests of the protocols that speak to it.
 
 import { createServiceClient } from '../../src/client/service-client.ts'
-import { quickClock } from '../helpers/protocol-run.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
 import { createScriptedTransport, type ScriptedReply } from '../helpers/scripted-transport.ts'
 
 export function startClientRig() {
   const transport = createScriptedTransport()
   const client = createServiceClient({
-    ...{ transport, clock: quickClock(), random: () => 0 },
+    ...{ transport, clock: hastyClock(), random: () => 0 },
     ...{ baseUrl: 'https://api.example', credentials: { apiKey: 'key-1' } },
   })
   /** Answers the next request; gives what it said: method, path and JSON. */

@@ -8,7 +8,7 @@ import { s3Multipart } from '../../src/protocols/s3-multipart.ts'
 import { videoSession } from '../../src/protocols/video-session.ts'
 import { protocolContract } from '../contracts/protocol.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
-import { quickClock } from '../helpers/protocol-run.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
 import { startScriptedS3 } from '../helpers/scripted-s3.ts'
 import { SMALL } from './s3-rig.ts'
 
@@ -16,7 +16,7 @@ async function startService() {
   const service = await startIndependentService({ minPartBytes: 1, addressLifetimeSeconds: 3_600 })
   const transport = undiciTransport()
   const client = createServiceClient({
-    ...{ transport, clock: quickClock(), random: () => 0.01 },
+    ...{ transport, clock: hastyClock(), random: () => 0.01 },
     ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey } },
   })
   const close = async () => {
@@ -73,7 +73,7 @@ protocolContract('s3Multipart', async () => {
   const s3 = await startScriptedS3()
   const transport = undiciTransport()
   const protocol = s3Multipart({
-    ...{ transport, clock: quickClock(), random: () => 0.01, hasher: md5Hasher(), unitLimits: SMALL },
+    ...{ transport, clock: hastyClock(), random: () => 0.01, hasher: md5Hasher(), unitLimits: SMALL },
     sign: (request) => Promise.resolve(s3.sign(request)),
   })
   return {

@@ -2,7 +2,7 @@
 
 import { expect, it, onTestFinished } from 'vitest'
 import { createUplink, memoryJournal, s3Multipart, type Uplink } from '../../src/node.ts'
-import { quickClock } from '../helpers/protocol-run.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
 import { expectObject, sourceOf, startS3Rig, type S3Rig } from './s3-rig.ts'
 
 function life(
@@ -11,7 +11,7 @@ function life(
   own: { readonly addressPolicy?: 'public' } = {},
 ): Uplink {
   const uplink = createUplink({
-    ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: quickClock() },
+    ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: hastyClock() },
     ...{ transport, journal, random: () => 0.01, partSizeBytes: 1_000 },
     sourceAt: ({ name }) => sourceOf(name, 3_500),
     ...own,

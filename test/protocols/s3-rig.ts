@@ -6,13 +6,8 @@ import { undiciTransport } from '../../src/adapters/node/http/undici-transport.t
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import type { PlannedFile, Protocol, Source, Transport, UnitLimits } from '../../src/core/ports.ts'
 import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'
-import {
-  bytesOfSeed,
-  quickClock,
-  runProtocol,
-  type ProtocolRun,
-  type ProtocolRunOptions,
-} from '../helpers/protocol-run.ts'
+import { bytesOfSeed, runProtocol, type ProtocolRun, type ProtocolRunOptions } from '../helpers/protocol-run.ts'
+import { hastyClock } from '../helpers/short-clocks.ts'
 import { startScriptedS3, type ScriptedS3, type ScriptedS3Options } from '../helpers/scripted-s3.ts'
 
 /** Small parts, so that a test of many is quick. */
@@ -36,7 +31,7 @@ export async function startS3Rig(store: ScriptedS3Options = {}, own: Partial<S3M
     await s3.close()
   })
   const options: S3MultipartOptions = {
-    ...{ transport, clock: quickClock(), random: () => 0.01, unitLimits: SMALL, hasher: md5Hasher() },
+    ...{ transport, clock: hastyClock(), random: () => 0.01, unitLimits: SMALL, hasher: md5Hasher() },
     sign: (request) => Promise.resolve(s3.sign(request)),
     ...own,
   }

@@ -3,11 +3,12 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Clock, Protocol, Source } from '../../../src/core/ports.ts'
-import { createUplink, systemClock } from '../../../src/node.ts'
+import type { Protocol, Source } from '../../../src/core/ports.ts'
+import { createUplink } from '../../../src/node.ts'
+import { fastClock } from '../../helpers/short-clocks.ts'
 
 const MIB = 1024 * 1024
-/** Our time goes by so much faster than the server's; more would take a busy moment of this machine for a sleep. */
+/** Our time goes by so much faster than the server's. */
 const HASTE = 4
 
 it(
@@ -16,7 +17,7 @@ it(
   async () => {
     const server = await startServer({ crawlsOn: 3 })
     const uplink = createUplink({
-      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: hastyClock() },
+      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: fastClock(HASTE) },
       ...{ verify: 'off', concurrency: 4, timeouts: { stallMs: 3_600_000 } },
     })
     onTestFinished(() => uplink.close())
@@ -38,7 +39,7 @@ it(
   async () => {
     const server = await startServer({ crawlsOn: undefined })
     const uplink = createUplink({
-      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: hastyClock() },
+      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: fastClock(HASTE) },
       ...{ verify: 'off', isBackground: true },
     })
     onTestFinished(() => uplink.close())
@@ -51,16 +52,6 @@ it(
     expect(server.connections()).toBeGreaterThan(4)
   },
 )
-
-function hastyClock(): Clock {
-  const clock = systemClock()
-  return {
-    ...clock,
-    wallNow: () => clock.wallNow(),
-    monotonicNow: () => clock.monotonicNow() * HASTE,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs / HASTE),
-  }
-}
 
 /** Reads slowly, and the first request for one part so slowly that it would take a minute and a half. */
 async function startServer({ crawlsOn }: { readonly crawlsOn: number | undefined }) {

@@ -58,7 +58,7 @@ it('watches no body any more whose client was refused and left', async () => {
     .filter((_, call) => began.mock.calls[call]?.[1] === anHour)
     .map(({ value }) => value as NodeJS.Timeout)
   expect(watches).toHaveLength(1)
-  await vi.waitFor(() => expect(ended.mock.calls.flat()).toEqual(expect.arrayContaining(watches)))
+  await expect.poll(() => ended.mock.calls.flat()).toEqual(expect.arrayContaining(watches))
 })
 
 it('lets go of an answer that its caller does not take', async () => {
