@@ -9,6 +9,7 @@ export * from './s3.ts'
 export * from './tuning.ts'
 export { adviceOn } from './core/advice.ts'
 export { isPublicHost } from './core/address/public-host.ts'
+export { withHeaders } from './adapters/web/with-headers.ts'
 
 /** Makes an Uplink on the ports of a host. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {

@@ -2,7 +2,7 @@
 // is missing here: one that was forgotten would change what the engine may do, unseen.
 
 import { given } from './given.ts'
-import type { Transport } from './ports.ts'
+import type { Transport, TransportReply, TransportRequest } from './ports.ts'
 
 type Traits = {
   readonly [K in Exclude<keyof Transport, 'send' | 'endingOf' | 'close' | 'roundTrip' | 'controllers'>]-?: NonNullable<
@@ -10,21 +10,30 @@ type Traits = {
   >
 }
 
-/** `endingOf`: needed where `send` hands other requests on than it is given. Round trips are not handed on. */
-export function sendThrough(
-  transport: Transport,
-  more: Pick<Transport, 'send'> & Partial<Pick<Transport, 'endingOf' | 'hasQueue'>>,
-): Transport {
+/** What is done beside sending. */
+interface More extends Pick<Transport, 'hasQueue'> {
+  /** `forward` sends it, or another request in its place, of which it is remembered whose attempt it is. */
+  send(request: TransportRequest, forward: (sent: TransportRequest) => Promise<TransportReply>): Promise<TransportReply>
+}
+
+/** Round trips are not handed on. */
+export function sendThrough(transport: Transport, more: More): Transport {
   const traits: Traits = {
     isProgressLive: transport.isProgressLive ?? true,
-    hasQueue: transport.hasQueue ?? false,
+    hasQueue: more.hasQueue ?? transport.hasQueue ?? false,
     isResetByAbort: transport.isResetByAbort ?? false,
   }
+  /** What the transport knows a request by. */
+  const inPlaceOf = new WeakMap<TransportRequest, TransportRequest>()
   return {
     ...traits,
     ...given({ controllers: transport.controllers }),
-    endingOf: (request) => transport.endingOf(request),
+    endingOf: (request) => transport.endingOf(inPlaceOf.get(request) ?? request),
     close: () => transport.close(),
-    ...more,
+    send: (request) =>
+      more.send(request, (sent) => {
+        if (sent !== request) inPlaceOf.set(request, sent)
+        return transport.send(sent)
+      }),
   }
 }

@@ -2,7 +2,7 @@
 
 import { hostOf } from '../../core/address/address.ts'
 import { isUploadError, TransportError } from '../../core/errors.ts'
-import type { Transport, TransportRequest } from '../../core/ports.ts'
+import type { Transport } from '../../core/ports.ts'
 import { sendThrough } from '../../core/send-through.ts'
 import { lengthOf } from '../web/collected-body.ts'
 import { isSameOrigin } from './same-origin.ts'
@@ -13,20 +13,16 @@ import { isSameOrigin } from './same-origin.ts'
  * request's own signal, so it lengthens no wait.
  */
 export function tellingHiddenAnswers(transport: Transport): Transport {
-  /** What the transport knows a request by. */
-  const sent = new WeakMap<TransportRequest, TransportRequest>()
   return sendThrough(transport, {
-    endingOf: (request) => transport.endingOf(sent.get(request) ?? request),
-    async send(request) {
+    async send(request, forward) {
       let sentBytes = 0
       const onSent = (bytes: number): void => {
         sentBytes = bytes
         request.onSent?.(bytes)
       }
       const own = { ...request, onSent }
-      sent.set(request, own)
       try {
-        return await transport.send(own)
+        return await forward(own)
       } catch (error) {
         const isMissing = isUploadError(error) && error.code === 'ERR_UPLOAD_NETWORK' && error.isRetryable
         // What broke off in the middle of its body was let through and then lost.

@@ -22,13 +22,13 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
   const hosts = new Map<string, Waiting>()
   return sendThrough(transport, {
     hasQueue: true,
-    async send(request) {
+    async send(request, forward) {
       const host = hostOf(request.url)
       const inPlace = hosts.get(host) ?? createPlaces(locks, host)
       hosts.set(host, inPlace)
       return inPlace(request.signal, async () => {
         request.onStarted?.()
-        return transport.send(request)
+        return forward(request)
       })
     },
   })

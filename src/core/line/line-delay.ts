@@ -31,7 +31,6 @@ export function createLineDelay(
   let isActive = false
   let latestUrl: string | undefined
   let probing: AbortController | undefined
-  const asSent = new WeakMap<TransportRequest, TransportRequest>()
 
   const hear = (delayMs: number): void => {
     background.onSample({ atMs: now(), delayMs, bytesSince })
@@ -60,18 +59,16 @@ export function createLineDelay(
     })
   })
 
-  const sendAndHear = async (request: TransportRequest): Promise<TransportReply> => {
+  const sendAndHear = async (request: TransportRequest, forward: Transport['send']): Promise<TransportReply> => {
     let handedOverAtMs: number | undefined
     const lengthBytes = bodyLength(request)
-    const told: TransportRequest = {
+    const reply = await forward({
       ...request,
       onSent(sentBytes) {
         if (sentBytes >= lengthBytes) handedOverAtMs ??= now()
         request.onSent?.(sentBytes)
       },
-    }
-    asSent.set(request, told)
-    const reply = await transport.send(told)
+    })
     if (handedOverAtMs !== undefined) hear(now() - handedOverAtMs)
     return reply
   }
@@ -79,10 +76,9 @@ export function createLineDelay(
 
   return {
     transport: sendThrough(transport, {
-      endingOf: (request) => transport.endingOf(asSent.get(request) ?? request),
-      send(request) {
+      send(request, forward) {
         latestUrl = request.url
-        return transport.roundTrip === undefined ? sendAndHear(request) : transport.send(request)
+        return transport.roundTrip === undefined ? sendAndHear(request, forward) : forward(request)
       },
     }),
     addBytes(bytes) {

@@ -56,12 +56,12 @@ export function createRoundTrips({
 
   return {
     transport: sendThrough(transport, {
-      send(request) {
+      send(request, forward) {
         const isFirst = url === undefined
         url = request.url
         // The first round trip, while the line is still empty, is what all others are compared with.
         if (isFirst) measure()
-        return transport.send(request)
+        return forward(request)
       },
     }),
     measure,
