@@ -14,7 +14,7 @@ const outside = (...groups) => ({
 const noNode = ['^node:', 'Portable code: take it through a port.']
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'coverage', 'bench/results', 'examples/**/dist', '**/*.cjs'] },
+  { ignores: ['dist', 'node_modules', 'coverage', 'bench/results', 'examples/**/dist'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
@@ -121,6 +121,12 @@ export default tseslint.config(
   },
   // An example is a package of its own, which finds ours only when it is installed; its types are checked by `npm run types`.
   { files: ['.size-limit.js', 'eslint.config.js', 'examples/**'], ...tseslint.configs.disableTypeChecked },
+  // Type information is for modules of TypeScript; and CommonJS requires.
+  {
+    files: ['**/*.cjs'],
+    ...tseslint.configs.disableTypeChecked,
+    rules: { ...tseslint.configs.disableTypeChecked.rules, '@typescript-eslint/no-require-imports': 'off' },
+  },
   {
     files: ['test/**', 'bench/**'],
     rules: {

@@ -2,7 +2,7 @@
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
-import { isCalendarDate, isCount, isFileName, isText, segmentIdOf } from './contract/fields.ts'
+import { isCalendarDate, isCount, isFileName, isId, isText, segmentIdOf } from './contract/fields.ts'
 import type { DomHand } from './contract/analyses.ts'
 import type { ServiceId } from './contract/fields.ts'
 
@@ -67,9 +67,12 @@ export function checkFileName(value: unknown, label: string): string {
   )
 }
 
-/** An id of the service: a string that is not empty, or an integer of 0 or more that JSON carries exactly. */
+/** An id of the service: a text that can pass for one, or an integer of 0 or more that JSON carries exactly. */
 export function checkId(value: unknown, label: string): ServiceId {
-  return isText(value) ? checkText(value, label) : checkInteger(value, label)
+  const id = isText(value) ? checkText(value, label) : checkInteger(value, label)
+  if (isId(id)) return id
+  // It is not shown: it may be an address, which is a secret.
+  return invalid(`${label} is no id of the service: give it as issued.`, { field: label })
 }
 
 /** The integer of a segment's id, given as a number or as its digits. */

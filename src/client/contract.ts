@@ -92,16 +92,3 @@ export type {
   VideoUploadPart,
 } from './contract/videos.ts'
 export type { AnalysisInput, DomHand, RequestedAnalysis, Segment, SegmentInput } from './contract/analyses.ts'
-export type {
-  MocapSessionFileWireReply,
-  MocapSessionFileWireRequest,
-  MocapSessionWireReply,
-  MocapSessionWireRequest,
-} from './contract/capture-schemas.ts'
-export type { VideoConfirmWireRequest, VideoUploadWireReply, VideoUploadWireRequest } from './contract/video-schemas.ts'
-export type {
-  AnalysisWireReply,
-  AnalysisWireRequest,
-  SegmentWireReply,
-  SegmentWireRequest,
-} from './contract/analysis-schemas.ts'

@@ -82,6 +82,7 @@ describe('each check', () => {
     [() => checkFrameRate(Infinity, 'f'), 'f is Infinity: give the frames per second, a number above 0.'],
     [() => checkDomHand('rha', 'h'), 'h is "rha": give RHA (right-handed) or LHA (left-handed).'],
     [() => checkText('  ', 'name'), 'name is empty: give a value.'],
+    [() => checkId('', 'id'), 'id is empty: give a value.'],
     [() => checkText(['a'], 'name'), 'name is an array: give a string.'],
     [
       () => checkFileName('a/b.mp4', 'f'),
@@ -105,6 +106,13 @@ describe('each check', () => {
   ])('says what, where and what to do: %s', (check, message) => {
     expect(refusal(check)).toBe(message)
   })
+
+  it.each(['a\n', 'x'.repeat(1_025), 'https://store.example/k', 'k?X-Amz-Signature=5ec2e7'])(
+    'refuses as an id what the service would, and does not show it, since it may be an address: %s',
+    (id) => {
+      expect(refusal(() => checkId(id, 'id'))).toBe('id is no id of the service: give it as issued.')
+    },
+  )
 
   it('of a date agrees with the calendar of the platform', () => {
     const dates = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })

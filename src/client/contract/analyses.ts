@@ -66,7 +66,7 @@ export function analysisFromWire(raw: WireObject): RequestedAnalysis {
     comparison_analysis_segment_id: segmentIdOf,
     population_analysis_segment_id: segmentIdOf,
   }
-  return fromWire(raw, reads, { names: { requested_analysis_id: 'id' } }) ?? {}
+  return fromWire(raw, reads, { names: { requested_analysis_id: 'id' } })
 }
 
 /** The list in a reply; undefined when there is none, or more than one that it could be. */

@@ -8,14 +8,12 @@ export const segmentRequest = v.looseObject({
   dom_hand: wireDomHand,
   org_movement_ids: v.optional(v.array(wireText)),
 })
-export type SegmentWireRequest = v.InferOutput<typeof segmentRequest>
 
 export const segmentReply = v.looseObject({
   analysis_segment_id: wireSegmentId,
   num_players: v.optional(wireCount),
   num_movements: v.optional(wireCount),
 })
-export type SegmentWireReply = v.InferOutput<typeof segmentReply>
 
 export const analysisRequest = v.looseObject({
   name: wireText,
@@ -24,7 +22,6 @@ export const analysisRequest = v.looseObject({
   population_analysis_segment_id: v.optional(wireCount),
   status: v.optional(v.picklist(['draft', 'requested'])),
 })
-export type AnalysisWireRequest = v.InferOutput<typeof analysisRequest>
 
 /** The record of an analysis; none of its fields is shown, so none is demanded. */
 export const analysisReply = v.looseObject({
@@ -36,7 +33,6 @@ export const analysisReply = v.looseObject({
   comparison_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
   population_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
 })
-export type AnalysisWireReply = v.InferOutput<typeof analysisReply>
 
 /** The list's shape is not shown: a bare array, or one array under a name that such services use. */
 export const analysisListReply = v.union([v.array(wireAnyObject), wireAnyObject])

@@ -10,7 +10,6 @@ export const mocapSessionRequest = v.looseObject({
   session_date: wireDate,
   session_type_id: wireCount,
 })
-export type MocapSessionWireRequest = v.InferOutput<typeof mocapSessionRequest>
 
 /** `id` and `session_id` hold the same value; one of them must be there. */
 export const mocapSessionReply = v.looseObject({
@@ -26,7 +25,6 @@ export const mocapSessionReply = v.looseObject({
   created_at: v.optional(v.string()),
   updated_at: v.optional(v.string()),
 })
-export type MocapSessionWireReply = v.InferOutput<typeof mocapSessionReply>
 
 export const mocapSessionFileRequest = v.looseObject({
   session_id: wireId,
@@ -34,7 +32,6 @@ export const mocapSessionFileRequest = v.looseObject({
   video_framerate: v.optional(wireFrameRate),
   reprocess: v.optional(v.boolean(), false),
 })
-export type MocapSessionFileWireRequest = v.InferInput<typeof mocapSessionFileRequest>
 
 /**
  * File name → address. Not a valibot record: that drops the keys `__proto__`, `constructor` and `prototype`, and each
@@ -44,4 +41,3 @@ export const mocapSessionFileReply = v.custom<Readonly<Record<string, string>>>(
   (value) => isWireObject(value) && Object.values(value).every((address) => typeof address === 'string'),
   'not an object of addresses by file name',
 )
-export type MocapSessionFileWireReply = v.InferOutput<typeof mocapSessionFileReply>

@@ -60,7 +60,7 @@ export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined 
     updated_at: readText,
   })
   // Assigned, not copied: a field named __proto__ would be lost.
-  return Object.assign(session ?? {}, { id: id ?? sessionId, sessionId: sessionId ?? id }) as MocapSession
+  return Object.assign(session, { id: id ?? sessionId, sessionId: sessionId ?? id }) as MocapSession
 }
 
 /** Why names and reply do not fit together: names without an address, or one address for two names. */

@@ -57,6 +57,7 @@ export function ownField(object: WireObject, name: string): unknown {
 
 /** What a field of a reply is to us; undefined when it is not of the shown form. */
 export type Read = (value: unknown) => unknown
+type Reads = Readonly<Record<string, Read>>
 
 export const readText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
 export const readCount = (value: unknown): number | undefined => (isCount(value) ? value : undefined)
@@ -68,9 +69,15 @@ export const readId = (value: unknown): ServiceId | undefined => (isId(value) ? 
  * the shown form counts as the rest, it is kept and never dropped. `reads`: by the wire's name. `names`: ours, where it is not the
  * wire's in camel case. Undefined where one that is `needed` is not understood.
  */
+export function fromWire(raw: WireObject, reads: Reads, how?: { readonly names?: Names }): WireObject
 export function fromWire(
   raw: WireObject,
-  reads: Readonly<Record<string, Read>>,
+  reads: Reads,
+  how: { readonly needed: readonly string[]; readonly names?: Names },
+): WireObject | undefined
+export function fromWire(
+  raw: WireObject,
+  reads: Reads,
   { needed = [], names = {} }: { readonly needed?: readonly string[]; readonly names?: Names } = {},
 ): WireObject | undefined {
   const rest: [string, unknown][] = []

@@ -23,12 +23,10 @@ export const videoUploadRequest = v.looseObject({
   session_date: wireDate,
   session_type_id: wireCount,
 })
-export type VideoUploadWireRequest = v.InferOutput<typeof videoUploadRequest>
 
 const addressEntry = v.looseObject({ url: v.pipe(v.string(), v.check(isAddress, 'not an address')) })
 const fileEntry = v.looseObject({ session_file_id: wireId, info: v.array(addressEntry) })
 export const videoUploadReply = v.looseObject({ upload_session_id: wireId, pre_signed_urls: v.array(fileEntry) })
-export type VideoUploadWireReply = v.InferOutput<typeof videoUploadReply>
 
 export const videoConfirmRequest = v.looseObject({
   upload_session_id: wireId,
@@ -36,7 +34,6 @@ export const videoConfirmRequest = v.looseObject({
   file_part_info: v.array(v.looseObject({ etag: wireText, part_number: wireOrdinal })),
   upload_successful: v.boolean(),
 })
-export type VideoConfirmWireRequest = v.InferOutput<typeof videoConfirmRequest>
 
 /** Bodies that the interface does not show: empty, or any object. */
 export const videoConfirmReply = v.optional(wireAnyObject)
