@@ -21,7 +21,7 @@ import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
 import type { DeliveryReceipt } from './flows/receipt.ts'
 import { closedError, createRunning } from './flows/running.ts'
 import { listSessions, type SessionSummary } from './flows/session-list.ts'
-import { cancelSession, receiptOf, resumeSession, type ResumeOptions } from './flows/sessions.ts'
+import { endSession, receiptOf, resumeSession, type ResumeOptions } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
 import { defineVideos, uploadVideos, type FlowContext, type VideosInput } from './flows/videos.ts'
 import type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
@@ -42,11 +42,19 @@ export interface Uplink {
   resume(key: string, options?: ResumeOptions): Promise<Upload>
   /** What a session of the journal delivered, part by part; see DeliveryReceipt. Works also while it is being driven. */
   receipt(key: string): Promise<DeliveryReceipt>
-  /** Gives a session of the journal up. */
+  /**
+   * Lets go of what is left of a session: what is confirmed of it stays, which the report names, and a service session that holds
+   * no confirmed file is ended. Of one that is confirmed whole it changes nothing. Rejects with ERR_UPLOAD_JOURNAL when it is
+   * unknown, damaged or being driven; safe to repeat, as long as `isServiceTold` is false of one that has something to tell.
+   */
+  discardSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
+  /**
+   * Gives a session up whole, confirmed files too, and tells the service. Rejects as `discardSession` does, and for one that is
+   * confirmed whole.
+   */
   cancelSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
   /**
-   * Lets go of what is left of a session: the journal forgets it, its receipt too, and no service is told. What is confirmed of it
-   * stays confirmed.
+   * Removes the journal's record of a session, its receipt too, and tells nobody: for one that is over, or that cannot be read.
    * Rejects with ERR_UPLOAD_JOURNAL while it is being driven; one that is unknown is forgotten already.
    */
   forgetSession(key: string): Promise<void>
@@ -149,7 +157,8 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     sessions: () => listSessions(context),
     resume: async (key, resumeOptions = {}) => running.add(resumeSession(open(), key, resumeOptions)),
     receipt: (key) => receiptOf(context, key),
-    cancelSession: async (key, cancelOptions) => running.add(cancelSession(open(), key, cancelOptions)),
+    discardSession: async (key, own) => running.add(endSession(open(), key, true, own)),
+    cancelSession: async (key, own) => running.add(endSession(open(), key, false, own)),
     forgetSession: async (key) => open().journal.remove(key),
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),

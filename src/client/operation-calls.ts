@@ -1,7 +1,7 @@
 // Each method of the client: check what is given, say it on the wire, call, and read what the method needs from the
 // reply. What a reply lacks is named together with what was sent.
 
-import { HttpStatusError, invalid, isUploadError } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { Caller } from './caller.ts'
 import { checkId } from './checks.ts'
@@ -23,6 +23,7 @@ import {
 import type { CallOptions, ServiceClient } from './operations.ts'
 import { createPerform, lacks, type Answer } from './perform.ts'
 import { showNames } from './reply.ts'
+import { isGone } from './status.ts'
 
 /** The methods of a client over a caller. */
 export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClient {
@@ -121,6 +122,5 @@ function analysisOf(answer: Answer) {
 
 /** An earlier try may have cancelled the session, and then a later one finds nothing. */
 function isGoneAfterDoubt(error: unknown): boolean {
-  if (!isUploadError(error) || error.details['isDoubtful'] !== true) return false
-  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)
+  return isGone(error) && error.details['isDoubtful'] === true
 }

@@ -86,11 +86,8 @@ export function serviceWords(reply: TransportReply, secret: string): string {
 /** The service's own code for what went wrong, when it gives one that looks like a code. */
 export function serviceCodeOf(reply: TransportReply, secret: string): string | undefined {
   const json = smallJsonOf(reply)
-  const error = isWireObject(json) ? ownField(json, 'error') : undefined
-  const codes = [
-    isWireObject(error) ? ownField(error, 'code') : undefined,
-    isWireObject(json) ? ownField(json, 'code') : undefined,
-  ]
+  const fieldOf = (of: unknown, name: string): unknown => (isWireObject(of) ? ownField(of, name) : undefined)
+  const codes = [fieldOf(fieldOf(json, 'error'), 'code'), fieldOf(json, 'code')]
   return codes.find((code) => typeof code === 'string' && /^[\w.-]{1,64}$/.test(code) && !code.includes(secret)) as
     string | undefined
 }

@@ -1,5 +1,7 @@
 // What the status of an answer means for a call, pure.
 
+import { HttpStatusError } from '../core/errors.ts'
+
 export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again' | 'lasting'
 
 export function classOfStatus(status: number): AnswerClass {
@@ -15,4 +17,9 @@ export function classOfStatus(status: number): AnswerClass {
 /** False when the far end says that it has not begun (RFC 6585, 8470, 9110); a 408 or 500 may come after the deed. */
 export function isDoubtfulStatus(status: number): boolean {
   return classOfStatus(status) === 'again' && ![425, 429, 503].includes(status)
+}
+
+/** The service knows no such thing, or no more. */
+export function isGone(error: unknown): error is HttpStatusError {
+  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)
 }

@@ -58,6 +58,7 @@ export function createDrawing(
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
+    const report = jobs.at(-1)?.report
     const retryableCount = list.retryable().length
     const readyCount = items.filter(({ state }) => state === 'ready').length
     summary.draw(words, {
@@ -67,7 +68,8 @@ export function createDrawing(
       readyCount,
       retryableCount,
       isClearable: items.length > readyCount,
-      wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
+      wasCancelled: report?.status === 'cancelled',
+      isKept: !!report?.keepsConfirmed,
     })
     const onItsWay = items.find(({ state }) => state === 'uploading')
     // Who looks through the list keeps the place.

@@ -66,7 +66,7 @@ export function createNarration(options: {
       const failed = items.find((item) => item.state === 'failed')
       if (failed?.error !== undefined) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
       const { filesConfirmed: done, filesTotal: all } = totals()
-      if (report?.status === 'cancelled') announcer.say(wasCancelled)
+      if (report?.status === 'cancelled' && !report.keepsConfirmed) announcer.say(wasCancelled)
       else announcer.say(done === all ? allDone(all) : progress(done, all))
     },
   }

@@ -37,8 +37,8 @@ export interface OfferControlOptions {
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
   /** Opens the picker. */
   readonly choose: () => void
-  /** Asks before something that was uploaded is given up; true when it may be. */
-  readonly mayGiveUp: (atStake: AtStake, isKept: boolean) => Promise<boolean>
+  /** Asks before something that was uploaded is given up; files that are confirmed stay. */
+  readonly mayDiscard: (atStake: AtStake) => Promise<unknown>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: (session: AtStake) => void
   /** An offer was taken up or is given up, or another tab drives an upload no more: time to look. */
@@ -121,10 +121,8 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         // Another tab may have confirmed more since the offer was drawn, or all of it.
         await options.lookAgain()
         const session = find(key)?.session
-        // Files that are delivered stay so: only what is left is let go, and of that the service has no call.
-        const isKept = !!session?.filesConfirmed
-        if (session === undefined || !(await options.mayGiveUp(session, isKept))) return
-        await uplink[isKept ? 'forgetSession' : 'cancelSession'](key)
+        if (session === undefined || !(await options.mayDiscard(session))) return
+        await uplink.discardSession(key)
         options.onDiscarded(session)
         lookAgain(key)
         onChange()

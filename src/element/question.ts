@@ -1,19 +1,26 @@
-// The question before something confirmed is given up: a modal dialog, where the safe answer has the focus and Escape means it.
+// The question before something that was uploaded is given up: a modal dialog, where the safe answer has the focus and Escape means it.
 
-import { build, buildButton, setText } from './build-element.ts'
+import { build, buildButton, setText, showText } from './build-element.ts'
 import type { AtStake } from './offer-control.ts'
 import type { Words } from './words.ts'
 
 export interface Question {
   readonly element: HTMLDialogElement
-  /** True when the person said to cancel. One at a time: a second asking is answered with no. */
-  ask(words: Words, what: string): Promise<boolean>
+  /**
+   * What the person said; where nothing that was uploaded is at stake, a discard without asking. One at a time: a second asking is
+   * answered with undefined, which is no. `isKept`: files that are confirmed stay in any case.
+   */
+  ask(words: Words, atStake: AtStake, isKept: boolean): Promise<GivenUp | undefined>
 }
+
+/** What is given up: the rest, without the files that are confirmed, or the whole. Both are verbs of an upload. */
+export type GivenUp = 'discard' | 'cancel'
 
 export function createQuestion(): Question {
   const title = build('h2', 'dialog-title title', { id: 'question' })
   const body = build('p', '', { id: 'question-body' })
-  const keep = buildButton('primary-button', () => element.close('keep'))
+  const keep = buildButton('primary-button', () => element.close(''))
+  const discard = buildButton('', () => element.close('discard'))
   const cancel = buildButton('danger-button', () => element.close('cancel'))
   const element = build(
     'dialog',
@@ -21,21 +28,27 @@ export function createQuestion(): Question {
     { dir: 'auto', 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
     title,
     body,
-    build('div', 'actions', {}, keep, cancel),
+    build('div', 'actions', {}, keep, discard, cancel),
   )
   keep.autofocus = true
   return {
     element,
-    ask(words, what) {
-      if (element.open) return Promise.resolve(false)
+    ask(words, atStake, isKept) {
+      const what = questionOf(atStake, isKept, words)
+      if (!what) return Promise.resolve('discard')
+      if (element.open) return Promise.resolve(undefined)
+      const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
       setText(body, what)
       setText(keep, words.questionKeep)
-      setText(cancel, words.questionCancel)
+      showText(discard, done > 0 && words.questionDiscard(done))
+      showText(cancel, !(isKept && done > 0) && words.questionCancel)
       element.returnValue = ''
       element.showModal()
       return new Promise((resolve) => {
-        element.addEventListener('close', () => resolve(element.returnValue === 'cancel'), { once: true })
+        // Escape and going back leave no answer.
+        const answer = (): void => resolve((element.returnValue || undefined) as GivenUp | undefined)
+        element.addEventListener('close', answer, { once: true })
       })
     },
   }
@@ -45,5 +58,5 @@ export function createQuestion(): Question {
 export function questionOf(atStake: AtStake, isKept: boolean, words: Words): string | undefined {
   const { filesConfirmed: done, filesTotal, confirmedBytes } = atStake
   if (!confirmedBytes || (isKept && done === filesTotal)) return undefined
-  return isKept ? words.questionKept(done, filesTotal - done) : words.questionBody(done)
+  return done ? words.progress(done, filesTotal) : words.questionPart
 }

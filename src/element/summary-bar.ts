@@ -18,6 +18,8 @@ export interface SummaryState {
   /** Whether anything is over and can be taken out of the list. */
   readonly isClearable: boolean
   readonly wasCancelled: boolean
+  /** After a cancel: what was confirmed stays. */
+  readonly isKept: boolean
 }
 
 export interface SummaryActions {
@@ -117,9 +119,9 @@ function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancell
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(words: Words, { phase, totals, wasCancelled }: SummaryState, hasLost: boolean): string {
+function factsOf(words: Words, { phase, totals, wasCancelled, isKept }: SummaryState, hasLost: boolean): string {
   // What was confirmed of an upload that is given up counts no more.
-  if (phase === 'ready' || phase === 'empty' || (wasCancelled && phase === 'settled')) return ''
+  if (phase === 'ready' || phase === 'empty' || (wasCancelled && !isKept && phase === 'settled')) return ''
   const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
   const isMoving = phase === 'uploading' && bytesPerSecond > 0

@@ -75,11 +75,11 @@ export interface UploaderTexts {
   readonly offerDiscard: string
 
   readonly questionTitle: string
-  /** `done` may be 0: then parts of a file are. */
-  readonly questionBody: (done: Amount) => string
-  /** The same where what is confirmed stays: of an earlier upload, and of captures. `rest` is given up. */
-  readonly questionKept: (done: Amount, rest: Amount) => string
+  /** Where parts of a file are uploaded, and no file is confirmed; else `progress` stands there. */
+  readonly questionPart: string
+  /** The three answers: to go on, to keep what is confirmed, to give all of it up. */
   readonly questionKeep: string
+  readonly questionDiscard: (done: Amount) => string
   readonly questionCancel: string
 
   readonly notSetUp: string
@@ -96,7 +96,6 @@ export interface UploaderTexts {
 }
 
 const files = ({ value, text }: Amount): string => (value === 1 ? '1 file' : `${text} files`)
-const filesAre = (amount: Amount): string => `${files(amount)} ${amount.value === 1 ? 'is' : 'are'}`
 
 /** The element's English. */
 export const englishTexts: UploaderTexts = {
@@ -169,11 +168,10 @@ export const englishTexts: UploaderTexts = {
   offerDiscard: 'Discard',
 
   questionTitle: 'Give this upload up?',
-  questionBody: (done) =>
-    `${done.value === 0 ? 'Part of it is uploaded' : `${filesAre(done)} confirmed`} already. That is given up too.`,
-  questionKept: (done, rest) => `${filesAre(done)} confirmed and kept. ${filesAre(rest)} given up.`,
-  questionKeep: 'Keep it',
-  questionCancel: 'Give it up',
+  questionPart: 'Part of it is uploaded already. That is given up too.',
+  questionKeep: 'Go back',
+  questionDiscard: (done) => `Keep ${files(done)}, stop the rest`,
+  questionCancel: 'Give everything up',
 
   notSetUp: 'This page is not set up for uploads. Tell the people who run this page.',
   problems: {

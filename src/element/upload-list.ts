@@ -7,6 +7,7 @@ import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { changeItem as touch, needsChoosing, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import type { ResumedUpload } from './offers.ts'
 import { createReading } from './reading.ts'
@@ -38,11 +39,11 @@ export interface UploadList {
   adopt(resumed: ResumedUpload): void
   pause(): void
   resume(): void
-  cancel(): Promise<void>
+  giveUp(how: GivenUp): Promise<void>
   /** Takes every upload with such files up again; gives the files of those that the journal never heard of, ready anew. */
   retry(uplink: BrowserUplink): Promise<readonly Item[]>
-  /** Takes what is over out of the list. */
-  clear(): void
+  /** Takes what is over out of the list; gives the keys of the uploads of which something is left to do. */
+  clear(): readonly string[]
   /** Reads from the uploads what has changed; called once a frame. */
   refresh(nowMs: number): void
 }
@@ -103,8 +104,8 @@ export function createUploadList(listener: ListListener): UploadList {
   const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
     const ended = { bytesPerSecond: 0, isOver: true }
     const isCancelled = report?.status === 'cancelled'
-    // A video session is given up whole, what was confirmed in it too; captures that were confirmed stay with the service.
-    if (item.state === 'confirmed' && !(isCancelled && report.flow === 'video')) return
+    // Unless it is given up whole, what is confirmed stays.
+    if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
     if (isCancelled) touch(item, { ...ended, state: 'cancelled', error: undefined })
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
   }
@@ -156,8 +157,8 @@ export function createUploadList(listener: ListListener): UploadList {
     resume() {
       for (const job of active()) job.upload.resume()
     },
-    async cancel() {
-      await Promise.all(active().map((job) => job.upload.cancel()))
+    async giveUp(how) {
+      await Promise.all(active().map((job) => job.upload[how]()))
     },
     async retry(uplink) {
       const failed = new Set(list.retryable())
@@ -177,10 +178,12 @@ export function createUploadList(listener: ListListener): UploadList {
       return [...failed].filter(isReady)
     },
     clear() {
+      const left = jobs.filter((job) => !isActive(job) && job.items.some((item) => item.state === 'failed'))
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))
       items = items.filter((item) => running.has(item) || isReady(item))
       listener.change()
+      return left.map((job) => job.upload.key)
     },
     refresh(nowMs) {
       for (const job of active()) read(job, nowMs)

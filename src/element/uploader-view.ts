@@ -15,10 +15,10 @@ import { needsChoosing, type Item, type Job } from './items.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
-import { createOfferControl, type AtStake } from './offer-control.ts'
+import { createOfferControl } from './offer-control.ts'
 import type { Offer } from './offers.ts'
 import { problemOf } from './problems.ts'
-import { createQuestion, questionOf } from './question.ts'
+import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
 import { createUploadList } from './upload-list.ts'
@@ -46,7 +46,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     target,
     attempt,
     choose: () => void zone.choose(),
-    mayGiveUp,
+    mayDiscard: (session) => question.ask(setting().words, session, true),
     onTaken(resumed, filesTotal) {
       list.adopt(resumed)
       announcer.say(setting().words.saidStarted(filesTotal))
@@ -96,12 +96,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       await attempt(async (uplink) => begin(uplink, await list.retry(uplink)))
     },
     async cancel() {
-      if (!(await mayGiveUp(list.atStake(), setting().flow === 'capture'))) return false
-      await list.cancel()
-      return true
+      const { words, flow } = setting()
+      const how = await question.ask(words, list.atStake(), flow === 'capture')
+      if (how) await list.giveUp(how)
+      return how !== undefined
     },
     clear() {
-      list.clear()
+      // Else a reload would offer again what the person has put away.
+      for (const key of list.clear()) void discard(key)
       notices.clear()
       toZone()
     },
@@ -129,7 +131,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (report?.status !== 'cancelled') explain(failed, error)
     drawing.reveal(failed[0])
     narration.sayEnd(job, report)
-    if (isUnreadable(job)) void giveUp(job.upload.key)
+    if (isUnreadable(job)) void discard(job.upload.key)
   }
 
   /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
@@ -150,9 +152,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (taken > 0) announcer.say(words.saidStarted(taken))
   }
 
-  async function giveUp(key: string): Promise<void> {
+  async function discard(key: string): Promise<void> {
     try {
-      await setting().uplink()?.cancelSession(key)
+      await setting().uplink()?.discardSession(key)
     } catch {
       // It is offered after a reload, where it can be given up.
     }
@@ -172,12 +174,6 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     rows.keep(list.items)
     announcer.say(setting().words.saidRemoved(item.name))
     if (action === 'choose') void zone.choose()
-  }
-
-  async function mayGiveUp(atStake: AtStake, isKept: boolean): Promise<boolean> {
-    const { words } = setting()
-    const what = questionOf(atStake, isKept, words)
-    return !what || question.ask(words, what)
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */

@@ -179,6 +179,6 @@ function renamedSource(source: Source, name: string): Source {
     location: source.location ?? source.name,
     describe: (signal) => source.describe(signal),
     open: (expected) => source.open(expected),
-    ...(source.dispose === undefined ? {} : { dispose: () => source.dispose?.() ?? Promise.resolve() }),
+    dispose: async () => source.dispose?.(),
   }
 }

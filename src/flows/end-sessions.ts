@@ -1,7 +1,8 @@
 // Tells the service which sessions nobody needs any more: all of an upload that is given up, and those that were left empty
 // when their addresses died. What it could not be told stays in the journal, and is told by a later life.
 
-import { HttpStatusError } from '../core/errors.ts'
+import { isGone } from '../client/status.ts'
+import { summarize } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -20,22 +21,23 @@ const END_LEFT_WITHIN_MS = 15_000
 const TOO_LATE = 'The service was not reached in time to be told of the cancel.'
 
 /**
- * All of them, those included that hold confirmed files: whoever cancels gives the whole upload up, wherever its files went
- * when addresses died. `wasCancelAsked`: an earlier life may have told the service without hearing its answer.
+ * All of them, wherever files went when addresses died; those that hold confirmed files only where these are given up too.
+ * `wasCancelAsked`: an earlier life may have told the service without hearing its answer.
  */
 export async function endAllSessions(
   options: EndSessionsOptions,
-  wasCancelAsked: boolean,
-): Promise<{ readonly isServiceTold: boolean; readonly failure?: unknown }> {
+  wasCancelAsked: boolean | undefined,
+): Promise<{ readonly isServiceTold: boolean; readonly failure?: Error }> {
   if (options.protocol.cancel === undefined) return { isServiceTold: false }
   const folded = options.record.folded()
-  for (const { sessionId, failure } of await endEach(options, sessionsOf(folded), CANCEL_WITHIN_MS)) {
+  const sessionIds = sessionsOf(folded)
+  for (const { sessionId, failure } of await endEach(options, sessionIds, CANCEL_WITHIN_MS)) {
     // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then.
     // Without either the address may be wrong.
     const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || wasCancelAsked)
     if (failure !== undefined && !isExcused) return { isServiceTold: false, failure }
   }
-  return { isServiceTold: true }
+  return { isServiceTold: sessionIds.length > 0 }
 }
 
 /**
@@ -56,18 +58,14 @@ function endEach(
   { protocol, clock }: EndSessionsOptions,
   sessionIds: readonly (string | number)[],
   withinMs: number,
-): Promise<{ readonly sessionId: string | number; readonly failure: unknown }[]> {
+): Promise<{ readonly sessionId: string | number; readonly failure: Error | undefined }[]> {
   return Promise.all(
     sessionIds.map(async (sessionId) => {
       const ended = withinTime(clock, withinMs, TOO_LATE, async (signal) => protocol.cancel?.(sessionId, signal))
-      return { sessionId, failure: await ended.then(nothing, orError) }
+      return { sessionId, failure: await ended.then(nothing, asError) }
     }),
   )
 }
 
 const nothing = (): undefined => undefined
-const orError = (reason: unknown): unknown => reason ?? 'unknown'
-
-function isGone(error: unknown): boolean {
-  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)
-}
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(summarize(reason).message))

@@ -15,7 +15,10 @@ export interface SessionSummary {
   /** `open`: something is left to do, and `resume` does it. `cancelling`: the service has yet to be told. */
   readonly status: 'open' | 'cancelling' | FinalStatus
   readonly sessionId: string | number | undefined
-  /** Every session of the service that a cancel ends: the newest, those that hold files of this upload, those left empty. */
+  /**
+   * Every session of the service that a cancel ends: the newest, those that hold files of this upload, those left empty. After
+   * a discard, none that holds a confirmed file.
+   */
   readonly sessionIds: readonly (string | number)[]
   /** Those of them that were left empty, and of which the service has yet to be told: `resume` does it. */
   readonly leftSessionIds: readonly (string | number)[]
@@ -27,6 +30,8 @@ export interface SessionSummary {
   readonly filesFailed: number
   /** After a cancel: whether the service was told. */
   readonly isServiceTold?: boolean
+  /** After a discard: what was confirmed stays with the service. */
+  readonly keepsConfirmed?: boolean
   /** The journal of this session cannot be read. */
   readonly error?: ErrorSummary
 }
@@ -44,7 +49,15 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
   } catch (reason) {
     error = summarize(reason)
   }
-  const { flow, sessionId, leftSessionIds = [], beganAt: beganAtMs, isServiceTold, ledger } = folded ?? {}
+  const {
+    flow,
+    sessionId,
+    leftSessionIds = [],
+    beganAt: beganAtMs,
+    isServiceTold,
+    keepsConfirmed,
+    ledger,
+  } = folded ?? {}
   const { files = [], confirmedCount: filesConfirmed = 0, failedCount: filesFailed = 0 } = ledger ?? {}
   const received = files.flatMap((file) => file.parts).filter(isReceived)
   return {
@@ -60,6 +73,6 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     status: folded?.place === 'cancelling' ? 'cancelling' : (finalStatusOf(folded?.place ?? 'new') ?? 'open'),
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
-    ...given({ isServiceTold, error }),
+    ...given({ isServiceTold, keepsConfirmed, error }),
   }
 }

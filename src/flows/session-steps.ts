@@ -22,8 +22,11 @@ const DISPOSE_WITHIN_MS = 15_000
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
-  /** The upload is given up or let go: sources that are still looked at, streams that have yet to end, are not waited for any more. */
-  stopLooking(): void
+  /**
+   * The upload is given up or let go: sources that are still looked at, streams that have yet to end, are not waited for any more.
+   * `isKept`: whether a cancel lets what is confirmed stay; what was said first counts, in an earlier life too.
+   */
+  giveUp(isKept?: boolean): void
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
   /** Tells the service of every session that holds files of this upload: the machine knows only the first one. */
@@ -46,6 +49,7 @@ export function createSessionSteps(
   /** A source that comes from an earlier life is proven once, before the first transfer of this one. */
   let isProven = record.folded() === undefined
   let failure: unknown
+  let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
   let running: Promise<unknown> = Promise.resolve()
   let looking = new AbortController()
   const stopLooking = (): void => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.'))
@@ -103,18 +107,21 @@ export function createSessionSteps(
       signal.addEventListener('abort', stopLooking)
       return step(createSession(options, telling, { signal, looking: looking.signal }), signal)
     },
-    stopLooking,
+    giveUp(isKept) {
+      keepsConfirmed ??= isKept
+      stopLooking()
+    },
     transfer: (signal) => step(transfer(signal), signal),
     async drain(reason) {
       await running
-      if (reason === 'cancel') await record.write({ type: 'session.cancelling' })
+      if (reason === 'cancel') await record.write({ type: 'session.cancelling', keepsConfirmed })
     },
     async cancel() {
-      const wasCancelAsked = definition.wasCancelAsked === true
+      const { wasCancelAsked } = definition
       const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
       await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same; the machine keeps why nobody was told.
-      if (reason !== undefined) throw reason instanceof Error ? reason : new Error(summarize(reason).message)
+      if (reason !== undefined) throw reason
       return { isServiceTold }
     },
     async settle(status, error) {

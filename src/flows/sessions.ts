@@ -34,44 +34,42 @@ export interface ResumeOptions {
  * Takes a session up where its journal ends; files that had failed are tried once more. Rejects with ERR_UPLOAD_JOURNAL
  * when it is unknown, damaged, driven by another process, or cannot go on.
  */
-export async function resumeSession(context: FlowContext, key: string, options: ResumeOptions): Promise<Upload> {
-  const record = await openSession(context, key)
-  try {
-    const { place } = foldedOf(record)
-    if (place === 'cancelled' || place === 'cancelling') {
+export function resumeSession(context: FlowContext, key: string, options: ResumeOptions): Promise<Upload> {
+  return takeUp(context, key, async (record, folded) => {
+    const { place } = folded
+    if (isGivenUp(folded)) {
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. Upload its files anew.`)
     }
-    checkKeptAddresses(context, foldedOf(record))
-    const definition = definitionOf(context, foldedOf(record), options)
+    checkKeptAddresses(context, folded)
+    const definition = definitionOf(context, folded, options)
     if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
     // A confirmed session is not driven any more, and settles at once.
     else await endLeftSessions({ record, protocol: definition.protocol, clock: context.clock })
     return driveSession(context, definition, record)
-  } catch (error) {
-    await record.close()
-    throw error
-  }
+  })
 }
 
-/** Gives an upload up and tells the service, where it has a call for that, of every session that holds its files. Safe to repeat until the service was told. */
-export async function cancelSession(
+/**
+ * Gives an upload up and tells the service, where it has a call for that, of every session that holds its files; with
+ * `isKept` only of those that hold no confirmed one. Safe to repeat until the service was told.
+ */
+export function endSession(
   context: FlowContext,
   key: string,
+  isKept: boolean,
   options: Pick<ResumeOptions, 'protocol'> = {},
 ): Promise<UploadReport> {
-  const record = await openSession(context, key)
-  try {
-    const { place } = foldedOf(record)
-    if (place === 'confirmed')
+  return takeUp(context, key, async (record, folded) => {
+    const { place, keepsConfirmed } = folded
+    if (place === 'confirmed' && !isKept)
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} is confirmed; there is nothing to cancel.`)
-    await record.write({ type: 'session.cancelling' })
-    const wasCancelAsked = place === 'cancelling' || place === 'cancelled'
-    const definition = { ...definitionOf(context, foldedOf(record), options), wasCancelAsked }
-    return await driveSession(context, definition, record).cancel()
-  } catch (error) {
-    await record.close()
-    throw error
-  }
+    const wasCancelAsked = isGivenUp(folded)
+    const definition = Object.assign(definitionOf(context, folded, options), { wasCancelAsked })
+    // Of one that was to be given up whole the service may have been told already.
+    const keeps = isKept && (keepsConfirmed === true || !wasCancelAsked)
+    if (place !== 'confirmed') await record.write({ type: 'session.cancelling', keepsConfirmed: keeps })
+    return driveSession(context, definition, record).cancel()
+  })
 }
 
 /** What a session delivered so far. Takes no lease. Rejects with ERR_UPLOAD_JOURNAL when it is unknown or damaged. */
@@ -81,23 +79,29 @@ export async function receiptOf({ journal }: FlowContext, key: string): Promise<
   return makeReceipt(records)
 }
 
-async function openSession({ journal, clock }: FlowContext, key: string): Promise<SessionRecord> {
+/** Opens a session and goes on with it; where that fails before it is driven, it is closed again. */
+async function takeUp<T>(
+  { journal, clock }: FlowContext,
+  key: string,
+  goOn: (record: SessionRecord, folded: FoldedJournal) => Promise<T>,
+): Promise<T> {
   const session = await journal.open(key)
   try {
     checkKnown(key, session.records)
-    return createSessionRecord(journal, clock, key, session)
+    const record = createSessionRecord(journal, clock, key, session)
+    return await goOn(record, record.folded() ?? invalid('The session has not begun.'))
   } catch (error) {
     await session.close()
     throw error
   }
 }
 
-function checkKnown(key: string, records: readonly JournalRecord[]): void {
-  if (records.length === 0) throw new UploadError('ERR_UPLOAD_JOURNAL', `No session ${key} is in the journal.`)
+function isGivenUp({ place }: FoldedJournal): boolean {
+  return place === 'cancelling' || place === 'cancelled'
 }
 
-function foldedOf(record: SessionRecord): FoldedJournal {
-  return record.folded() ?? invalid('The session has not begun.')
+function checkKnown(key: string, records: readonly JournalRecord[]): void {
+  if (records.length === 0) throw new UploadError('ERR_UPLOAD_JOURNAL', `No session ${key} is in the journal.`)
 }
 
 function definitionOf(context: FlowContext, folded: FoldedJournal, options: ResumeOptions): UploadDefinition {
@@ -135,7 +139,7 @@ function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, optio
     return captureProtocol(context, checkCaptureParams(params))
   } catch (error) {
     if (!isUploadError(error)) throw error
-    const message = `The journal of this session is damaged, in what it says of the session's fields: ${error.message}`
+    const message = `The journal of this session is damaged: ${error.message}`
     throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause: error })
   }
 }

@@ -34,10 +34,15 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 
 export function buildReport(options: ReportOptions): UploadReport {
   const { status, error, journalError, isServiceTold } = options.output
+  const keepsConfirmed = options.record.folded()?.keepsConfirmed
   return {
     status,
     ...buildSnapshot(options),
-    ...given({ error: error ?? journalError ?? undefined, isServiceTold: isServiceTold ?? undefined }),
+    ...given({
+      error: error ?? journalError ?? undefined,
+      isServiceTold: isServiceTold ?? undefined,
+      keepsConfirmed,
+    }),
   }
 }
 

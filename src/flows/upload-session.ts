@@ -62,10 +62,11 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const send = (event: UploadSessionEvent): void => {
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
-  /** Sources that are looked at are not waited for any more. */
-  const giveUp = (event: UploadSessionEvent): void => {
+  /** `isKept`: what is confirmed stays. */
+  const giveUp = (event: UploadSessionEvent, isKept?: boolean): Promise<UploadReport> => {
+    steps.giveUp(isKept)
     send(event)
-    steps.stopLooking()
+    return finished
   }
   let late: unknown
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
@@ -100,7 +101,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     throw failureOf(report, steps.failure())
   })
   actor.start()
-  ports.running.add(outcome, () => giveUp({ type: 'upload.close' })).catch(() => undefined)
+  ports.running.add(outcome, () => void giveUp({ type: 'upload.close' })).catch(() => undefined)
 
   return Object.assign(withState(last), {
     flow,
@@ -113,10 +114,8 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     done: () => outcome,
     pause: () => send({ type: 'upload.pause' }),
     resume: () => send({ type: 'upload.resume' }),
-    cancel() {
-      giveUp({ type: 'upload.cancel' })
-      return finished
-    },
+    cancel: () => giveUp({ type: 'upload.cancel' }, false),
+    discard: () => giveUp({ type: 'upload.cancel' }, true),
   })
 }
 

@@ -113,8 +113,10 @@ export interface UploadReport extends UploadSnapshot {
   readonly status: EndStatus
   /** Why the session ended early, when it did. */
   readonly error?: ErrorSummary
-  /** After a cancel: whether the service was told. Captures have no such call. */
+  /** After a cancel or a discard: whether the service was told to end a session. Captures have no such call. */
   readonly isServiceTold?: boolean
+  /** After a discard: the files whose status is `confirmed` stay with the service. Absent where there are none. */
+  readonly keepsConfirmed?: boolean
 }
 
 /** What `done()` rejects with: everything that is known is in `report`. */
@@ -146,8 +148,13 @@ export interface Upload extends Events<UploadEvents> {
   pause(): void
   resume(): void
   /**
-   * Gives the session up and tells the service where it has a call for that. Settles when all is over, also when it was over
-   * already; never rejects.
+   * Gives the whole upload up, confirmed files too, and tells the service where it has a call for that (captures have none, and
+   * stay stored). Settles when all is over, also when it was over already; never rejects.
    */
   cancel(): Promise<UploadReport>
+  /**
+   * The same, but what is confirmed stays confirmed: the service is told only of sessions that hold no confirmed file. Of discard
+   * and cancel the first that is called counts.
+   */
+  discard(): Promise<UploadReport>
 }

@@ -15,6 +15,7 @@ import type {
 } from '../core/ports.ts'
 import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
+import type { MocapSessionInput } from '../client/contract/captures.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 
 export interface CaptureSessionOptions {
@@ -68,9 +69,8 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     },
     async create(_files, signal, onWaiting) {
       if (options.sessionId !== undefined) return { sessionId: options.sessionId }
-      const { orgId = '', mocapTypeId, sessionDate = '', sessionTypeId = 0 } = options
-      const fields = { orgId, mocapTypeId, sessionDate, sessionTypeId }
-      const session = await client.mocapSessions.create(fields, { signal, onWaiting })
+      // The client takes the fields of a session, and no others; it says which one is missing.
+      const session = await client.mocapSessions.create(options as MocapSessionInput, { signal, onWaiting })
       return { sessionId: session.sessionId, hasPossibleOrphan: session.hasPossibleOrphan ?? false }
     },
     async register(sessionId, files, { isRepeat, signal, onWaiting }: RegisterOptions) {

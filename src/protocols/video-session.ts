@@ -38,11 +38,9 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       confirms: true,
     },
     async create(files, signal, onWaiting) {
-      const { movementTypeId, playerId, sessionDate, sessionTypeId } = options
-      const upload = await client.videoUploads.create(
-        { movementTypeId, playerId, sessionDate, sessionTypeId, files: files.map(videoFile) },
-        { signal, onWaiting },
-      )
+      // The client takes the fields of a session, and no others.
+      const input = { ...options, files: files.map(videoFile) }
+      const upload = await client.videoUploads.create(input, { signal, onWaiting })
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
       const addressed = whereUsable({ sessionId, hasPossibleOrphan }, () => matchAddresses(files, upload))
       return { sessionId, files: addressed, hasPossibleOrphan }
@@ -75,7 +73,7 @@ function videoFile(file: PlannedFile) {
     sizeBytes: file.sizeBytes,
     partCount: file.partCount,
     fileId: fileIdOf(file),
-    ...(typeof frameRate === 'number' ? { frameRate } : {}),
+    ...(typeof frameRate === 'number' && { frameRate }),
   }
 }
 

@@ -14,8 +14,10 @@ export interface UploadStore {
   start(begin: () => Upload | Promise<Upload>): void
   pause(): void
   resume(): void
-  /** Gives the upload up, also one that is only about to begin. */
+  /** Gives the upload up, confirmed files too; also one that is only about to begin. */
   cancel(): void
+  /** The same, but what is confirmed stays confirmed. */
+  discard(): void
   /** Back to idle, after the end; while one is active, nothing. */
   reset(): void
   view(): UploadView
@@ -34,7 +36,8 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
   let shown = NOTHING_YET
   let gathered = NOTHING_YET
   let isScheduled = false
-  let isCancelAsked = false
+  /** How to give up an upload that is about to begin. */
+  let asked: 'cancel' | 'discard' | undefined
 
   const tell = (): void => {
     isScheduled = false
@@ -59,7 +62,7 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
       const upload = await begin()
       gather({ upload })
       const unfollow = follow(upload, { gather, view: () => gathered })
-      if (isCancelAsked) void upload.cancel()
+      if (asked) void upload[asked]()
       const report = await upload.done().finally(unfollow)
       gather({ ...ended(gathered, upload), report, state: report.status })
     } catch (thrown) {
@@ -70,19 +73,22 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
     }
   }
 
+  const giveUp = (how: 'cancel' | 'discard'): void => {
+    if (!gathered.isActive) return
+    asked = how
+    void gathered.upload?.[how]()
+  }
   return {
     start(begin) {
       if (gathered.isActive) return
-      isCancelAsked = false
+      asked = undefined
       show({ ...NOTHING_YET, state: 'creating', isActive: true })
       void run(begin)
     },
     pause: () => gathered.upload?.pause(),
     resume: () => gathered.upload?.resume(),
-    cancel() {
-      isCancelAsked = gathered.isActive
-      if (gathered.isActive) void gathered.upload?.cancel()
-    },
+    cancel: () => giveUp('cancel'),
+    discard: () => giveUp('discard'),
     reset() {
       if (!gathered.isActive) show(NOTHING_YET)
     },

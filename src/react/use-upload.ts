@@ -5,7 +5,8 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { createUploadStore, type UploadStore } from './upload-store.ts'
 import { NOTHING_YET, type UploadView } from './upload-view.ts'
 
-export interface UseUpload extends UploadView, Pick<UploadStore, 'start' | 'pause' | 'resume' | 'cancel' | 'reset'> {}
+export interface UseUpload
+  extends UploadView, Pick<UploadStore, 'start' | 'pause' | 'resume' | 'cancel' | 'discard' | 'reset'> {}
 
 /**
  * Shows one upload, rendering at most once a frame. Without a store of yours the upload belongs to the component; when that
@@ -17,8 +18,8 @@ export function useUpload(store?: UploadStore): UseUpload {
   const shown = store ?? own
   const view = useSyncExternalStore(shown.subscribe, shown.view, nothingYet)
   return useMemo(() => {
-    const { start, pause, resume, cancel, reset } = shown
-    return { ...view, start, pause, resume, cancel, reset }
+    const { start, pause, resume, cancel, discard, reset } = shown
+    return { ...view, start, pause, resume, cancel, discard, reset }
   }, [shown, view])
 }
 

@@ -52,6 +52,14 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     return letGo
   }
 
+  async function offersNothingAfterReload(page: Page): Promise<void> {
+    await page.reload()
+    await addElement(page)
+    await pick(page, 'swing-02.mp4')
+    await button(page, 'Upload 1 file').waitFor()
+    expect(await page.getByRole('group', { name: 'An earlier upload is not finished' }).count()).toBe(0)
+  }
+
   /** Begins an upload of two files whose course the test scripts. */
   async function startTwo(page: Page): Promise<void> {
     await page.evaluate(async () => {
@@ -149,13 +157,13 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await button(page, 'Cancel').click()
     const question = page.getByRole('dialog', { name: 'Give this upload up?' })
-    await question.getByText('1 file is confirmed already.').waitFor()
+    await question.getByText('1 of 2 files confirmed').waitFor()
     await page.keyboard.press('Escape')
     await question.waitFor({ state: 'hidden' })
     expect(await told(page, 'cancelled')).toEqual([])
 
     await button(page, 'Cancel').click()
-    await button(page, 'Give it up').click()
+    await button(page, 'Give everything up').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
     expect(await told(page, 'cancelled')).toMatchObject([{ status: 'cancelled', isServiceTold: true }])
 
@@ -166,6 +174,26 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await page.locator('mocap-uploader [part~=summary-facts]').textContent()).toBe('')
     await pick(page, 'swing-01.mp4')
     await button(page, 'Upload 1 file').waitFor()
+  })
+
+  test('keeps what is confirmed when it is to stop the rest, says so, and offers nothing of it again', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await uploadHalf(page)
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(request.method()))
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, stop the rest').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+
+    expect(await told(page, 'cancelled')).toMatchObject([{ status: 'cancelled', keepsConfirmed: true }])
+    await expect
+      .poll(() => page.locator('mocap-uploader [part~=file-status]').allTextContents())
+      .toEqual(['Confirmed', 'Cancelled'])
+    await page.locator('mocap-uploader [part~=summary-facts]').getByText('1 of 2 files confirmed').waitFor()
+    expect(calls).not.toContain('DELETE')
+    await offersNothingAfterReload(page)
   })
 
   test('asks before it cancels a file of which a part is confirmed, and says so', async () => {
@@ -179,7 +207,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Cancel').click()
     const question = page.getByRole('dialog', { name: 'Give this upload up?' })
     await question.getByText('Part of it is uploaded already. That is given up too.').waitFor()
-    await button(page, 'Give it up').click()
+    await button(page, 'Give everything up').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
@@ -277,6 +305,23 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('1 file not uploaded').waitFor()
     await page.getByText('You are not signed in').waitFor()
     expect(await told(page, 'done')).toMatchObject([{ status: 'partial' }])
+
+    // What a person has put away is not offered again, and what is confirmed of it stays.
+    await button(page, 'Clear the list').click()
+    const kept = () =>
+      page.evaluate(
+        () =>
+          new Promise<string>((resolve) => {
+            const opening = indexedDB.open('mocap-uplink')
+            opening.onsuccess = () => {
+              const rows = opening.result.transaction('records').objectStore('records').getAll()
+              rows.onsuccess = () => resolve(rows.result.join(' '))
+              opening.result.close()
+            }
+          }),
+      )
+    await expect.poll(kept).toMatch(/"session\.cancelling","keepsConfirmed":true.*"session\.cancelled"/)
+    await offersNothingAfterReload(page)
   })
 
   test('leaves several files that failed to one button, which tries exactly those', async () => {
@@ -427,7 +472,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await button(page, 'Cancel').click()
     expect(await violationsNow()).toEqual([])
-    await button(page, 'Keep it').click()
+    await button(page, 'Go back').click()
 
     await button(page, 'Pause').click()
     await button(page, 'Resume').waitFor()

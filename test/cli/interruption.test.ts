@@ -69,6 +69,9 @@ describe('a signal', () => {
     expect(stderr).toContain(
       `\nMissing: 1 of 2 files, 12 MiB. To finish: mocap-uplink resume ${String(key)} ${place}\n`,
     )
+    expect(stderr).toContain(
+      `\nTo keep the 1 file confirmed and give up the rest: mocap-uplink cancel --keep-confirmed ${String(key)} ${place}\n`,
+    )
     expect(service.records.cancelledSessionIds).toEqual([])
   })
 

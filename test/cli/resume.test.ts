@@ -230,7 +230,7 @@ describe('cancel', () => {
     expect(listed.stdout).toMatch(/^There is no session in /)
   })
 
-  it('is what a forgotten session does not get: what is confirmed stays, and where nothing is there is no forgetting', async () => {
+  it('lets what is confirmed stay when asked to, and only then is it forgotten: what is not over is not', async () => {
     const key = await killedUpload()
     const begun = { version: 1, key: 'video-new', flow: 'video', params: {}, locations: [], files: [] } as const
     const session = await diskJournal({ folder: stateDir }).open('video-new')
@@ -238,10 +238,18 @@ describe('cancel', () => {
     await session.close()
 
     const refused = await run('sessions', '--forget', key, 'video-new')
+    const dry = await run('cancel', key, '--keep-confirmed', '--dry-run')
+    const cancelled = await run('cancel', key, '--keep-confirmed')
     const forgotten = await run('sessions', '--forget', key)
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/video-new is not over: cancel it first, so that the service is told/)
+    expect(refused.stderr).toMatch(
+      new RegExp(
+        `${key} is not over: cancel it first, so that the service is told; cancel --keep-confirmed lets 1 file stay`,
+      ),
+    )
+    expect(dry.stdout).not.toContain('cancel of')
+    expect(cancelled).toMatchObject({ code: 0, stdout: `cancelled: ${key}; 1 file stays confirmed\n` })
     expect(forgotten).toMatchObject({
       code: 0,
       stdout: `removed ${key}; 1 file stays confirmed; no service was told\n`,

@@ -23,8 +23,7 @@ async function offered(...missing: readonly SessionFile[]) {
   const held: (() => void)[] = []
   const taken: Upload[] = []
   const asked: number[] = []
-  const cancelled: string[] = []
-  const forgotten: string[] = []
+  const discarded: string[] = []
   const journal = { missing, isOpen: true, isHeld: false, status: 'open', filesConfirmed: 0, reads: 0 }
   const listed = () => {
     const { status, filesConfirmed } = journal
@@ -38,13 +37,8 @@ async function offered(...missing: readonly SessionFile[]) {
     },
     sessionFiles: () => Promise.resolve(journal.missing),
     allowFiles: () => Promise.resolve(journal.missing),
-    cancelSession() {
-      cancelled.push(KEY)
-      journal.isOpen = false
-      return Promise.resolve()
-    },
-    forgetSession() {
-      forgotten.push(KEY)
+    discardSession() {
+      discarded.push(KEY)
       journal.isOpen = false
       return Promise.resolve()
     },
@@ -59,7 +53,7 @@ async function offered(...missing: readonly SessionFile[]) {
     target: { isConnected: true },
     attempt: (work) => work(uplink),
     choose: () => undefined,
-    mayGiveUp(atStake) {
+    mayDiscard(atStake) {
       asked.push(atStake.filesConfirmed)
       return Promise.resolve(true)
     },
@@ -77,8 +71,7 @@ async function offered(...missing: readonly SessionFile[]) {
     resumed,
     taken,
     asked,
-    cancelled,
-    forgotten,
+    discarded,
     answer,
     answerLooks,
   }
@@ -164,21 +157,13 @@ it('gives up an offer that was looked at anew while the person was asked', async
 })
 
 it('asks about what is confirmed now, when it was offered before another tab went on, and lets go of the rest alone', async () => {
-  const { control, journal, asked, cancelled, forgotten } = await offered(missingFile(0))
+  const { control, journal, asked, discarded } = await offered(missingFile(0))
   journal.filesConfirmed = 1
 
   await control.discard(KEY)
 
   expect(asked).toEqual([1])
-  expect([forgotten, cancelled]).toEqual([[KEY], []])
-})
-
-it('tells the service of a session of which nothing is confirmed', async () => {
-  const { control, cancelled, forgotten } = await offered(missingFile(0))
-
-  await control.discard(KEY)
-
-  expect([forgotten, cancelled]).toEqual([[], [KEY]])
+  expect(discarded).toEqual([KEY])
 })
 
 it('gives up nothing that another tab has finished since it was offered', async () => {
@@ -193,11 +178,11 @@ it('gives up nothing that another tab has finished since it was offered', async 
 })
 
 it('gives an offer up once, however quickly one clicks', async () => {
-  const { control, asked, cancelled } = await offered(missingFile(0))
+  const { control, asked, discarded } = await offered(missingFile(0))
 
   await Promise.all([control.discard(KEY), control.discard(KEY)])
 
-  expect([asked, cancelled]).toEqual([[0], [KEY]])
+  expect([asked, discarded]).toEqual([[0], [KEY]])
 })
 
 it('reads the journal once for looks that come together', async () => {
@@ -247,7 +232,7 @@ async function driven(keys: readonly string[]) {
     target,
     attempt: (work) => work(uplink),
     choose: () => undefined,
-    mayGiveUp: () => Promise.resolve(true),
+    mayDiscard: () => Promise.resolve(true),
     onTaken: () => undefined,
     onDiscarded: () => undefined,
     lookAgain: look,

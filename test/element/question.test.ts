@@ -8,10 +8,13 @@ import { createWords } from '../../src/element/words.ts'
 
 const words = createWords(englishTexts, 'en')
 
+const PART = 'Part of it is uploaded already. That is given up too.'
+
 it.each([
-  ['what is kept and what is lost', [1, 3, 9], true, '1 file is confirmed and kept. 2 files are given up.'],
-  ['what is lost with the rest', [2, 3, 9], false, '2 files are confirmed already. That is given up too.'],
-  ['parts of a file', [0, 3, 9], false, 'Part of it is uploaded already. That is given up too.'],
+  ['what is confirmed', [1, 3, 9], true, '1 of 3 files confirmed'],
+  ['the same where it may be given up with the rest', [2, 3, 9], false, '2 of 3 files confirmed'],
+  ['that parts of a file are given up', [0, 3, 9], false, PART],
+  ['the same where files would be kept', [0, 3, 9], true, PART],
   ['nothing where nothing was uploaded', [0, 3, 0], false, undefined],
   ['nothing where all is confirmed and kept', [3, 3, 9], true, undefined],
 ] as const)('says %s', (_what, [filesConfirmed, filesTotal, confirmedBytes], isKept, question) => {

@@ -56,6 +56,10 @@ export function scriptedUpload(): ScriptedUpload {
       verbs.push('cancel')
       return Promise.resolve(report('cancelled'))
     },
+    discard() {
+      verbs.push('discard')
+      return Promise.resolve(report('cancelled'))
+    },
     setFiles: (now) => (files = now),
     settle: (outcome) => (outcome instanceof Error ? ending.reject(outcome) : ending.resolve(outcome)),
   }

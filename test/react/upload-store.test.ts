@@ -131,10 +131,10 @@ describe('a store', () => {
     expect(store.view().error?.message).toBe('No file arrived.')
   })
 
-  it('takes a cancel for no error', async () => {
+  it.each(['cancel', 'discard'] as const)('takes a %s for no error', async (verb) => {
     const { store, draw, upload } = await started()
-    store.cancel()
-    expect(upload.verbs).toEqual(['cancel'])
+    store[verb]()
+    expect(upload.verbs).toEqual([verb])
     upload.settle(new UploadFailedError('ERR_UPLOAD_CANCELLED', 'Cancelled.', report('cancelled')))
     await settled()
     draw()
@@ -142,16 +142,16 @@ describe('a store', () => {
     expect(store.view()).toMatchObject({ state: 'cancelled', error: undefined, report: { status: 'cancelled' } })
   })
 
-  it('cancels an upload that was only about to begin', async () => {
+  it.each(['cancel', 'discard'] as const)('heeds a %s of an upload that was only about to begin', async (verb) => {
     const { store } = storeByHand()
     const upload = scriptedUpload()
     const found = deferred<typeof upload>()
     store.start(() => found.promise)
-    store.cancel()
+    store[verb]()
     found.resolve(upload)
     await settled()
 
-    expect(upload.verbs).toEqual(['cancel'])
+    expect(upload.verbs).toEqual([verb])
   })
 
   it('shows what begin threw, and can begin again', async () => {

@@ -9,7 +9,7 @@ import { FileRow } from './file-row.tsx'
 export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const [clips, setClips] = useState<readonly File[]>([])
   const [refused, setRefused] = useState<readonly string[]>([])
-  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, cancel, reset } = useUpload()
+  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, discard, reset } = useUpload()
 
   function add(added: Iterable<File> | null): void {
     if (isActive || added === null) return
@@ -67,8 +67,8 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
         <button disabled={!isActive} onClick={isPaused ? resume : pause}>
           {isPaused ? 'Go on' : 'Pause'}
         </button>
-        <button disabled={!isActive} onClick={cancel}>
-          Cancel
+        <button disabled={!isActive} onClick={discard}>
+          Stop{progress.filesConfirmed > 0 && `, and keep what is confirmed`}
         </button>
       </p>
       <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.sentBytes} />

@@ -25,11 +25,10 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
     }
   }, [uplink])
   async function discard({ key, filesConfirmed }: Session): Promise<void> {
-    // What is confirmed stays so; an upload without any the service hears the end of.
-    const isKept = filesConfirmed > 0
-    const kept = isKept ? `${filesConfirmed} of its clips stay confirmed.` : 'None of its clips is confirmed.'
+    const kept =
+      filesConfirmed > 0 ? `${filesConfirmed} of its clips stay confirmed.` : 'None of its clips is confirmed.'
     if (!confirm(`Give this upload up? ${kept}`)) return
-    await uplink[isKept ? 'forgetSession' : 'cancelSession'](key)
+    await uplink.discardSession(key)
     setLeft((shown) => shown.filter((session) => session.key !== key))
   }
   return left.map((session) => (

@@ -8,14 +8,16 @@ import type { ResumedUpload } from './mocap-uplink-uploader.ts'
 export async function showEarlier(uplink: BrowserUplink, place: Element): Promise<void> {
   const left = await unfinished(uplink)
   const notes = left.map(({ key, missing, filesConfirmed, filesTotal }) => {
-    const isKept = filesConfirmed > 0
     const names = missing.map(({ fileName }) => fileName).join(', ')
     const discard = document.createElement('button')
     discard.textContent = 'Discard'
     discard.addEventListener('click', () => {
-      const kept = isKept ? `${String(filesConfirmed)} of its files stay confirmed.` : 'None of its files is confirmed.'
+      const kept =
+        filesConfirmed > 0
+          ? `${String(filesConfirmed)} of its files stay confirmed.`
+          : 'None of its files is confirmed.'
       if (confirm(`Give this upload up? ${kept}`))
-        void uplink[isKept ? 'forgetSession' : 'cancelSession'](key).then(() => showEarlier(uplink, place))
+        void uplink.discardSession(key).then(() => showEarlier(uplink, place))
     })
     const note = document.createElement('p')
     const done = `${String(filesConfirmed)} of ${String(filesTotal)} confirmed`

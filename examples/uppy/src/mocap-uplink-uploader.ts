@@ -75,7 +75,8 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
 
   readonly #pause = (): void => this.#toAll((upload) => upload.pause())
   readonly #resume = (): void => this.#toAll((upload) => upload.resume())
-  readonly #cancel = (): void => this.#toAll((upload) => void upload.cancel())
+  /** Uppy asks nobody: files that are confirmed already stay so. */
+  readonly #cancel = (): void => this.#toAll((upload) => void upload.discard())
   #toAll(act: (upload: Upload) => void): void {
     void this.#begun.then(() => this.#active.forEach(act))
   }

@@ -8,44 +8,57 @@ import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { commandLine, forgetLine, sayHowToForget } from '../views/how-to-go-on.ts'
-import { keptSessions, readableSession } from '../kept-sessions.ts'
+import { keptSessions, readableSession, type KeptSessions } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { isToldLater } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { resultOf } from '../upload-result.ts'
-import { countOf } from '../views/wording.ts'
+import { countOf, staysConfirmed } from '../views/wording.ts'
 
 const HELP =
-  'Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
+  'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
   'session. Ends with 1 when it could not be told; the same command tells it later.'
+
+type SessionIds = SessionSummary['sessionIds']
+
+interface CancelOptions extends SharedOptions {
+  readonly keepConfirmed?: boolean
+}
 
 export function addCancelCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('cancel')
     .description('give a session up and tell the service')
     .argument('<key>', 'a session, as `mocap-uplink sessions` lists it')
+    .option('--keep-confirmed', 'let what is confirmed stay, and give up the rest only')
   addBelow(command, HELP)
   addStateOption(command)
-  addServiceOptions(command).action(async (key: string, options: SharedOptions) => {
+  addServiceOptions(command).action(async (key: string, options: CancelOptions) => {
     const output = context.begin('cancel', options)
     const kept = keptSessions(options, context.env)
+    const isKeeping = options.keepConfirmed === true
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
     const forget = forgetLine(key, options, context.env)
     const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
     if (options.dryRun === true) {
-      printCalls(output, 'cancel', callsOf(session))
+      printCalls(output, 'cancel', callsOf(session, isKeeping))
       return
     }
-    if (session.status === 'cancelled' && !isToldLater(session)) {
+    const isMore = session.keepsConfirmed === true && !isKeeping
+    if (session.status === 'cancelled' && !isToldLater(session) && !isMore) {
       context.exitWith(tellAgain(output, session))
       return
     }
-    const again = commandLine('cancel', key, options, context.env)
+    const again = commandLine(isKeeping ? 'cancel --keep-confirmed' : 'cancel', key, options, context.env)
     try {
-      const report = await interruptible(uplink.cancelSession(key), context.interruption)
-      context.exitWith(tellCancelled(output, report, session.sessionIds, { again, forget }))
+      const report = await interruptible(
+        uplink[isKeeping ? 'discardSession' : 'cancelSession'](key),
+        context.interruption,
+      )
+      const sessionIds = isKeeping ? await withoutKept(kept, session) : session.sessionIds
+      context.exitWith(tellCancelled(output, report, sessionIds, { again, forget }))
     } catch (error) {
       if (context.interruption.reason !== undefined) {
         output.complain(`The cancel is not known to be over. To repeat it: ${again}`)
@@ -55,36 +68,53 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
   })
 }
 
+/** Those that were to be ended: once it is given up, its session names none that holds a confirmed file. */
+async function withoutKept(kept: KeptSessions, { key, leftSessionIds }: SessionSummary): Promise<SessionIds> {
+  const { sessionIds } = await readableSession(kept, key)
+  return [...new Set([...sessionIds, ...leftSessionIds])]
+}
+
 /** None for a capture, and for what is cancelled already. */
-function callsOf({ flow, status, sessionIds, isServiceTold }: SessionSummary): readonly string[] {
+function callsOf(session: SessionSummary, isKeeping: boolean): readonly string[] {
+  const { flow, status, sessionIds, isServiceTold, filesConfirmed } = session
   const isOver = flow !== 'video' || status === 'confirmed' || isServiceTold === true
+  // Which of them holds the files that are confirmed is not said here.
+  if (!isOver && isKeeping && filesConfirmed > 0)
+    return sessionIds.length > 1
+      ? [`cancel of those of sessions ${sessionIds.join(', ')} without a confirmed file`]
+      : []
   return isOver ? [] : sessionIds.map((id) => `cancel of session ${id}`)
 }
 
 function tellCancelled(
   output: Output,
   report: UploadReport,
-  sessionIds: SessionSummary['sessionIds'],
+  sessionIds: SessionIds,
   { again, forget }: { readonly again: string; readonly forget: string },
 ): number {
-  const { flow, key, files, isServiceTold = false } = report
+  const { flow, key, status, files, isServiceTold = false, keepsConfirmed = false } = report
   const isNothingToTell = flow === 'capture' || sessionIds.length === 0
   const named = `${sessionIds.length > 1 ? 'sessions' : 'session'} ${sessionIds.join(', ')}`
-  output.event('result', { ...resultOf(report), sessionIds, isServiceTold })
+  const stored = files.filter((file) => file.status === 'confirmed').length
+  const kept = keepsConfirmed ? `; ${staysConfirmed(stored)}` : ''
+  output.event('result', { ...resultOf(report), sessionIds, isServiceTold, keepsConfirmed })
   if (report.hasPossibleOrphan) {
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')
   }
+  if (status === 'confirmed') {
+    output.answer(`confirmed: ${key} as a whole; there is nothing to give up`)
+    return EXIT.done
+  }
   if (isServiceTold) {
-    output.answer(`cancelled: ${key}; the service was told to end ${named}`)
+    output.answer(`cancelled: ${key}${kept}; the service was told to end ${named}`)
     return EXIT.done
   }
   if (isNothingToTell) {
-    const stored = files.filter((file) => file.status === 'confirmed').length
     const left =
       flow === 'capture'
-        ? `the service has no call that ends a capture session, and keeps the ${countOf(stored, 'file')} stored in it`
-        : 'the service has no session of it that is known here'
-    output.answer(`cancelled: ${key}; ${left}`)
+        ? `; the service has no call that ends a capture session, and keeps the ${countOf(stored, 'file')} stored in it`
+        : kept || '; the service has no session of it that is known here'
+    output.answer(`cancelled: ${key}${left}`)
     return EXIT.done
   }
   // What to do stands in the next line: the advice that goes with the code is for uploads.
@@ -94,7 +124,7 @@ function tellCancelled(
     output.complain(`The service was told and refused. To tell it once more: ${again}`)
     output.complain(`If it stays so, nothing more can be done here. To forget it here: ${forget}`)
   } else output.complain(`The service could not be told. To tell it: ${again}`)
-  output.answer(`cancelled: ${key}; the service may still hold ${named}`)
+  output.answer(`cancelled: ${key}${kept}; the service may still hold ${named}`)
   return EXIT.failed
 }
 

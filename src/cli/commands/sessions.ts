@@ -10,7 +10,7 @@ import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { isFinished, sessionLines, type ListedSession } from '../views/sessions-view.ts'
-import { countOf } from '../views/wording.ts'
+import { countOf, staysConfirmed } from '../views/wording.ts'
 
 interface SessionsOptions extends Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> {
   readonly prune?: boolean
@@ -25,7 +25,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     .addOption(
       new Option(
         '--forget <keys...>',
-        'remove these, whatever the service knows of them; it is not told, and confirmed files stay',
+        'remove these, which are over or cannot be read, whatever the service knows of them; it is not told',
       ).conflicts('prune'),
     )
   addStateOption(command)
@@ -66,17 +66,17 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
 }
 
 /**
- * What is to be removed. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or of a session that is not over and that a
- * cancel ends without a loss: confirmed files, which it would give up with the rest, stay where it is forgotten.
+ * What is to be removed. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or of a session that is not over.
  */
 function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: readonly string[] | undefined) {
   if (keys === undefined) return sessions.filter(isFinished)
   return [...new Set(keys)].map((key) => {
     const session = knownSession(sessions, key, kept)
     const { error, status, filesConfirmed } = session
-    const isOver = error !== undefined || status === 'cancelled' || status === 'confirmed'
-    if (isOver || (filesConfirmed > 0 && status !== 'cancelling')) return session
-    return invalid(`${key} is not over: cancel it first, so that the service is told.`)
+    if (error !== undefined || status === 'cancelled' || status === 'confirmed') return session
+    const keeping =
+      filesConfirmed > 0 ? `; cancel --keep-confirmed lets ${countOf(filesConfirmed, 'file')} stay confirmed` : ''
+    return invalid(`${key} is not over: cancel it first, so that the service is told${keeping}.`)
   })
 }
 
@@ -101,8 +101,6 @@ async function remove(
   return removed
 }
 
-/** Of a cancel nobody knows. */
-function whatStays({ status, filesConfirmed }: SessionSummary): string {
-  if (status === 'cancelled' || filesConfirmed === 0) return ''
-  return `${countOf(filesConfirmed, 'file')} ${filesConfirmed === 1 ? 'stays' : 'stay'} confirmed; `
+function whatStays({ status, keepsConfirmed, filesConfirmed }: SessionSummary): string {
+  return status === 'confirmed' || keepsConfirmed === true ? `${staysConfirmed(filesConfirmed)}; ` : ''
 }

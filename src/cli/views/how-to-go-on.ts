@@ -36,6 +36,10 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
     : `: ${commandLine('resume', key, options, env)}`
   output.complain(what + anew + (changed === missing.length ? '' : ` To finish${resume}`))
+  const stored = files.length - missing.length
+  if (status !== 'interrupted' || stored === 0) return
+  const drop = commandLine('cancel --keep-confirmed', key, options, env)
+  output.complain(`To keep the ${countOf(stored, 'file')} confirmed and give up the rest: ${drop}`)
 }
 
 /** Tells on stderr what is left to do with a session whose journal cannot be read. */
@@ -64,7 +68,7 @@ function isRefusedAtOnce({ status, sessionId, error }: UploadResult): boolean {
  * (`--verify off` where a bucket encrypts). Credentials never are.
  */
 export function commandLine(
-  command: 'resume' | 'cancel',
+  command: 'resume' | 'cancel' | 'cancel --keep-confirmed',
   key: string,
   options: SharedOptions,
   env: Environment,

@@ -32,6 +32,10 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+export function staysConfirmed(files: number): string {
+  return `${countOf(files, 'file')} ${files === 1 ? 'stays' : 'stay'} confirmed`
+}
+
 /** Whole percent, rounded down: 100 is said when all is there. */
 export function percentOf(done: number, total: number): number {
   return total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))

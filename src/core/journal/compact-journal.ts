@@ -131,16 +131,17 @@ function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): Journ
 }
 
 /** Where the session's life goes on, as far as the records before have not said it. */
-function endRecords({ place, isReplacing, isServiceTold }: FoldedJournal, newest: Newest): JournalRecord[] {
+function endRecords(
+  { place, isReplacing, isServiceTold, keepsConfirmed }: FoldedJournal,
+  newest: Newest,
+): JournalRecord[] {
   const kept: (JournalRecord | undefined)[] = []
+  if (place === 'cancelling' || keepsConfirmed) kept.push(newest('session.cancelling'))
   if (isServiceTold !== undefined) kept.push(newest('session.cancelled'))
   if (place === 'creating' || isReplacing) kept.push(newest('session.creating'))
-  else if (place === 'cancelling') kept.push(newest('session.cancelling'))
-  else if (place !== 'new' && place !== 'created') {
-    const settled = newest('session.settled')
-    // An older one may have said something else: a session that was partial, and was then given up.
-    if (settled?.status === place) kept.push(settled)
-  }
+  const settled = newest('session.settled')
+  // An older one may have said something else: a session that was partial, and was then given up.
+  if (settled?.status === place) kept.push(settled)
   return kept.filter((record) => record !== undefined)
 }
 

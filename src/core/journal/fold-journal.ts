@@ -27,6 +27,8 @@ export interface FoldedJournal {
   /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
   readonly hasPossibleOrphan: boolean
   readonly isServiceTold: boolean | undefined
+  /** It was given up, but for what was confirmed; absent also where nothing was. */
+  readonly keepsConfirmed: boolean | undefined
   readonly beganAt: number
 }
 
@@ -64,6 +66,7 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
     isReplacing: false,
     hasPossibleOrphan: false,
     isServiceTold: undefined,
+    keepsConfirmed: undefined,
   }
 }
 
@@ -119,6 +122,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     case 'session.cancelling':
       endAsking(state)
       state.place = 'cancelling'
+      state.keepsConfirmed = (record.keepsConfirmed && state.ledger.confirmedCount > 0) || undefined
       break
     case 'session.cancelled':
       state.isServiceTold = record.isServiceTold
@@ -148,12 +152,17 @@ function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[
   state.isReplacing = false
 }
 
-/** Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. */
+/**
+ * Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. Where
+ * it was given up but for what was confirmed, none that holds a confirmed file.
+ */
 export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
   if (folded === undefined) return []
-  const { sessionId, ledger, leftSessionIds } = folded
-  const known = [sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds]
-  return [...new Set(known.filter((id) => id !== undefined))]
+  const { sessionId, ledger, leftSessionIds, keepsConfirmed } = folded
+  const known = new Set([sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds])
+  for (const file of ledger.files)
+    if (keepsConfirmed && file.state === 'confirmed') known.delete(file.sessionId ?? sessionId)
+  return [...known].filter((id) => id !== undefined)
 }
 
 function without(ids: readonly (string | number)[], gone: string | number): readonly (string | number)[] {

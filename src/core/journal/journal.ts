@@ -84,7 +84,8 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'session.resumed' }
   /** The create was answered with a clear no: it left no session behind. */
   | { readonly type: 'session.refused' }
-  | { readonly type: 'session.cancelling' }
+  /** `keepsConfirmed`: what is confirmed stays; default false, all of it is given up. */
+  | { readonly type: 'session.cancelling'; readonly keepsConfirmed?: boolean | undefined }
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus; readonly error?: ErrorSummary }
 )

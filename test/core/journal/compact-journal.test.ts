@@ -105,7 +105,9 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
     fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.confirming', at: time, fileIndex })),
     fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.confirmed', at: time, fileIndex })),
     fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.failed', at: time, fileIndex, error })),
-    at.map((time): JournalRecord => ({ type: 'session.cancelling', at: time })),
+    fc.tuple(at, fc.boolean()).map(([time, keepsConfirmed]): JournalRecord => ({
+      ...{ type: 'session.cancelling', at: time, keepsConfirmed },
+    })),
     fc.tuple(at, fc.boolean()).map(([time, isServiceTold]): JournalRecord => ({
       ...{ type: 'session.cancelled', at: time, isServiceTold },
     })),

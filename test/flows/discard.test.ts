@@ -1,0 +1,156 @@
+// Letting go of what is left of an upload: what is confirmed stays, in every session of the service that holds some of it.
+
+import { expect, it } from 'vitest'
+
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
+import { createFarEnd, goodStorage, VIDEO } from '../security/far-end.ts'
+
+const FILES = ['a.mp4', 'b.mp4'].map((name, fileIndex) => ({
+  fileIndex,
+  name,
+  sizeBytes: 3,
+  partSizeBytes: 3,
+  partCount: 1,
+}))
+const { movementTypeId, playerId, sessionDate, sessionTypeId } = VIDEO
+const params = { movementTypeId, playerId, sessionDate, sessionTypeId }
+const addressed = (fileIndex: number) => ({
+  fileIndex,
+  serverFileId: fileIndex,
+  addresses: ['https://store.example/k'],
+})
+const BEGUN: readonly JournalRecord[] = [
+  {
+    at: 1,
+    type: 'session.begun',
+    version: JOURNAL_VERSION,
+    key: 'k',
+    flow: 'video',
+    params,
+    files: FILES,
+    locations: [],
+  },
+  { at: 2, type: 'session.created', sessionId: 's1', files: [addressed(0), addressed(1)] },
+]
+const received = (fileIndex: number): JournalRecord => {
+  const receipt = { acceptedEnd: 3, etag: '"e"', isVerified: true }
+  return { at: 3, type: 'part.received', fileIndex, partNumber: 1, receipt }
+}
+const FIRST_CONFIRMED: readonly JournalRecord[] = [
+  ...BEGUN,
+  received(0),
+  { at: 4, type: 'file.confirmed', fileIndex: 0 },
+]
+/** And the second one went on to another session. */
+const REPLACED: readonly JournalRecord[] = [
+  ...FIRST_CONFIRMED,
+  { at: 5, type: 'session.replaced', sessionId: 's2', files: [addressed(1)] },
+]
+const CANCELLED_WHOLE: readonly JournalRecord[] = [
+  ...FIRST_CONFIRMED,
+  { at: 6, type: 'session.cancelling' },
+  { at: 7, type: 'session.cancelled', isServiceTold: false },
+  { at: 8, type: 'session.settled', status: 'cancelled' },
+]
+
+/** An Uplink with this history; `told` are the sessions that the service was asked to end. */
+async function uplinkAt(records: readonly JournalRecord[], answer = (): number => 200) {
+  const told: string[] = []
+  const journal = memoryJournal()
+  const session = await journal.open('k')
+  await session.append(records)
+  await session.close()
+  const far = createFarEnd({
+    journal,
+    storage: goodStorage,
+    service({ method, url }) {
+      if (method !== 'DELETE') return { status: 500 }
+      told.push(url.slice(url.lastIndexOf('/') + 1))
+      return { status: answer() }
+    },
+  })
+  return { told, ...far }
+}
+
+it.each([
+  ['stays, and nobody is told of its session', FIRST_CONFIRMED, [], false, true],
+  ['stays, and the session that took over is ended', REPLACED, ['s2'], true, true],
+  ['is nothing: the session is ended as by a cancel', BEGUN, ['s1'], true, undefined],
+  ['may be gone already where it was to be given up with the rest', CANCELLED_WHOLE, ['s1'], true, undefined],
+] as const)('what is confirmed %s', async (_, records, ended, isServiceTold, keepsConfirmed) => {
+  const { uplink, told, settled } = await uplinkAt(records)
+
+  const report = await settled(uplink.discardSession('k'))
+
+  expect(report).toMatchObject({ status: 'cancelled', isServiceTold })
+  expect(report.keepsConfirmed).toBe(keepsConfirmed)
+  expect(told).toEqual(ended)
+  // It is over, its receipt is kept, and nothing is to be told later of what stays.
+  const expected = ended.length > 0 && keepsConfirmed === undefined ? ['s1'] : [...ended]
+  expect(await uplink.sessions()).toMatchObject([{ status: 'cancelled', sessionIds: expected }])
+  expect((await uplink.receipt('k')).files).toHaveLength(2)
+})
+
+it('stays so when it is repeated until the service was told; a cancel after it gives all up', async () => {
+  let status = 409
+  const { uplink, told, settled } = await uplinkAt(REPLACED, () => status)
+
+  expect(await settled(uplink.discardSession('k'))).toMatchObject({ isServiceTold: false, keepsConfirmed: true })
+  status = 200
+  expect(await settled(uplink.discardSession('k'))).toMatchObject({ isServiceTold: true, keepsConfirmed: true })
+  expect(told).toEqual(['s2', 's2'])
+  const cancelled = await settled(uplink.cancelSession('k'))
+
+  expect(told.slice(2).toSorted()).toEqual(['s1', 's2'])
+  expect(cancelled.keepsConfirmed).toBeUndefined()
+})
+
+it('is told by a later life what was to stay, when this one dies before the service is told', async () => {
+  const { uplink, told, settled } = await uplinkAt([
+    ...REPLACED,
+    { at: 6, type: 'session.cancelling', keepsConfirmed: true },
+  ])
+
+  await settled(uplink.discardSession('k'))
+
+  expect(told).toEqual(['s2'])
+})
+
+it('changes nothing of an upload that another one has finished meanwhile', async () => {
+  const { uplink, told, settled } = await uplinkAt([
+    ...FIRST_CONFIRMED,
+    received(1),
+    { at: 5, type: 'file.confirmed', fileIndex: 1 },
+    { at: 6, type: 'session.settled', status: 'confirmed' },
+  ])
+
+  expect(await settled(uplink.discardSession('k'))).toMatchObject({ status: 'confirmed' })
+  expect([told, (await uplink.sessions())[0]?.status]).toEqual([[], 'confirmed'])
+})
+
+it.each(['discard', 'cancel'] as const)('while it runs: the first of discard and cancel counts (%s)', async (first) => {
+  const told: string[] = []
+  const urls = ['https://store.example/a', 'https://store.example/b']
+  const entries = urls.map((url, index) => ({ session_file_id: `f${String(index)}`, info: [{ url }] }))
+  const { uplink, settled } = createFarEnd({
+    storage: (request, body) => (request.url.endsWith('/b') ? undefined : goodStorage(request, body)),
+    service({ method, url }) {
+      if (method === 'DELETE') told.push(url.slice(url.lastIndexOf('/') + 1))
+      return { status: 200, body: { upload_session_id: 's1', pre_signed_urls: entries } }
+    },
+  })
+  const files = ['a.mp4', 'b.mp4'].map((name) => ({ source: bytesSource(name, new Uint8Array([1, 2, 3])) }))
+  const upload = uplink.uploadVideos({ ...VIDEO, files })
+  const confirmed = new Promise<void>((resolve) => {
+    upload.on('file', ({ state }) => state === 'confirmed' && resolve())
+  })
+  await settled(confirmed)
+
+  const ends = first === 'discard' ? [upload.discard(), upload.cancel()] : [upload.cancel(), upload.discard()]
+  const [report] = await settled(Promise.all(ends))
+
+  expect(report).toMatchObject({ status: 'cancelled', files: [{ status: 'confirmed' }, { status: 'unfinished' }] })
+  expect([report?.keepsConfirmed, told]).toEqual(first === 'discard' ? [true, []] : [undefined, ['s1']])
+})
