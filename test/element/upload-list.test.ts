@@ -114,7 +114,9 @@ it('waits no more while a host that was away is tried, and takes the bytes: a pa
   let tell: (outage: Partial<Outage>) => void = ignore
   const upload = {
     ...{ state: 'waiting', files: () => [], progress: () => ({ sentBytes }), done: () => new Promise<never>(ignore) },
-    on: (name: string, handler: typeof tell) => void (name === 'waiting' && (tell = handler)),
+    on(name: string, handler: typeof tell) {
+      if (name === 'waiting') tell = handler
+    },
   }
   answer()
   await list.start(list.items, () => upload as unknown as Upload)
