@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import type { UploadErrorCode } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import { createFarEnd, goodStorage, VIDEO } from '../security/far-end.ts'
 
@@ -48,6 +49,12 @@ const REPLACED: readonly JournalRecord[] = [
   ...FIRST_CONFIRMED,
   { at: 5, type: 'session.replaced', sessionId: 's2', files: [addressed(1)] },
 ]
+/** Asked for, and no answer is known: the service may have confirmed it. */
+const CONFIRMING: readonly JournalRecord[] = [...BEGUN, received(0), { at: 4, type: 'file.confirming', fileIndex: 0 }]
+const failed = (code: UploadErrorCode): JournalRecord => {
+  return { at: 5, type: 'file.failed', fileIndex: 0, error: { code, message: 'It failed.' } }
+}
+const CONFIRM_UNANSWERED: readonly JournalRecord[] = [...CONFIRMING, failed('ERR_UPLOAD_SERVICE_UNAVAILABLE')]
 const CANCELLED_WHOLE: readonly JournalRecord[] = [
   ...FIRST_CONFIRMED,
   { at: 6, type: 'session.cancelling' },
@@ -77,6 +84,18 @@ async function uplinkAt(records: readonly JournalRecord[], answer = (): number =
 it.each([
   ['stays, and nobody is told of its session', FIRST_CONFIRMED, [], false, true],
   ['stays, and the session that took over is ended', REPLACED, ['s2'], true, true],
+  ['may be a file whose confirmation is not answered', CONFIRMING, [], false, true],
+  ['may be a file that failed without an answer to it', CONFIRM_UNANSWERED, [], false, true],
+  [
+    'may still be it when it is tried again',
+    [...CONFIRM_UNANSWERED, { at: 6, type: 'session.resumed' } as const],
+    ...([[], false, true] as const),
+  ],
+  [
+    'is nothing where the confirmation was refused',
+    [...CONFIRMING, failed('ERR_UPLOAD_CONFIRM_REFUSED')],
+    ...([['s1'], true, undefined] as const),
+  ],
   ['is nothing: the session is ended as by a cancel', BEGUN, ['s1'], true, undefined],
   ['may be gone already where it was to be given up with the rest', CANCELLED_WHOLE, ['s1'], true, undefined],
 ] as const)('what is confirmed %s', async (_, records, ended, isServiceTold, keepsConfirmed) => {

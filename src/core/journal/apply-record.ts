@@ -47,11 +47,11 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       voidParts(fileAt(ledger, record.fileIndex), record.partNumbers)
       break
     case 'file.confirming':
-      enter(ledger, fileAt(ledger, record.fileIndex), 'confirming')
+      enter(ledger, fileAt(ledger, record.fileIndex), 'confirming').mayBeConfirmed = true
       break
     case 'file.confirmed': {
       const file = fileAt(ledger, record.fileIndex)
-      enter(ledger, file, 'confirmed')
+      enter(ledger, file, 'confirmed').mayBeConfirmed = true
       file.sha256 = record.sha256
       // What still arrives can no longer make a difference.
       for (const part of file.parts) part.isDoubtful = false
@@ -62,6 +62,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
       enter(ledger, file, 'failed')
       file.error = record.error
+      if (record.error.code === 'ERR_UPLOAD_CONFIRM_REFUSED') file.mayBeConfirmed = false
       break
     }
     default:
@@ -98,12 +99,13 @@ function moveFile(
 }
 
 /** Every way into and out of the states that are counted goes through here. */
-function enter(ledger: Ledger, file: LedgerFile, state: FileState): void {
+function enter(ledger: Ledger, file: LedgerFile, state: FileState): LedgerFile {
   if (file.state === 'confirmed') ledger.confirmedCount -= 1
   if (file.state === 'failed') ledger.failedCount -= 1
   file.state = state
   if (state === 'confirmed') ledger.confirmedCount += 1
   if (state === 'failed') ledger.failedCount += 1
+  return file
 }
 
 function noteEarlier(file: LedgerFile, code: UploadErrorCode | undefined): void {
@@ -115,7 +117,7 @@ function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
   noteEarlier(file, file.error?.code)
   file.error = undefined
   if (file.addresses.length === 0) enter(ledger, file, 'planned')
-  else enter(ledger, file, stateOfParts(file))
+  else enter(ledger, file, file.mayBeConfirmed ? 'confirming' : stateOfParts(file))
 }
 
 function stateOfParts({ receivedCount, parts }: LedgerFile): FileState {
@@ -138,6 +140,7 @@ function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): vo
 /** Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
   noteEarlier(file, undefined)
+  file.mayBeConfirmed = false
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)
     if (isReceived(part)) file.receivedCount -= 1

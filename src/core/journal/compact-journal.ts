@@ -124,8 +124,8 @@ function doubtRecords({ ledger }: FoldedJournal, newest: Newest): JournalRecord[
 
 function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): JournalRecord[] {
   const kept: (JournalRecord | undefined)[] = []
+  if (file.mayBeConfirmed && file.state !== 'confirmed') kept.push(newest('file.confirming', fileIndex))
   if (file.error !== undefined) kept.push(newest('file.failed', fileIndex))
-  if (file.state === 'confirming') kept.push(newest('file.confirming', fileIndex))
   if (file.state === 'confirmed') kept.push(newest('file.confirmed', fileIndex))
   return kept.filter((record) => record !== undefined)
 }

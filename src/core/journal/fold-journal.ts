@@ -27,7 +27,7 @@ export interface FoldedJournal {
   /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
   readonly hasPossibleOrphan: boolean
   readonly isServiceTold: boolean | undefined
-  /** It was given up, but for what was confirmed; absent also where nothing was. */
+  /** It was given up, but for what was confirmed or may be; absent also where nothing was. */
   readonly keepsConfirmed: boolean | undefined
   readonly beganAt: number
 }
@@ -122,7 +122,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     case 'session.cancelling':
       endAsking(state)
       state.place = 'cancelling'
-      state.keepsConfirmed = (record.keepsConfirmed && state.ledger.confirmedCount > 0) || undefined
+      state.keepsConfirmed = (record.keepsConfirmed && state.ledger.files.some((file) => file.mayBeConfirmed)) || undefined
       break
     case 'session.cancelled':
       state.isServiceTold = record.isServiceTold
@@ -154,14 +154,14 @@ function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[
 
 /**
  * Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. Where
- * it was given up but for what was confirmed, none that holds a confirmed file.
+ * it was given up but for what was confirmed, none that holds a file which is confirmed, or may be.
  */
 export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
   if (folded === undefined) return []
   const { sessionId, ledger, leftSessionIds, keepsConfirmed } = folded
   const known = new Set([sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds])
   for (const file of ledger.files)
-    if (keepsConfirmed && file.state === 'confirmed') known.delete(file.sessionId ?? sessionId)
+    if (keepsConfirmed && file.mayBeConfirmed) known.delete(file.sessionId ?? sessionId)
   return [...known].filter((id) => id !== undefined)
 }
 

@@ -40,6 +40,8 @@ export interface LedgerFile {
   wereAddressesRefused: boolean
   /** In an earlier life its confirmation was refused: no receipt is believed. Until then, too. */
   wasConfirmRefused: boolean
+  /** It is confirmed, or its confirmation was asked for and not refused: an answer that was lost may have been a yes. */
+  mayBeConfirmed: boolean
   /** SHA-256 of the whole file, where it was read again for that. */
   sha256: string | undefined
 }
@@ -103,6 +105,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     error: undefined,
     wereAddressesRefused: false,
     wasConfirmRefused: false,
+    mayBeConfirmed: false,
     sha256: undefined,
   }
 }
