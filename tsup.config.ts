@@ -71,6 +71,23 @@ const queueWithoutTimeouts: Plugin = {
   },
 }
 
+/**
+ * Our database is used through its transactions: idb comes without its shortcuts past them and without its loops over cursors, which
+ * are the end of its file and load with all the rest, 0.5 kB of every page. The types of page-database.ts offer no shortcut.
+ */
+const databaseWithoutShortcuts: Plugin = {
+  name: 'database-without-shortcuts',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]idb[\\/]build[\\/]index\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const [kept, left, ...more] = text.split('\nconst readMethods = ')
+      if (left === undefined || more.length > 0)
+        throw new Error('idb is not written as it was: see what can be left out.')
+      return { contents: `${kept ?? ''}${left.slice(left.lastIndexOf('\nexport {'))}`, loader: 'js' }
+    })
+  },
+}
+
 /** A minifier leaves strings alone, and the element's style sheet is four of them: 0.2 kB of every page with an element. */
 const denseStyles: Plugin = {
   name: 'dense-styles',
@@ -106,8 +123,8 @@ export default defineConfig([
     platform: 'neutral',
     // p-queue is ESM only: bundled, so that the CJS build needs no Node that can require ESM. eventemitter3 is CommonJS below:
     // Node reads such a file's text for its names before it runs it, with a slow reader.
-    noExternal: ['p-queue', 'eventemitter3', 'xstate', UNDICI_CLIENT],
-    esbuildPlugins: [xstateByPlatform, undiciByRequire, queueWithoutTimeouts, denseStyles],
+    noExternal: ['p-queue', 'eventemitter3', 'idb', 'xstate', UNDICI_CLIENT],
+    esbuildPlugins: [xstateByPlatform, undiciByRequire, queueWithoutTimeouts, databaseWithoutShortcuts, denseStyles],
     // Only ESM publishes the hasher's entry: a worker's script is found by its module's own address.
     esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },

@@ -12,7 +12,7 @@ import { createGathering } from '../web/gathering.ts'
 import { platformLocks } from './host-slots.ts'
 import { pageDatabase, type PageDatabase } from './page-database.ts'
 import { leaseSession } from './session-lease.ts'
-import { addRow, find, forget, settledBeyond, shorten, type Found } from './session-rows.ts'
+import { addRow, find, forget, sessionRows, settledBeyond, shorten, type Found } from './session-rows.ts'
 
 export interface IndexedDbJournalOptions {
   /** The database's name. Default `mocap-uplink`. */
@@ -55,7 +55,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal
       }
     },
     read: async (key) => (await find(database, key)).records,
-    list: () => database.use(async (db) => (await db.getAll('sessions')).map((session) => session.key)),
+    list: async () => (await sessionRows(database)).map((session) => session.key),
     remove,
   }
 }

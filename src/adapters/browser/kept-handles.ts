@@ -29,7 +29,11 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
         const [handles, keys] = await Promise.all([tx.store.getAll(rangeOf(key)), tx.store.getAllKeys(rangeOf(key))])
         return new Map(handles.map((handle, index) => [keys[index]?.[1] ?? 0, handle]))
       }),
-    forget: (key) => database.use((db) => db.delete('handles', rangeOf(key))),
+    forget: (key) =>
+      database.use(async (db) => {
+        const tx = db.transaction('handles', 'readwrite')
+        await ended(tx, tx.store.delete(rangeOf(key)))
+      }),
   }
 }
 

@@ -24,8 +24,11 @@ interface Schema extends DBSchema {
 }
 
 export interface PageDatabase {
-  /** Runs a piece of work; whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. */
-  use<T>(work: (database: IDBPDatabase<Schema>) => Promise<T>): Promise<T>
+  /**
+   * Runs a piece of work; whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. It is given transactions alone: what else
+   * idb can do is not in our build.
+   */
+  use<T>(work: (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>): Promise<T>
 }
 
 const databases = /* @__PURE__ */ new Map<string, PageDatabase>()

@@ -84,9 +84,14 @@ export async function forget(database: PageDatabase, key: string): Promise<void>
   })
 }
 
+/** Every session, in the order in which they began. */
+export function sessionRows(database: PageDatabase): Promise<{ readonly key: string; readonly isSettled: boolean }[]> {
+  return database.use((db) => db.transaction('sessions').store.getAll())
+}
+
 /** Keys of the sessions that are over, without the newest ones. */
 export async function settledBeyond(database: PageDatabase, kept: number): Promise<string[]> {
-  const sessions = await database.use((db) => db.getAll('sessions'))
+  const sessions = await sessionRows(database)
   const settled = sessions.filter((session) => session.isSettled)
   return settled.slice(0, Math.max(0, settled.length - kept)).map((session) => session.key)
 }
