@@ -240,6 +240,7 @@ describe('cancel', () => {
     const refused = await run('sessions', '--forget', key, 'video-new')
     const dry = await run('cancel', key, '--keep-confirmed', '--dry-run')
     const cancelled = await run('cancel', key, '--keep-confirmed')
+    const dryWhole = await run('cancel', key, '--dry-run')
     const forgotten = await run('sessions', '--forget', key)
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
@@ -249,6 +250,7 @@ describe('cancel', () => {
       ),
     )
     expect(dry.stdout).not.toContain('cancel of')
+    expect(dryWhole.stdout).toContain('cancel of session')
     expect(cancelled).toMatchObject({ code: 0, stdout: `cancelled: ${key}; 1 file stays confirmed\n` })
     expect(forgotten).toMatchObject({
       code: 0,

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { UploadReport } from '../../flows/upload.ts'
+import { foldJournal, sessionsOf } from '../../core/journal/fold-journal.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -42,11 +43,16 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
     const forget = forgetLine(key, options, context.env)
     const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
+    const isMore = session.keepsConfirmed === true && !isKeeping
+    const sessionIds = await sessionsToEnd(kept, session, isKeeping)
     if (options.dryRun === true) {
-      printCalls(output, 'cancel', callsOf(session, isKeeping))
+      // None for a capture, and for what is over already.
+      const isOver = session.status === 'confirmed' || (session.isServiceTold === true && !isMore)
+      const ended = session.flow === 'video' && !isOver ? sessionIds : []
+      const calls = ended.map((id) => `cancel of session ${id}`)
+      printCalls(output, 'cancel', calls)
       return
     }
-    const isMore = session.keepsConfirmed === true && !isKeeping
     if (session.status === 'cancelled' && !isToldLater(session) && !isMore) {
       context.exitWith(tellAgain(output, session))
       return
@@ -57,7 +63,6 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
         uplink[isKeeping ? 'discardSession' : 'cancelSession'](key),
         context.interruption,
       )
-      const sessionIds = isKeeping ? await withoutKept(kept, session) : session.sessionIds
       context.exitWith(tellCancelled(output, report, sessionIds, { again, forget }))
     } catch (error) {
       if (context.interruption.reason !== undefined) {
@@ -68,22 +73,16 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
   })
 }
 
-/** Those that were to be ended: once it is given up, its session names none that holds a confirmed file. */
-async function withoutKept(kept: KeptSessions, { key, leftSessionIds }: SessionSummary): Promise<SessionIds> {
-  const { sessionIds } = await readableSession(kept, key)
-  return [...new Set([...sessionIds, ...leftSessionIds])]
-}
-
-/** None for a capture, and for what is cancelled already. */
-function callsOf(session: SessionSummary, isKeeping: boolean): readonly string[] {
-  const { flow, status, sessionIds, isServiceTold, filesConfirmed } = session
-  const isOver = flow !== 'video' || status === 'confirmed' || isServiceTold === true
-  // Which of them holds the files that are confirmed is not said here.
-  if (!isOver && isKeeping && filesConfirmed > 0)
-    return sessionIds.length > 1
-      ? [`cancel of those of sessions ${sessionIds.join(', ')} without a confirmed file`]
-      : []
-  return isOver ? [] : sessionIds.map((id) => `cancel of session ${id}`)
+/** The sessions of the service that this ends: all, or those without a file that is confirmed or may be. */
+async function sessionsToEnd(
+  { journal }: KeptSessions,
+  { key, status, keepsConfirmed }: SessionSummary,
+  isKeeping: boolean,
+): Promise<SessionIds> {
+  const wasGivenUp = status === 'cancelling' || status === 'cancelled'
+  const keeps = isKeeping && (keepsConfirmed === true || !wasGivenUp)
+  const records = await journal.read(key)
+  return sessionsOf(foldJournal([...records, { type: 'session.cancelling', at: Date.now(), keepsConfirmed: keeps }]))
 }
 
 function tellCancelled(
@@ -96,7 +95,8 @@ function tellCancelled(
   const isNothingToTell = flow === 'capture' || sessionIds.length === 0
   const named = `${sessionIds.length > 1 ? 'sessions' : 'session'} ${sessionIds.join(', ')}`
   const stored = files.filter((file) => file.status === 'confirmed').length
-  const kept = keepsConfirmed ? `; ${staysConfirmed(stored)}` : ''
+  const keeps = stored > 0 ? staysConfirmed(stored) : 'a confirmation was not answered, so its session stays'
+  const kept = keepsConfirmed ? `; ${keeps}` : ''
   output.event('result', { ...resultOf(report), sessionIds, isServiceTold, keepsConfirmed })
   if (report.hasPossibleOrphan) {
     output.complain('warning: a create had no clear answer, so the service may hold a session that nobody uses.')

@@ -25,7 +25,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     .addOption(
       new Option(
         '--forget <keys...>',
-        'remove these, which are over or cannot be read, whatever the service knows of them; it is not told',
+        'remove these, which are confirmed, cancelled or cannot be read; the service is not told',
       ).conflicts('prune'),
     )
   addStateOption(command)
@@ -102,5 +102,7 @@ async function remove(
 }
 
 function whatStays({ status, keepsConfirmed, filesConfirmed }: SessionSummary): string {
-  return status === 'confirmed' || keepsConfirmed === true ? `${staysConfirmed(filesConfirmed)}; ` : ''
+  return filesConfirmed > 0 && (status === 'confirmed' || keepsConfirmed === true)
+    ? `${staysConfirmed(filesConfirmed)}; `
+    : ''
 }
