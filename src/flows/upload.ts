@@ -115,7 +115,10 @@ export interface UploadReport extends UploadSnapshot {
   readonly error?: ErrorSummary
   /** After a cancel or a discard: whether the service was told to end a session. Captures have no such call. */
   readonly isServiceTold?: boolean
-  /** After a discard: the files whose status is `confirmed` stay with the service. Absent where there are none. */
+  /**
+   * After a discard: the files whose status is `confirmed` stay with the service, and one whose confirmation was not answered, where it
+   * was a yes. Absent where there are none.
+   */
   readonly keepsConfirmed?: boolean
 }
 

@@ -54,7 +54,7 @@ const CONFIRMING: readonly JournalRecord[] = [...BEGUN, received(0), { at: 4, ty
 const failed = (code: UploadErrorCode): JournalRecord => {
   return { at: 5, type: 'file.failed', fileIndex: 0, error: { code, message: 'It failed.' } }
 }
-const CONFIRM_UNANSWERED: readonly JournalRecord[] = [...CONFIRMING, failed('ERR_UPLOAD_SERVICE_UNAVAILABLE')]
+const CONFIRM_UNANSWERED: readonly JournalRecord[] = [...CONFIRMING, failed('ERR_UPLOAD_RETRIES_EXHAUSTED')]
 const CANCELLED_WHOLE: readonly JournalRecord[] = [
   ...FIRST_CONFIRMED,
   { at: 6, type: 'session.cancelling' },
