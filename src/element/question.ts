@@ -46,8 +46,11 @@ export function createQuestion(): Question {
       element.returnValue = ''
       element.showModal()
       return new Promise((resolve) => {
-        // Escape and going back leave no answer.
-        const answer = (): void => resolve((element.returnValue || undefined) as GivenUp | undefined)
+        const answer = (): void => {
+          const { returnValue } = element
+          // Escape and going back leave none. What is confirmed while one reads is kept, too.
+          resolve(returnValue && isKept ? 'discard' : ((returnValue || undefined) as GivenUp | undefined))
+        }
         element.addEventListener('close', answer, { once: true })
       })
     },

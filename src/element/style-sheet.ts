@@ -95,7 +95,7 @@ dialog {
 }
 dialog::backdrop { background: #0008; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
-dialog button { flex: auto; }
+dialog .actions { display: grid; }
 `
 
 /**

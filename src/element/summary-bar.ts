@@ -28,8 +28,8 @@ export interface SummaryActions {
   retry(): Promise<void>
   /** Asks first when something is confirmed; false when the answer was no. */
   cancel(): Promise<boolean>
-  /** Takes what is over out of the list. */
-  clear(): void
+  /** Takes what is over out of the list; asks first when parts of a file would be given up. */
+  clear(): Promise<void>
 }
 
 export interface SummaryBar {
@@ -47,7 +47,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   const start = buildButton('start-button primary-button', () => void actions.start())
   const pause = buildButton('pause-button', () => actions.list[isPaused ? 'resume' : 'pause']())
   const retry = buildButton('retry-button primary-button', () => void actions.retry())
-  const clear = buildButton('clear-button quiet-button', () => actions.clear())
+  const clear = buildButton('clear-button quiet-button', () => void actions.clear())
   const cancel = buildButton('cancel-button quiet-button', () => void actions.cancel())
   const buttons = [start, pause, retry, clear, cancel]
   const element = build(

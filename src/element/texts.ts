@@ -170,7 +170,7 @@ export const englishTexts: UploaderTexts = {
   questionTitle: 'Give this upload up?',
   questionPart: 'Part of it is uploaded already. That is given up too.',
   questionKeep: 'Go back',
-  questionDiscard: (done) => `Keep ${files(done)}, stop the rest`,
+  questionDiscard: (done) => `Keep ${files(done)}, give up the rest`,
   questionCancel: 'Give everything up',
 
   notSetUp: 'This page is not set up for uploads. Tell the people who run this page.',

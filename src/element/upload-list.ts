@@ -42,8 +42,10 @@ export interface UploadList {
   giveUp(how: GivenUp): Promise<void>
   /** Takes every upload with such files up again; gives the files of those that the journal never heard of, ready anew. */
   retry(uplink: BrowserUplink): Promise<readonly Item[]>
-  /** Takes what is over out of the list; gives the keys of the uploads of which something is left to do. */
-  clear(): readonly string[]
+  /** Uploads that are over, and of which something is left to do. */
+  unfinished(): readonly Job[]
+  /** Takes what is over out of the list. */
+  clear(): void
   /** Reads from the uploads what has changed; called once a frame. */
   refresh(nowMs: number): void
 }
@@ -177,13 +179,12 @@ export function createUploadList(listener: ListListener): UploadList {
       }
       return [...failed].filter(isReady)
     },
+    unfinished: () => jobs.filter((job) => !isActive(job) && job.items.some(({ state }) => state === 'failed')),
     clear() {
-      const left = jobs.filter((job) => !isActive(job) && job.items.some((item) => item.state === 'failed'))
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))
       items = items.filter((item) => running.has(item) || isReady(item))
       listener.change()
-      return left.map((job) => job.upload.key)
     },
     refresh(nowMs) {
       for (const job of active()) read(job, nowMs)

@@ -12,6 +12,7 @@ import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
 import { needsChoosing, type Item, type Job } from './items.ts'
+import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
@@ -101,9 +102,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       if (how) await list.giveUp(how)
       return how !== undefined
     },
-    clear() {
-      // Else a reload would offer again what the person has put away.
-      for (const key of list.clear()) void discard(key)
+    async clear() {
+      // Else a reload would offer again what the person has put away. Parts of a file are not given up without a question.
+      const left = list.unfinished()
+      const isAtStake = left.some(({ items }) => items.some((item) => item.state === 'failed' && item.sentBytes > 0))
+      if (isAtStake && !(await question.ask(setting().words, totalsOf(left, []), true))) return
+      for (const { upload } of list.unfinished()) void discard(upload.key)
+      list.clear()
       notices.clear()
       toZone()
     },

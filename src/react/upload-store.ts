@@ -75,8 +75,9 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
 
   const giveUp = (how: 'cancel' | 'discard'): void => {
     if (!gathered.isActive) return
-    asked = how
-    void gathered.upload?.[how]()
+    // The first one counts, as for the upload itself.
+    asked ??= how
+    void gathered.upload?.[asked]()
   }
   return {
     start(begin) {

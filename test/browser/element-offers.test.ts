@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
       .getByRole('dialog', { name: 'Give this upload up?' })
       .getByText('1 of 2 files confirmed', { exact: true })
       .waitFor()
-    await button(page, 'Keep 1 file, stop the rest').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
     await offer(page).waitFor({ state: 'detached' })
     await page.reload()
     await pages.addElement(page, VIDEO)
@@ -115,7 +115,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await tab.goto(page.url())
     await pages.addElement(tab, VIDEO)
     await button(tab, 'Discard').click()
-    await button(tab, 'Keep 1 file, stop the rest').click()
+    await button(tab, 'Keep 1 file, give up the rest').click()
     await offer(tab).waitFor({ state: 'detached' })
 
     // The browser without a window never hides a page: this is what it says when a person comes back.

@@ -184,7 +184,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     page.on('request', (request) => calls.push(request.method()))
 
     await button(page, 'Cancel').click()
-    await button(page, 'Keep 1 file, stop the rest').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
 
     expect(await told(page, 'cancelled')).toMatchObject([{ status: 'cancelled', keepsConfirmed: true }])
@@ -209,6 +209,29 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await question.getByText('Part of it is uploaded already. That is given up too.').waitFor()
     await button(page, 'Give everything up').click()
     await heading(page).getByText('The upload was cancelled').waitFor()
+  })
+
+  test('asks before it clears a file that failed and of which a part is confirmed', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const isFirstConfirmed = () =>
+      page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
+    await page.route(isLatePart, async (route) => {
+      await isFirstConfirmed()
+      await route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' }, body: 'no' })
+    })
+    await pick(page, 'swing-02.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Nothing was uploaded').waitFor()
+
+    await button(page, 'Clear the list').click()
+    const question = page.getByRole('dialog', { name: 'Give this upload up?' })
+    await question.getByText('Part of it is uploaded already. That is given up too.').waitFor()
+    await button(page, 'Go back').click()
+    await page.unroute(isLatePart)
+    await button(page, 'Try again: swing-02.mp4').click()
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
   test('says that there is no network, and goes on by itself when it is back', async () => {
@@ -308,6 +331,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     // What a person has put away is not offered again, and what is confirmed of it stays.
     await button(page, 'Clear the list').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
     const kept = () =>
       page.evaluate(
         () =>

@@ -27,6 +27,7 @@ function scriptedUplink(): {
     // As the engine does it: what had no receipt yet is sent again.
     pause: () => stop('paused'),
     cancel: () => stop('cancelling'),
+    discard: () => stop('cancelling'),
     on(name: keyof UploadEvents, handler: never) {
       ;(handlers[name] ??= []).push(handler)
       return () => undefined
