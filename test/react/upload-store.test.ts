@@ -154,6 +154,19 @@ describe('a store', () => {
     expect(upload.verbs).toEqual([verb])
   })
 
+  it('heeds the first of two verbs that were asked of an upload about to begin', async () => {
+    const { store } = storeByHand()
+    const upload = scriptedUpload()
+    const found = deferred<typeof upload>()
+    store.start(() => found.promise)
+    store.cancel()
+    store.discard()
+    found.resolve(upload)
+    await settled()
+
+    expect(upload.verbs).toEqual(['cancel'])
+  })
+
   it('shows what begin threw, and can begin again', async () => {
     const { store, draw } = storeByHand()
     store.start(() => {
