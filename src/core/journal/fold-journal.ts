@@ -122,7 +122,8 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     case 'session.cancelling':
       endAsking(state)
       state.place = 'cancelling'
-      state.keepsConfirmed = (record.keepsConfirmed && state.ledger.files.some((file) => file.mayBeConfirmed)) || undefined
+      state.keepsConfirmed =
+        (record.keepsConfirmed && state.ledger.files.some((file) => file.mayBeConfirmed)) || undefined
       break
     case 'session.cancelled':
       state.isServiceTold = record.isServiceTold
@@ -160,8 +161,7 @@ export function sessionsOf(folded: FoldedJournal | undefined): (string | number)
   if (folded === undefined) return []
   const { sessionId, ledger, leftSessionIds, keepsConfirmed } = folded
   const known = new Set([sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds])
-  for (const file of ledger.files)
-    if (keepsConfirmed && file.mayBeConfirmed) known.delete(file.sessionId ?? sessionId)
+  for (const file of ledger.files) if (keepsConfirmed && file.mayBeConfirmed) known.delete(file.sessionId ?? sessionId)
   return [...known].filter((id) => id !== undefined)
 }
 
