@@ -78,7 +78,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
   const dropIdle = (origin: Origin, client: Client) => {
     const at = origin.idle.findIndex((connection) => connection.client === client)
-    for (const connection of at < 0 ? [] : origin.idle.splice(at, 1)) void end(connection)
+    // One that was given back by `discard` ends a moment later, when another origin may stand under this key.
+    if (at < 0) return
+    for (const connection of origin.idle.splice(at, 1)) void end(connection)
     forget(origin)
   }
   const open = async (origin: Origin, target: URL, signal: AbortSignal): Promise<Connection> => {

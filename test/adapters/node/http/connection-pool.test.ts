@@ -86,6 +86,18 @@ describe('a place in the pool', () => {
     expect(await soon(acquire())).toBe(NOTHING)
   })
 
+  it('is counted though the one before has come to its end only now', async () => {
+    const { pool, acquire, wires } = setUp(1)
+    const discarded = await acquire()
+    pool.discard(discarded)
+    await acquire()
+    discarded.client.emit('disconnect', TARGET, [], new Error('the end') as never)
+
+    expect(await soon(acquire())).toBe(NOTHING)
+    await pool.close()
+    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, true])
+  })
+
   it('is taken by a connection that is at hand, and there are no more than the limit', async () => {
     const { pool, acquire } = setUp(2)
     const [first, second] = [await acquire(), await acquire()]
