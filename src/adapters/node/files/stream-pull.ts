@@ -42,8 +42,11 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
     },
     stop() {
       if (isNode) stream.destroy()
-      else if (pulling !== undefined) pulling.stop()
-      else if ('cancel' in stream) cancel(stream)
+      else if ('getReader' in stream) {
+        // In the next turn: what `Readable.toWeb` gives throws past everybody, and so ends the process, when it is cancelled
+        // between a read and the turn in which its Node stream heeds it. A pull may begin until then, and only its reader can cancel.
+        setImmediate(() => void (pulling === undefined ? stream.cancel().catch(() => undefined) : pulling.stop()))
+      } else pulling?.stop()
     },
   }
 }
@@ -52,23 +55,13 @@ function begin(stream: StreamInput): Pulling {
   if ('getReader' in stream) {
     // The sequence of a web stream queues its end behind a read that waits; a reader can be cancelled at once.
     const reader = stream.getReader()
-    return { next: () => reader.read(), stop: () => cancel(reader) }
+    return { next: () => reader.read(), stop: () => void reader.cancel().catch(() => undefined) }
   }
   const iterator = stream[Symbol.asyncIterator]()
   return {
     next: () => iterator.next(),
-    stop: () => {
-      iterator.return?.().catch(() => undefined)
-    },
+    stop: () => void iterator.return?.().catch(() => undefined),
   }
-}
-
-/**
- * In the next turn: what `Readable.toWeb` gives throws past everybody, and so ends the process, when it is cancelled
- * between a read and the turn in which its Node stream heeds it.
- */
-function cancel(stream: Pick<ReadableStream, 'cancel'>): void {
-  setImmediate(() => void stream.cancel().catch(() => undefined))
 }
 
 function toBytes(piece: unknown, name: string): Uint8Array {

@@ -38,3 +38,13 @@ it('ends a web stream of a Node stream that nobody has read', async () => {
 
   expect(errors).toEqual([])
 })
+
+it('ends a web stream of which a read begins in the turn of its end', async () => {
+  let isCancelled = false
+  const stream = new ReadableStream<Uint8Array>({ cancel: () => void (isCancelled = true) })
+  const { pull, stop } = pullFrom(stream, 'take-7.mp4')
+  stop()
+  void pull()
+
+  await expect.poll(() => isCancelled).toBe(true)
+})
