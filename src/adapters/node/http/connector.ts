@@ -68,10 +68,14 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
       ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
-    const onAbort = () => tcp.destroy()
+    let socket = tcp
+    const onAbort = () => {
+      // From the top: TLS within a proxy's TLS does not hear of the end of the socket two below it.
+      socket.destroy()
+      tcp.destroy()
+    }
     signal.addEventListener('abort', onAbort)
     try {
-      let socket = tcp
       await opened(tcp, 'connect')
       if (through !== undefined) {
         if (through.protocol === 'https:') await opened((socket = secure(socket, through)), 'secureConnect')

@@ -241,6 +241,29 @@ describe('through a proxy', () => {
     await ended
   })
 
+  test.each(['http', 'https'])('over %s and whose target’s handshake gets no answer can be left', async (scheme) => {
+    const leaving = new AbortController()
+    const reason = new Error('too slow')
+    const tunnel = (socket: Socket): void => {
+      socket.once('data', () => {
+        socket.once('data', () => leaving.abort(reason))
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      })
+    }
+    const options = { key: localhostKey, cert: localhostCertificate }
+    const server = tls.createServer(options, (socket) => tunnel(socket.on('error', () => undefined)))
+    const port = await listen((socket) => (scheme === 'https' ? server.emit('connection', socket) : tunnel(socket)))
+    const proxy = { https: `${scheme}://localhost:${String(port)}` }
+
+    const opening = open(
+      createConnector({ caPem: localhostCertificate, proxy }),
+      'https://storage.example',
+      leaving.signal,
+    )
+
+    await expect(opening).rejects.toBe(reason)
+  })
+
   test('that answers nothing can be left', async () => {
     const leaving = new AbortController()
     const reason = new Error('too slow')
