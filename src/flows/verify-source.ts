@@ -23,8 +23,9 @@ const READ_BYTES = 1_048_576
 export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
   const { plan } = file
   await withReader(source, plan, options.signal, async (reader) => {
+    const windows = windowsFor(file)
     for (const part of choose(file, options)) {
-      if ((await digest(part, reader, options)) === part.receipt?.md5) continue
+      if ((await digest(part, reader, windows, options)) === part.receipt?.md5) continue
       throw changed(part.partNumber, plan.name)
     }
   })
@@ -63,10 +64,15 @@ function choose(file: LedgerFile, { depth, random }: VerifySourceOptions): Ledge
   return [...new Set([0, ...others, proven.length - 1])].flatMap((index) => proven[index] ?? [])
 }
 
-async function digest(part: LedgerPart, reader: Reader, { hasher, signal }: VerifySourceOptions): Promise<string> {
+async function digest(
+  part: LedgerPart,
+  reader: Reader,
+  windows: Windows,
+  { hasher, signal }: VerifySourceOptions,
+): Promise<string> {
   const hash = hasher.start(part.end - part.start)
   try {
-    await readThrough(part, reader, signal, (piece) => hash.update(piece))
+    await readThrough(part, reader, windows, signal, (piece) => hash.update(piece))
     return await hash.digest()
   } finally {
     hash.dispose?.()
@@ -86,12 +92,13 @@ export async function digestWhole(
   const whole = options.contentHasher.start()
   try {
     await withReader(source, plan, options.signal, async (reader) => {
+      const windows = windowsFor(file)
       for (const part of file.parts) {
         const md5 = part.receipt?.md5
         const hash = md5 === undefined ? undefined : options.partHasher?.start(part.end - part.start)
         try {
           // MD5 first: where a thread computes it, the calling thread has SHA-256 to do meanwhile.
-          await readThrough(part, reader, options.signal, async (piece) => {
+          await readThrough(part, reader, windows, options.signal, async (piece) => {
             await Promise.all([hash?.update(piece), whole.update(piece)])
           })
           if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
@@ -106,15 +113,24 @@ export async function digestWhole(
   }
 }
 
+type Windows = readonly [Uint8Array, Uint8Array]
+
+/** All the memory that reading a file again takes, however many parts it has: 2 MiB at most. */
+function windowsFor({ parts }: LedgerFile): Windows {
+  const longest = parts.reduce((bytes, { start, end }) => Math.max(bytes, end - start), 0)
+  const firstBytes = Math.min(READ_BYTES, longest)
+  return [new Uint8Array(firstBytes), new Uint8Array(Math.min(READ_BYTES, longest - firstBytes))]
+}
+
 /** Reads into one window while what is in the other is taken. */
 async function readThrough(
   { start, end }: LedgerPart,
   reader: Reader,
+  windows: Windows,
   signal: AbortSignal,
   take: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  const windowBytes = Math.min(READ_BYTES, end - start)
-  let [window, other] = [new Uint8Array(windowBytes), new Uint8Array(windowBytes)]
+  let [window, other] = windows
   let taking: Promise<void> | undefined
   for (let at = start; at < end;) {
     const piece = window.subarray(0, end - at)

@@ -42,6 +42,23 @@ describe('a file that is read again', () => {
     )
   })
 
+  it.each([
+    [3 * MIB + 17, 2 * MIB],
+    [MIB + 5, MIB + 5],
+    [100_000, 100_000],
+  ])('takes no more memory for many parts than for one, in parts of %i bytes', async (partBytes, memoryBytes) => {
+    const memory = new Set<ArrayBufferLike>()
+    const hashers = { contentHasher: sha256Hasher(), partHasher: md5Hasher(), signal }
+
+    await digestWhole(
+      sent(partBytes),
+      told([], (into) => memory.add(into.buffer)),
+      hashers,
+    )
+
+    expect([...memory].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBe(memoryBytes)
+  })
+
   it('fails when one byte of one part is not what was sent', async () => {
     const changed = bytes.slice()
     changed[2 * MIB + 5]! ^= 1
@@ -96,7 +113,7 @@ describe('a file that is read again', () => {
 })
 
 /** The file, which says when it is read. */
-function told(steps: string[]): Source {
+function told(steps: string[], onRead?: (into: Uint8Array) => void): Source {
   const source = bytesSource('a.mp4', bytes)
   return {
     ...source,
@@ -105,6 +122,7 @@ function told(steps: string[]): Source {
       return {
         read(into, at) {
           steps.push(`read ${String(at)}`)
+          onRead?.(into)
           return reader.read(into, at)
         },
         verify: () => reader.verify(),

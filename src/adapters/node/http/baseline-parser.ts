@@ -3,6 +3,9 @@
 // 0.5. Three hundred thousand answers would have to come before that has paid. Whether a module is optimised later is noted
 // when it is compiled, if all of it is compiled at once; so these flags are changed for that moment alone, and only where V8
 // is known to have them on, to put them back.
+//
+// Flags belong to the process: WebAssembly that another thread of the host compiles in that moment, some 2 ms, is not optimised
+// either. It works all the same, and a host that minds starts Node with one of these flags: then they are left alone.
 
 import { setFlagsFromString } from 'node:v8'
 import { ownV8, type ProcessFacts } from '../own-v8.ts'
