@@ -45,7 +45,10 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
       else if ('getReader' in stream) {
         // In the next turn: what `Readable.toWeb` gives throws past everybody, and so ends the process, when it is cancelled
         // between a read and the turn in which its Node stream heeds it. A pull may begin until then, and only its reader can cancel.
-        setImmediate(() => void (pulling === undefined ? stream.cancel().catch(() => undefined) : pulling.stop()))
+        setImmediate(() => {
+          if (pulling === undefined) stream.cancel().catch(() => undefined)
+          else pulling.stop()
+        })
       } else pulling?.stop()
     },
   }
