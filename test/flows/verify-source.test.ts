@@ -86,6 +86,18 @@ describe('a file that is read again', () => {
     await expect(done).resolves.toBe('whole')
   })
 
+  it('is read on from a part only when both digests have all of it', async () => {
+    const steps: string[] = []
+    const elsewhere = slowHasher(steps)
+    const hashers = { contentHasher: sha256Hasher(), partHasher: elsewhere.hasher, signal }
+    const done = digestWhole(sent(MIB), told(steps), hashers)
+    await elsewhere.isBusy()
+    expect(steps).toEqual(['read 0', 'md5 begins'])
+
+    elsewhere.answerAll()
+    await expect(done).resolves.toBe(digestOf('sha256', bytes))
+  })
+
   it('leaves a window as it is until both digests have it', async () => {
     const elsewhere = slowHasher([])
     const done = digestWhole(sent(5 * MIB), told([]), {
