@@ -19,7 +19,7 @@ let stateDir: string
 beforeAll(async () => {
   cli = await buildCli()
   await writeFile(join(cli.folder, 'clip.mp4'), 'content')
-  await writeFile(join(cli.folder, 'take.action'), 'movement')
+  for (const name of ['take.action', 'other.action']) await writeFile(join(cli.folder, name), 'movement')
 })
 afterAll(() => cli.remove())
 beforeEach(async () => {
@@ -53,9 +53,9 @@ async function keptWithDeadStorage(key: string): Promise<void> {
 }
 
 /** A capture that failed for its credentials, and would be confirmed with the right ones. */
-async function keptCapture(): Promise<string> {
+async function keptCapture(name = 'take.action'): Promise<string> {
   const env = environment({ MOCAP_API_KEY: 'wrong' })
-  return String(lastLine((await cli.run(['capture', 'take.action', ...CAPTURE, '--json'], env)).stdout)['key'])
+  return String(lastLine((await cli.run(['capture', name, ...CAPTURE, '--json'], env)).stdout)['key'])
 }
 
 /** Resumes all, and stops with Ctrl-C as soon as that session has ended. */
@@ -115,6 +115,40 @@ it('tells a person which session waits, stops all with one word, and gives every
   expect(stdout).toMatch(new RegExp(`^${capture}: confirmed take\\.action`, 'm'))
   for (const key of ['video-dead-1', 'video-dead-2']) expect(stderr).toContain(`To finish: mocap-uplink resume ${key} `)
   expect(again.code).toBe(0)
+})
+
+it('delivers once what was given again after mistakes, and says what is left out', async () => {
+  const mistakes = [await keptCapture(), await keptCapture()]
+  const other = await keptCapture('other.action')
+  const last = await keptCapture()
+  const twice = await cli.run(['resume'], environment())
+
+  for (const key of mistakes) {
+    expect(twice.stderr).toContain(`${key} is left out: it never began, and its files were given again as ${last}.`)
+    expect(twice.stderr).toContain(`To forget it: mocap-uplink cancel ${key} `)
+  }
+  expect(twice.stdout).toContain('confirmed: 2 of 2 sessions confirmed')
+  expect(twice.code).toBe(0)
+  // Also when it is confirmed by now; and whoever names one means it.
+  const again = await cli.run(['resume', '--json'], environment())
+  expect(jsonLines(again.stdout)).toMatchObject([
+    { event: 'leftOut', key: mistakes[1], givenAgainAs: last },
+    { event: 'leftOut', key: mistakes[0], givenAgainAs: last },
+    { event: 'result', sessions: [] },
+  ])
+  expect(lastLine((await cli.run(['resume', mistakes[0]!, '--json'], environment())).stdout)).toMatchObject({
+    status: 'confirmed',
+  })
+  expect((await cli.run(['sessions'], environment())).stdout).toMatch(new RegExp(`${other} .*confirmed`))
+})
+
+it('finishes what never began where what was given again is given up', async () => {
+  const [first, second] = [await keptCapture(), await keptCapture()]
+  expect((await cli.run(['cancel', second], environment())).code).toBe(0)
+
+  expect(lastLine((await cli.run(['resume', '--json'], environment())).stdout)).toMatchObject({
+    ...{ key: first, status: 'confirmed' },
+  })
 })
 
 it('says of a session that another process drives that nothing was done here', async () => {

@@ -111,6 +111,7 @@ describe.concurrent('wrong use', () => {
       ['video', 'swing.mp4', ...VIDEO, '--receipt', 'gone/receipt.json'],
       /"gone\/receipt\.json" cannot be written: there is nothing at this path/,
     ],
+    ['a receipt that is a folder', ['video', 'swing.mp4', ...VIDEO, '--receipt', '.'], /--receipt: "\." is a folder/],
     ['the same of a resume', ['resume', '--receipt', 'gone/receipt.json'], /"gone\/receipt\.json" cannot be written/],
     ['a part size for parts that are fixed', ['resume', '--part-size', '8MiB'], /unknown option '--part-size'/],
     ['a key that the journal does not have', ['resume', 'video-gone'], /No session "video-gone" is in .*state/],

@@ -5,7 +5,9 @@ import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
+import { commandLine } from '../views/how-to-go-on.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -15,10 +17,13 @@ import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
 
+const NONE: ReadonlyMap<string, string> = new Map()
+
 const HELP =
   'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
   'host that is out of reach lets the next ones go on meanwhile. Files that had failed are tried once more. With --json ' +
-  "each of several sessions ends with an event 'ended', and the result has all their files."
+  "each of several sessions ends with an event 'ended', and the result has all their files. What never began, and was " +
+  'given again later, is left out.'
 
 export function addResumeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -30,7 +35,16 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
-    const sessions = choose(await kept.summaries(), keys, kept)
+    const all = await kept.summaries()
+    const again = keys.length > 0 ? NONE : await givenAgain(all, kept.journal)
+    for (const [key, later] of again) {
+      output.event('leftOut', { key, givenAgainAs: later })
+      const forget = commandLine('cancel', key, options, context.env)
+      output.complain(
+        `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${forget}`,
+      )
+    }
+    const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
     if (options.dryRun === true) {
       printDryRun(output, sessions)
       context.exitWith(EXIT.done)

@@ -1,6 +1,6 @@
 // Makes the Uplink of a command from its options and the environment; makes no call.
 
-import { access, constants } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
@@ -18,7 +18,7 @@ export const NOWHERE = 'https://dry-run.invalid'
 export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
-  if (options.receipt !== undefined) await checkFolderOf(options.receipt)
+  if (options.receipt !== undefined) await checkReceipt(options.receipt)
   if (options.background === true) await lowerPriority()
   const found = await findCredentials(options, env)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
@@ -45,10 +45,12 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
   })
 }
 
-/** At the end of a night it would be late to hear that there is no such folder. */
-async function checkFolderOf(path: string): Promise<void> {
+/** At the end of a night it would be late to hear that it cannot be written there. */
+async function checkReceipt(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() === true) invalid(`--receipt: "${path}" is a folder: name a file.`)
   try {
-    await access(dirname(path), constants.W_OK)
+    await access(found === undefined ? dirname(path) : path, constants.W_OK)
   } catch (error) {
     throw fileProblem(error, path, 'written')
   }
