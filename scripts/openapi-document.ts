@@ -27,7 +27,8 @@ export function openApiDocument(version: string): Json {
       version,
       description:
         'Three flows: motion capture upload, single-camera video upload, requested analysis. The bytes of files go to the ' +
-        'addresses that the service hands out, with PUT and without credentials. Operations tagged “beside” are not part of the interface.',
+        'addresses that the service hands out, with PUT and without credentials. No text of a body has more than 1,024 bytes ' +
+        'of UTF-8. Operations tagged “beside” are not part of the interface.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
