@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TransportError } from '../../src/core/errors.ts'
 import type { Body, Transport, TransportReply, TransportRequest } from '../../src/core/ports.ts'
+import { refusingAddress } from '../helpers/refusing-address.ts'
 import {
   answering,
   httpAnswer,
@@ -34,7 +35,7 @@ const MIB = 1024 * 1024
 /** Runs the suite against transports that `create` makes; each test has its own. */
 export function transportContract(create: () => Transport, traits: TransportTraits): void {
   let transport: Transport
-  const servers: ScriptedServer[] = []
+  const servers: { close(): Promise<void> }[] = []
 
   beforeEach(() => {
     transport = create()
@@ -440,9 +441,8 @@ export function transportContract(create: () => Transport, traits: TransportTrai
 
   describe('no answer', () => {
     test('a refused connection is phase connect and never whole, where the platform tells', async () => {
-      const server = await serve(() => undefined)
-      await server.close()
-      servers.length = 0
+      const server = await refusingAddress()
+      servers.push(server)
       const request = requestTo(server, { body: bodyOf('windows', pattern(100)) })
 
       const error = await failureOf(transport.send(request))
@@ -504,9 +504,8 @@ export function transportContract(create: () => Transport, traits: TransportTrai
     })
 
     test('no error holds the path, the query, a header or the body', async () => {
-      const refused = await serve(() => undefined)
-      await refused.close()
-      servers.length = 0
+      const refused = await refusingAddress()
+      servers.push(refused)
       const resetting = await serve(async (connection) => {
         await connection.readHead()
         connection.reset()
