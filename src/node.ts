@@ -44,9 +44,6 @@ export function createEngine(options: EngineOptions): Engine {
   return createPortableEngine({ hearing: lineHearing(), ...options })
 }
 
-/** Slots of the engine and, beside them, room for calls to a service on the same host. */
-const CONNECTIONS_PER_HOST = 72
-
 /** Makes an Uplink for Node. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
 export function createUplink(options: NodeUplinkOptions): Uplink {
   const {
@@ -72,7 +69,6 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...uplinkOptions
   } = own
   const transportOptions: UndiciTransportOptions = {
-    maxConnectionsPerHost: CONNECTIONS_PER_HOST,
     ...(caPem === undefined ? {} : { caPem }),
     ...(proxy === undefined || proxy === null ? {} : { proxy }),
   }

@@ -5,9 +5,11 @@ import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { createLineDelay } from './line/line-delay.ts'
 import { createPace } from './line/pace.ts'
 import { createSampling, type Learner } from './sampling.ts'
-import { createStragglerWatch } from './line/straggler.ts'
-import { checkConcurrency, MAX_CONCURRENCY, type TuningMaker, type TuningOptions } from './tuning.ts'
+import { createStragglerResets } from './line/straggler-resets.ts'
+import { checkConcurrency, type TuningMaker, type TuningOptions } from './tuning.ts'
 
+/** Of 64 connections to a host, two stay free of parts: for the calls of a service that lies there, and for a bare handshake. */
+const MAX_PARTS = 62
 const BACKGROUND_CONCURRENCY: ConcurrencyOptions = { start: 2, max: 4 }
 /** How often the controller hears: while a trial is near, and between trials. */
 const SAMPLE_MS = { curious: 100, calm: 500 }
@@ -41,11 +43,11 @@ export const adaptiveTuning: TuningMaker = (options) => {
     transport: roundTrips?.transport ?? transport,
     limitRate: (limit) => pace.setLimit(limit),
     sample: (slots) => createSampling(slots, learner),
-    watchStragglers: createStragglerWatch,
+    watchStragglers: () => createStragglerResets(),
   }
 }
 
 function concurrencyOptions({ concurrency = 'auto', isBackground = false }: TuningOptions): ConcurrencyOptions {
-  if (concurrency !== 'auto') return { fixed: checkConcurrency(concurrency) }
-  return isBackground ? BACKGROUND_CONCURRENCY : { max: MAX_CONCURRENCY }
+  if (concurrency !== 'auto') return { fixed: Math.min(checkConcurrency(concurrency), MAX_PARTS) }
+  return isBackground ? BACKGROUND_CONCURRENCY : { max: MAX_PARTS }
 }

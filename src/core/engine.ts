@@ -6,7 +6,6 @@ import PQueue from 'p-queue'
 import { createAlarm } from './time/alarm.ts'
 import { invalid } from './errors.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
-import { createRetryAccount } from './transfer/retry-budget.ts'
 import { createSettling } from './transfer/settling.ts'
 import type { LimitRate } from './line/timetable.ts'
 import { createTransfer, type Transfer, type TransferPorts, type TransferResult } from './transfer/transfer.ts'
@@ -110,8 +109,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     while (queue.pending <= tuning.limit()) {
       const attempt = settling ? settling((onFree) => nextAttempt(transfers, onFree)) : nextAttempt(transfers)
       if (attempt === undefined) return
-      const tally = await attempt
-      if (tally !== undefined) sampling?.add(tally)
+      if (await attempt) sampling?.partDone()
     }
   }
   // What learns the line counts attempts by their slots, and where it is used bodies are mostly read by us.
@@ -137,7 +135,6 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     bodies: options.bodies,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     pace: tuning.pace,
-    account: createRetryAccount(options.random),
     wake: pump,
     watchStragglers: tuning.watchStragglers,
     onBytes: (bytes) => sampling?.addBytes(bytes),

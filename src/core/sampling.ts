@@ -3,7 +3,6 @@
 import { createAlarm } from './time/alarm.ts'
 import type { ConcurrencySample } from './line/concurrency-sample.ts'
 import type { Clock } from './ports.ts'
-import type { AttemptTally } from './transfer/transfer.ts'
 
 /** What an engine tells of its slots. */
 export interface Slots {
@@ -21,8 +20,8 @@ export interface Sampling {
   begin(): void
   /** Whether there is anything to send; nothing is measured otherwise. */
   setActive(isActive: boolean): void
-  /** An attempt has ended. */
-  add(attempt: AttemptTally): void
+  /** A part was taken. */
+  partDone(): void
   /** So many more bytes were handed to the network. */
   addBytes(bytes: number): void
 }
@@ -68,10 +67,8 @@ export function createSampling(slots: Slots, learner: Learner): Sampling {
       begin()
       learner.setActive(active)
     },
-    add({ isDone, isThrottle, isFailure }) {
-      gauge.partsDone += Number(isDone)
-      gauge.throttles += Number(isThrottle)
-      gauge.failures += Number(isFailure)
+    partDone() {
+      gauge.partsDone += 1
     },
     addBytes(bytes) {
       gauge.bytesSince += bytes
@@ -81,6 +78,6 @@ export function createSampling(slots: Slots, learner: Learner): Sampling {
 }
 
 /** What happened on the line since the last sample. */
-function emptyGauge(): { bytesSince: number; partsDone: number; throttles: number; failures: number } {
-  return { bytesSince: 0, partsDone: 0, throttles: 0, failures: 0 }
+function emptyGauge(): { bytesSince: number; partsDone: number } {
+  return { bytesSince: 0, partsDone: 0 }
 }

@@ -6,7 +6,7 @@ import type { Clock, Transport } from './ports.ts'
 import type { Sampling, Slots } from './sampling.ts'
 import type { Hearing } from './line/hearing.ts'
 import type { PartPace } from './line/pace.ts'
-import type { Moving, StragglerWatch } from './line/straggler.ts'
+import type { StragglerResets } from './line/straggler-resets.ts'
 import type { LimitRate } from './line/timetable.ts'
 
 export interface Tuning {
@@ -20,14 +20,17 @@ export interface Tuning {
   limitRate(limit: LimitRate): void
   /** Begins to sample the line, for what it learns; absent: there is nothing to learn. */
   sample?(slots: Slots): Sampling
-  /** Finds the attempts that hold a session up, for each session apart; absent: none is. */
-  watchStragglers?<T extends Moving>(): StragglerWatch<T>
+  /** Resets the attempts that hold a session up, for each session apart; absent: none is. */
+  watchStragglers?(): StragglerResets
 }
 
 export interface TuningOptions {
   readonly transport: Transport
   readonly clock: Clock
-  /** Parts in flight across all sessions: `auto` (default) starts at 4 and finds its own number up to 64. */
+  /**
+   * Parts in flight across all sessions, 1 to 64: `auto` (default) starts at 4 and finds its own number. With adaptiveTuning more than 62
+   * are 62, so that with calls and bare handshakes there are at most 64 connections to a host.
+   */
   readonly concurrency?: number | 'auto'
   /**
    * Yields to everything else on the line: as fast as makes nobody wait, in at most four parts at once unless `concurrency`

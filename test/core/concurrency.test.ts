@@ -9,8 +9,6 @@ interface Line {
   readonly capBytes: number
   /** What one carries at most. */
   readonly perConnectionBytes: number
-  /** Parts in flight at which the storage begins to complain. */
-  readonly throttleAt?: number
 }
 
 describe('what it finds', () => {
@@ -212,51 +210,10 @@ describe('what it hears', () => {
   })
 })
 
-describe('when it is too much', () => {
-  it('halves once for all the answers that say so at the same time', () => {
-    const controller = grown()
-    controller.onSample({ ...quiet(100, controller), throttles: 9 })
-    expect(controller.limit()).toBe(32)
-    controller.onSample({ ...quiet(101, controller), throttles: 20 })
-    controller.onSample({ ...quiet(102, controller), throttles: 3 })
-    expect(controller.limit()).toBe(32)
-    controller.onSample({ ...quiet(103, controller), throttles: 1 })
-    expect(controller.limit()).toBe(32)
-    controller.onSample({ ...quiet(104, controller), throttles: 3 })
-    expect(controller.limit()).toBe(16)
-  })
-
-  it('halves when many attempts get no answer, not for a single one', () => {
-    const controller = grown()
-    controller.onSample({ ...quiet(100, controller), failures: 16 })
-    expect(controller.limit()).toBe(64)
-    controller.onSample({ ...quiet(101, controller), failures: 17 })
-    expect(controller.limit()).toBe(32)
-  })
-
-  it('never falls below its minimum', () => {
-    const controller = createConcurrency({ min: 2 })
-    for (let second = 1; second < 100; second += 1)
-      controller.onSample({ ...quiet(second * 4, controller), throttles: 2 })
-
-    expect(controller.limit()).toBe(2)
-  })
-
-  it('tries again later, and lives below what a storage puts up with for most of the time', () => {
-    const { limits, complaints } = run({ capBytes: 1e9, perConnectionBytes: 1e6, throttleAt: 30 }, {}, 1_200)
-    const later = limits.slice(60)
-
-    expect(average(later)).toBeGreaterThanOrEqual(15)
-    expect(Math.max(...later)).toBeLessThanOrEqual(45)
-    expect(later.filter((limit) => limit < 30).length).toBeGreaterThan(0.9 * later.length)
-    expect(complaints).toBeLessThan(60)
-  })
-})
-
 describe('fixed', () => {
   it('keeps its number whatever happens', () => {
     const controller = createConcurrency({ fixed: 7 })
-    for (let second = 1; second < 100; second += 1) controller.onSample({ ...quiet(second, controller), throttles: 5 })
+    for (let second = 1; second < 100; second += 1) controller.onSample(quiet(second, controller))
 
     expect(controller.limit()).toBe(7)
   })
@@ -283,8 +240,6 @@ describe('arguments', () => {
       inFlight: fc.integer({ min: 0, max: 100 }),
       bytesSince: fc.integer({ min: 0, max: 1e12 }),
       partsDone: fc.integer({ min: 0, max: 1_000 }),
-      throttles: fc.constantFrom(0, 0, 0, 1),
-      failures: fc.constantFrom(0, 0, 0, 5),
       roundTripMs: fc.option(fc.integer({ min: 1, max: 3_000 }), { nil: undefined }),
     })
     fc.assert(
@@ -309,7 +264,6 @@ function run(
 ): {
   limits: number[]
   rates: number[]
-  complaints: number
 } {
   return feed(createConcurrency(options), line, 0, seconds, waver)
 }
@@ -317,28 +271,18 @@ function run(
 function feed(controller: Concurrency, line: Line, from: number, to: number, waver: () => number = () => 1) {
   const limits: number[] = []
   const rates: number[] = []
-  let complaints = 0
   for (let second = from + 1; second <= to; second += 1) {
     const limit = controller.limit()
     const rate = Math.min(line.capBytes, limit * line.perConnectionBytes)
-    const throttles = line.throttleAt !== undefined && limit >= line.throttleAt ? 2 : 0
     limits.push(limit)
     rates.push(rate)
-    complaints += throttles
-    controller.onSample({ ...quiet(second, controller), bytesSince: rate * waver(), throttles })
+    controller.onSample({ ...quiet(second, controller), bytesSince: rate * waver() })
   }
-  return { limits, rates, complaints }
+  return { limits, rates }
 }
 
 function quiet(second: number, controller: Concurrency) {
-  return { atMs: second * 1000, inFlight: controller.limit(), bytesSince: 0, partsDone: 0, throttles: 0, failures: 0 }
-}
-
-function grown(): Concurrency {
-  const controller = createConcurrency()
-  feed(controller, { capBytes: 1e12, perConnectionBytes: 1e6 }, 0, 30)
-  expect(controller.limit()).toBe(64)
-  return controller
+  return { atMs: second * 1000, inFlight: controller.limit(), bytesSince: 0, partsDone: 0 }
 }
 
 function average(values: readonly number[]): number {

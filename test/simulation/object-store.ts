@@ -15,6 +15,8 @@ export type Fault =
       readonly status: number
       readonly headers?: Readonly<Record<string, string>>
       readonly code?: string
+      /** How long this answer takes, ms, and none of the body is taken before. Default: all of it is, and then as long as any answer. */
+      readonly afterMs?: number
     }
   /** No connection is made. */
   | { readonly kind: 'connect' }
@@ -145,6 +147,10 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       await takeBody(request, about, fault.kind === 'reset' ? Math.floor(length * fault.share) : 0)
       if (fault.kind === 'silence') return silence(signal)
       throw broken(request, 'send')
+    }
+    if (fault?.kind === 'status' && fault.afterMs !== undefined) {
+      await wait(fault.afterMs, signal)
+      return answer(fault.status, fault.headers ?? {}, fault.code)
     }
     const bytes = await takeBody(request, about, length)
     endings.set(request, 'doubtful')

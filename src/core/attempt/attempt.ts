@@ -14,8 +14,6 @@ export interface Attempt {
   readonly isWhole: boolean
   /** Of this attempt alone: whoever holds it may abort it, and so does the watch over its waits. */
   readonly controller: AbortController
-  /** Its part was reset often enough for crawling. */
-  readonly isSpared: boolean
   /** What follows, a look at the source and at the answer, needs the line no more and no memory; not called where it does. */
   readonly onAnswered: (() => void) | undefined
   /** The source is open and its bytes go out. */

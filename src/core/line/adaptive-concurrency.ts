@@ -1,6 +1,6 @@
-// The number of parts in flight, found by trying: more as long as more brings more, fewer when the storage refuses
-// many. Pure. It doubles while the line has no queue. Later it measures the present limit, tries another, keeps what
-// was better, and rests between trials.
+// The number of parts in flight, found by trying: more as long as more brings more. Pure. It doubles while the line has no queue.
+// Later it measures the present limit, tries another, keeps what was better, and rests between trials. What a storage refuses is
+// another matter: its window keeps parts from starting, and slots that are not used teach nothing here.
 //
 // What the round trip says decides what a rate means. While a queue stays, the line is full, and more connections would take
 // from others. Without one, losses hold the connections back: young ones carry much more than they can keep up once they
@@ -12,7 +12,6 @@ import type { EarlyGrowth } from './early-growth.ts'
 import { createGoodput } from './goodput.ts'
 import type { Hearing } from './hearing.ts'
 import { UNHEARD } from './line-room.ts'
-import { createRefusals } from './refusals.ts'
 import { judgeTrial, type Trial } from './trial.ts'
 import { createTrialRest } from './trial-rest.ts'
 import { createUsualRate } from './usual-rate.ts'
@@ -57,7 +56,6 @@ export function createAdaptiveConcurrency(
   const room = hearing?.room() ?? UNHEARD
   const usual = createUsualRate()
   const rest = createTrialRest()
-  const refusals = createRefusals(min)
 
   const up = (): number => {
     const factor = room.isDeaf() && !hasTried ? FIRST_GROWTH : growth
@@ -100,17 +98,6 @@ export function createAdaptiveConcurrency(
     else moveTo(fromLimit, nowMs)
     if (isKept && !isFull && begin(isUp ? up() : down(), rate, nowMs, isAlone)) return
     relax(nowMs)
-  }
-  /** While parts are refused, rates say nothing. */
-  const obey = (next: number, nowMs: number): void => {
-    trial = undefined
-    usual.afterTrial(undefined, 0)
-    nextDirection = 'up'
-    isSaturated = false
-    rest.renew()
-    relax(nowMs)
-    growth = FAST_GROWTH
-    if (next !== limit) moveTo(next, nowMs)
   }
   /** Between trials: whether the line is still the same, and whether it is time for another one. */
   const watch = (rate: number, nowMs: number): void => {
@@ -175,11 +162,6 @@ export function createAdaptiveConcurrency(
       firstMs ??= nowMs
       lastMs = nowMs
       room.add(sample.roundTripMs, nowMs, sample.lateMs)
-      const allowed = refusals.next(sample, limit)
-      if (allowed !== undefined) {
-        obey(allowed, nowMs)
-        return
-      }
       // Slots that are not used say nothing about what more of them would bring; nor do those of a limit before.
       const isOther = sample.inFlight < limit * 0.75 || sample.inFlight > limit
       if (sinceMs <= 0 || sinceMs > GAP_MS || isOther) {

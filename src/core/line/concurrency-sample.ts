@@ -9,10 +9,6 @@ export interface ConcurrencySample {
   /** Bytes handed to the network, as they go; counted only at the end of parts, it takes longer to see anything. */
   readonly bytesSince: number
   readonly partsDone: number
-  /** Answers that said "too much": 429, 503, SlowDown. */
-  readonly throttles: number
-  /** Attempts that got no answer. */
-  readonly failures: number
   /** How late the sample came, ms: a round trip waited for the processor as long. Default 0. */
   readonly lateMs?: number
   /** A bare round trip measured since the last sample, ms; undefined when none was. */

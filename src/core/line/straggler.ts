@@ -8,8 +8,6 @@
 export interface Moving {
   readonly sentBytes: number
   readonly lengthBytes: number
-  /** Its part went again often enough: others are compared with it, and it is not named. */
-  readonly isSpared?: boolean
 }
 
 export interface StragglerWatch<T extends Moving> {
@@ -42,7 +40,10 @@ interface History {
   suspectedLooks: number
 }
 
-export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
+/** `isSpared`: others are compared with it, and it is not named; by default none is. */
+export function createStragglerWatch<T extends Moving>(
+  isSpared: (attempt: T) => boolean = () => false,
+): StragglerWatch<T> {
   let histories = new Map<T, History>()
   let lastMs: number | undefined
 
@@ -79,7 +80,7 @@ export function createStragglerWatch<T extends Moving>(): StragglerWatch<T> {
       for (const [attempt, history] of histories) {
         history.lastBytes = attempt.sentBytes
         history.suspectedLooks =
-          isTail && !attempt.isSpared && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
+          isTail && !isSpared(attempt) && isSlow(attempt, history) ? history.suspectedLooks + 1 : 0
         if (history.suspectedLooks < LOOKS || history.ownBytes >= worstBytes) continue
         worst = attempt
         worstBytes = history.ownBytes

@@ -3,13 +3,12 @@
 
 import type { AttemptStart } from './attempts.ts'
 import type { AttemptResult } from '../attempt/attempt.ts'
-import { UploadError, type HttpStatusError } from '../errors.ts'
+import { UploadError } from '../errors.ts'
 import { isFatal } from './file-failure.ts'
 import type { HostWatch } from './host-watch.ts'
 import { isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Clock, Random, Receipt, Verdict } from '../ports.ts'
-import { decideRetry, isAwayStatus, MAX_RETRY_AFTER_MS } from '../retry.ts'
-import type { RetryAccount } from './retry-budget.ts'
+import { decideRetry } from '../retry.ts'
 import type { Schedule, Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
 
@@ -19,7 +18,6 @@ export interface AttemptEndOptions {
   readonly host: HostWatch
   readonly clock: Clock
   readonly random: Random
-  readonly account: RetryAccount
   /** Tries of a part, the first included. */
   readonly retries: number
   readonly signal: AbortSignal
@@ -37,14 +35,8 @@ export interface AttemptEnd {
   ended(start: AttemptStart, result: AttemptResult): Promise<void> | undefined
 }
 
-/**
- * How much of a try an answer uses up that says: not now. Sixty of them last a quarter of an hour at least: a storage that throttles
- * some requests for ten minutes costs no file, and a part that alone is never taken comes to its end.
- */
-const AWAY_TRY = 1 / 8
-
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
-  const { job, schedule, host, clock, random, account, retries, signal, failFile } = options
+  const { job, schedule, host, clock, random, retries, signal, failFile } = options
   /** Many parts of a file find its addresses refused at once: they share one renewal, and those after it need none. */
   const renewing = new Map<LedgerFile, Promise<boolean>>()
 
@@ -62,27 +54,12 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const decision = decideRetry({ attempt, usedTries, retries, error, retryAfterMs, random })
     if (decision.kind === 'giveUp') return failFile(file, decision.error, turn)
     const nowMs = clock.monotonicNow()
-    const probeAtMs = host.dueMs(nowMs)
-    // An outage has the circuit's own waits; the account is for a host that answers and refuses.
-    const delayMs = probeAtMs === undefined ? decision.delayMs + (tries && account.spend()) : probeAtMs - nowMs
+    const probeAtMs = host.probeAtMs(nowMs)
+    // An outage has the circuit's own waits.
+    const delayMs = probeAtMs === undefined ? decision.delayMs : probeAtMs - nowMs
     job.report({ type: 'retry', unit, attempt, delayMs, error })
     goAgain({ ...turn, attempt: attempt + 1, usedTries }, delayMs)
     return undefined
-  }
-  /** Tells the host's watch of an attempt's end. Returns how much of a try of its part it uses up: nothing during an outage. */
-  const tellHost = ({ address: { url } }: AttemptStart, result: AttemptResult): number => {
-    let tries = 1
-    if (result.kind === 'missing' && !result.error.isUnreadable) {
-      host.failed(result.error, url)
-      if (result.error.phase === 'connect') tries = 0
-    } else if (result.kind === 'refused' && result.verdict.kind === 'retry' && isAway(result.verdict)) {
-      host.refused(result.verdict.error, url, result.verdict.retryAfterMs)
-      tries = AWAY_TRY
-    } else {
-      if ('receipt' in result || 'verdict' in result || result.kind === 'missing') host.answered()
-      return 1
-    }
-    return host.isInReach() ? tries : 0
   }
   /** It answered well: without a wait and a count this would go on for ever. */
   const retryLost = (file: LedgerFile, turn: Turn, what: string): Promise<void> | undefined => {
@@ -95,7 +72,6 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { acceptedEnd, isVerified } = receipt
     // The file may have gone to a new session while this was written.
     if (file.generation !== generation) return undefined
-    account.refill()
     const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
     job.report({ type: 'received', unit: accepted, attempt, isVerified })
     if (acceptedEnd === unit.end) {
@@ -180,7 +156,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   return {
     ended(start, result) {
       const { turn, file, generation } = start
-      const tries = tellHost(start, result)
+      const tries = host.ended(start, result)
       const isOpen = !isSettled(file) && file.generation === generation
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
       job.report({ type: 'attemptEnded', unit: turn.unit })
@@ -189,12 +165,6 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return result.kind === 'expired' ? expired(start) : failed(start, result, tries)
     },
   }
-}
-
-/** The storage takes nothing now, whatever it is sent: it throttles, restarts, or asks for a pause that no part waits by itself. */
-function isAway({ error, isThrottle, retryAfterMs = 0 }: Extract<Refusal, { kind: 'retry' }>): boolean {
-  const { status } = error as Partial<HttpStatusError>
-  return isThrottle || isAwayStatus(status) || retryAfterMs > MAX_RETRY_AFTER_MS
 }
 
 type Refusal = Exclude<Verdict, { kind: 'received' }>

@@ -2,13 +2,12 @@
 // attempts and no others, and a session that stops takes down all of them.
 
 import { readAddress, type SignedAddress } from '../address/address.ts'
-import type { AddressClock } from '../address/address-clock.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
 import { sendPart, type AttemptPorts, type SendPartPorts } from '../attempt/send-part.ts'
 import { invariant } from '../errors.ts'
 import { fileAt, partAt, type LedgerFile } from '../journal/ledger.ts'
-import type { Moving, StragglerWatch } from '../line/straggler.ts'
+import type { Tuning } from '../tuning.ts'
 import type { Protocol, Unit } from '../ports.ts'
 import type { Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
@@ -19,6 +18,10 @@ export interface AttemptStart {
   readonly file: LedgerFile
   readonly address: SignedAddress
   readonly generation: number
+  /** When the address came, wall time. */
+  readonly addressedAtMs: number
+  /** When, monotonic ms. */
+  readonly beganAtMs: number
   /** An earlier life failed by the refusal of this address. */
   readonly isLeftOver: boolean
 }
@@ -41,34 +44,26 @@ export interface Attempts {
 export interface AttemptsOptions {
   readonly ports: AttemptPorts
   readonly job: TransferJob
-  readonly protocol: Pick<Protocol, 'request' | 'judge'>
-  readonly isDead: AddressClock['isDead']
+  readonly addresses: Pick<SendPartPorts, 'isExpired'> & Pick<Protocol, 'judge'>
   /** So many more bytes were handed to the network. */
   readonly onBytes: (bytes: number) => void
   /** Finds the attempt that holds the session up; absent: none is reset. */
-  readonly watchStragglers?: (<T extends Moving>() => StragglerWatch<T>) | undefined
+  readonly watchStragglers?: Tuning['watchStragglers'] | undefined
 }
 
 /** How often one part may be reset for crawling. */
-const MAX_RESETS = 2
-const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
 
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { ports, job, protocol, isDead, onBytes, watchStragglers } = options
+  const { ports, job, addresses, onBytes, watchStragglers } = options
   const { transport } = ports
   const running = new Set<Attempt>()
-  const stragglers = watchStragglers?.<Attempt>()
-  /** A part that goes again is the same unit. */
-  const resets = new Map<Unit, number>()
+  const stragglers = transport.isResetByAbort === true ? watchStragglers?.() : undefined
   /** Who waits for the next end of an attempt. */
   let waiters: (() => void)[] = []
   const sending: SendPartPorts = {
-    protocol,
+    protocol: { request: (unit, address) => job.protocol.request(unit, address), judge: addresses.judge },
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
-    isExpired({ unit: { fileIndex, partNumber }, address }) {
-      const { addresses, addressedAtMs } = fileAt(job.ledger, fileIndex)
-      return addresses[partNumber - 1] !== address.url || isDead(address, addressedAtMs)
-    },
+    isExpired: addresses.isExpired,
     onSent({ unit, sentBytes }, grownBytes) {
       onBytes(grownBytes)
       job.report({ type: 'sent', unit, sentBytes })
@@ -94,7 +89,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         isFreshConnection,
         isWhole: unit.start === partAt(file, unit.partNumber).start,
         controller: transport.controllers?.take() ?? new AbortController(),
-        isSpared: (resets.get(unit) ?? 0) >= MAX_RESETS,
         onAnswered,
         isSending: false,
         sentBytes: 0,
@@ -110,17 +104,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     async idle(fileIndex) {
       while (runningOf(fileIndex).length > 0) await new Promise<void>((resolve) => waiters.push(resolve))
     },
-    resetStraggler(nowMs, isTail) {
-      // Where an abort does not reset the connection, a second attempt could meet the first one.
-      if (transport.isResetByAbort !== true) return
-      // What was reset may take its time to end, and carries nothing meanwhile.
-      const moving = [...running].filter(({ isSending, controller }) => isSending && !controller.signal.aborted)
-      const straggler = stragglers?.look(moving, nowMs, isTail)
-      if (straggler === undefined) return
-      resets.set(straggler.unit, (resets.get(straggler.unit) ?? 0) + 1)
-      straggler.isCrawled = true
-      straggler.controller.abort(CRAWLED)
-    },
+    resetStraggler: (nowMs, isTail) => stragglers?.look(running, nowMs, isTail),
     abortAll(reason) {
       for (const { controller } of running) controller.abort(reason)
     },

@@ -31,10 +31,11 @@ export interface Circuit {
   onFailure(nowMs: number): void
   /**
    * A request was answered with no more than: not now. A host that took something a moment ago only throttles, and is let alone by the
-   * waits of each part. `retryAfterMs`: the pause that it asked for; one that is longer than a part waits by itself opens at once. It
-   * is cut at the time of giving up, so that it ends.
+   * waits of each part; so is one that has not answered otherwise yet, while others are in flight: those may be what it takes.
+   * `retryAfterMs`: the pause that it asked for; one that is longer than a part waits by itself opens at once. It is cut at the time of
+   * giving up, so that it ends. `inFlight`: those others; default 0.
    */
-  onRefusal(nowMs: number, retryAfterMs?: number): void
+  onRefusal(nowMs: number, retryAfterMs?: number, inFlight?: number): void
   /** Any other answer: the host is there. It does not end a pause that the host asked for. */
   onSuccess(nowMs: number): void
   /** The network may be back: the next probe may start now, unless the host itself asked for the pause. */
@@ -111,9 +112,9 @@ export function createCircuit(options: CircuitOptions): Circuit {
       failuresInRow += 1
       fail(nowMs, failuresInRow >= FAILURES_TO_OPEN)
     },
-    onRefusal(nowMs, retryAfterMs = 0) {
+    onRefusal(nowMs, retryAfterMs = 0, inFlight = 0) {
       failuresInRow += 1
-      const isInService = nowMs - answeredAtMs < IN_SERVICE_MS
+      const isInService = answeredAtMs === -Infinity ? inFlight > 0 : nowMs - answeredAtMs < IN_SERVICE_MS
       const isOut = failuresInRow >= FAILURES_TO_OPEN && !isInService
       fail(nowMs, isOut || retryAfterMs > MAX_RETRY_AFTER_MS, retryAfterMs)
     },

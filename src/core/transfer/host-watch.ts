@@ -1,43 +1,54 @@
-// Watches one storage host through a circuit: says how many attempts may start now, and tells when the host went out of reach or
-// out of service, until when it is let alone, and when it is back.
+// Watches one storage host by how attempts end: says how many may start now, by its congestion window while it is in service and else
+// by a circuit, and tells when it went out of reach or out of service, until when it is let alone, and when it is back.
 
+import type { AttemptStart } from './attempts.ts'
+import type { AttemptResult } from '../attempt/attempt.ts'
 import { createCircuit } from './circuit.ts'
+import { createCongestionWindow } from './congestion-window.ts'
 import { hostOf } from '../address/address.ts'
 import { UploadError, type HttpStatusError, type TransportError } from '../errors.ts'
-import type { Clock, Random } from '../ports.ts'
+import type { Clock, Random, Verdict } from '../ports.ts'
+import { isAwayStatus, MAX_RETRY_AFTER_MS } from '../retry.ts'
 import type { TransferEvent } from './transfer-job.ts'
 
 export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
+  /** Attempts under way. */
+  inFlight(): number
   /** Hears when the host goes out of reach, of each try, and when it is back. */
   report(event: TransferEvent): void
-  /** `isThere`: it answered to the last, and took nothing. */
-  onGiveUp(error: UploadError, isThere: boolean): void
+  /** `isThere`: it answered to the last, and took nothing. Returns whether there is still something to ask it for. */
+  onGiveUp(error: UploadError, isThere: boolean): boolean
 }
 
 export interface HostWatch {
-  /** An answer came that says more than: not now. */
-  answered(): void
-  /** No answer came. */
-  failed(error: TransportError, address: string): void
-  /** An answer came that says no more than: not now, and maybe when. */
-  refused(error: UploadError, address: string, retryAfterMs?: number): void
+  /** Takes in how an attempt ended. Returns how much of a try of its part it uses up: nothing during an outage. */
+  ended(start: Pick<AttemptStart, 'turn' | 'address' | 'beganAtMs'>, result: AttemptResult): number
   isInReach(): boolean
   /** An attempt begins. */
   tried(): void
   /** The network may be back: probes at once, where the host is out of reach. */
   probeNow(): void
-  /** How many more attempts may start, given how many run. */
-  openSlots(inFlight: number, nowMs: number): number
-  /** When the next probe is due, monotonic ms; undefined while the host is in reach. */
+  /** How many more attempts may start. */
+  openSlots(nowMs: number): number
+  /** When the next may start where none may, monotonic ms; undefined when one may, or others must end first. */
   dueMs(nowMs: number): number | undefined
+  /** When the next probe is due; undefined while the host is in reach. */
+  probeAtMs(nowMs: number): number | undefined
 }
 
+/**
+ * How much of a try an answer uses up that says: not now. Sixty of them last a quarter of an hour at least: a storage that throttles
+ * some requests for ten minutes costs no file, and a part that alone is never taken comes to its end.
+ */
+const AWAY_TRY = 1 / 8
+
 export function createHostWatch(options: HostWatchOptions): HostWatch {
-  const { clock } = options
-  const circuit = createCircuit({ giveUpAfterMs: options.giveUpAfterMs, random: options.random })
+  const { clock, inFlight, report } = options
+  const circuit = createCircuit(options)
+  const window = createCongestionWindow()
   /** Until when it was told to be out of reach; undefined while it is in reach, NaN once it was told that it is asked again. */
   let toldUntilMs: number | undefined
   const now = (): number => clock.monotonicNow()
@@ -50,12 +61,13 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
         phase === undefined ? 'took nothing' : phase === 'connect' ? 'could not be reached' : 'gave no answer'
       const advice = phase === undefined ? '' : ' Check the network, then resume the upload.'
       const message = `The storage ${what} for ${Math.round((now() - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
-      options.onGiveUp(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause }), phase === undefined)
+      const error = new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause })
+      if (options.onGiveUp(error, phase === undefined)) answered()
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
       toldUntilMs = state.untilMs
       const wallOffset = clock.wallNow() - now()
       const { status } = cause
-      options.report({
+      report({
         type: 'unreachable',
         who: 'storage',
         host: hostOf(address),
@@ -67,39 +79,64 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     }
   }
 
+  const isInReach = (): boolean => circuit.state(now()).kind === 'closed'
+  const probeAtMs = (nowMs: number): number | undefined => {
+    const state = circuit.state(nowMs)
+    return state.kind === 'open' ? state.untilMs : undefined
+  }
+
+  const answered = (): void => {
+    circuit.onSuccess(now())
+    // A pause that the host asked for is not ended by answers to what was under way before it.
+    if (toldUntilMs === undefined || circuit.state(now()).kind !== 'closed') return
+    toldUntilMs = undefined
+    report({ type: 'reachable' })
+  }
+
   return {
-    answered() {
-      circuit.onSuccess(now())
-      // A pause that the host asked for is not ended by answers to what was under way before it.
-      if (toldUntilMs === undefined || circuit.state(now()).kind !== 'closed') return
-      toldUntilMs = undefined
-      options.report({ type: 'reachable' })
+    ended({ beganAtMs, turn, address: { url } }, result) {
+      let tries = 1
+      const others = inFlight()
+      if (result.kind === 'missing' && !result.error.isUnreadable) {
+        circuit.onFailure(now())
+        announce(result.error, url)
+        if (result.error.phase === 'connect') tries = 0
+      } else if (result.kind === 'refused' && isNotNow(result.verdict)) {
+        circuit.onRefusal(now(), result.verdict.retryAfterMs, others)
+        announce(result.verdict.error, url)
+        tries = AWAY_TRY
+      } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered()
+      else return 1
+      // What is asked during an outage is one part at a time: its answer says nothing of how many the host takes.
+      if (!isInReach()) return 0
+      const isTaken = result.kind === 'received' || (result.kind === 'refused' && result.verdict.kind !== 'retry')
+      if (isTaken) window.taken(beganAtMs, others, now())
+      // What a part is refused again and again may be its own matter.
+      else window.refused(beganAtMs, others, now(), 1 / turn.attempt)
+      return tries
     },
-    failed(error, address) {
-      circuit.onFailure(now())
-      announce(error, address)
-    },
-    refused(error, address, retryAfterMs) {
-      circuit.onRefusal(now(), retryAfterMs)
-      announce(error, address)
-    },
-    isInReach: () => circuit.state(now()).kind === 'closed',
+    isInReach,
     tried() {
       if (toldUntilMs === undefined || Number.isNaN(toldUntilMs)) return
       toldUntilMs = NaN
-      options.report({ type: 'tried' })
+      report({ type: 'tried' })
     },
-    probeNow() {
-      circuit.probeNow(now())
-    },
-    openSlots(inFlight, nowMs) {
+    probeNow: () => circuit.probeNow(now()),
+    openSlots(nowMs) {
       const { kind } = circuit.state(nowMs)
-      if (kind === 'closed') return Infinity
-      return kind === 'probing' && inFlight === 0 ? 1 : 0
+      if (kind === 'closed') return window.room(inFlight(), nowMs)
+      return kind === 'probing' && inFlight() === 0 ? 1 : 0
     },
-    dueMs(nowMs) {
-      const state = circuit.state(nowMs)
-      return state.kind === 'open' ? state.untilMs : undefined
-    },
+    dueMs: (nowMs) => probeAtMs(nowMs) ?? window.dueMs(nowMs),
+    probeAtMs,
   }
+}
+
+type Retry = Extract<Verdict, { kind: 'retry' }>
+
+/** The storage takes nothing now, whatever it is sent: it throttles, restarts, or asks for a pause that no part waits by itself. */
+function isNotNow(verdict: Verdict): verdict is Retry {
+  if (verdict.kind !== 'retry') return false
+  const { error, isThrottle, retryAfterMs = 0 } = verdict
+  return isThrottle || isAwayStatus((error as Partial<HttpStatusError>).status) || retryAfterMs > MAX_RETRY_AFTER_MS
 }

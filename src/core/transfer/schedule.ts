@@ -100,6 +100,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   let firstComerCount = 0
   /** What these could give: units, or one of each file where only the next may go. */
   let freshCount = 0
+  /** The last one given out had been tried before: the next is a fresh one, so that what is never taken does not hold up the others. */
+  let wasRepeat = false
 
   const freshOf = ({ units, cursor, isBusy }: Queued): number => {
     const left = isBusy ? 0 : units.length - cursor
@@ -178,9 +180,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: queued.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
-    const first = waiting.first()
-    if (first === undefined || first.notBeforeMs > nowMs) return undefined
-    waiting.remove(first)
+    const first = waiting.countUpTo(nowMs) > 0 ? waiting.shift() : undefined
+    if (first === undefined) return undefined
     const queued = files.get(first.turn.unit.fileIndex)
     if (queued !== undefined) giveOut(queued, first.turn.unit.partNumber, false)
     return first.turn
@@ -195,10 +196,14 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       files.set(first.fileIndex, queued)
       fill(queued, [...queued.units.slice(queued.cursor), ...units], deadlineMs)
     },
-    take: (nowMs, isProbe = false) =>
-      isProbe
-        ? (takeFresh(nowMs, isProbe) ?? takeWaiting(Infinity))
-        : (takeWaiting(nowMs) ?? takeFresh(nowMs, isProbe)),
+    take(nowMs, isProbe = false) {
+      if (isProbe) return takeFresh(nowMs, isProbe) ?? takeWaiting(Infinity)
+      const turn = wasRepeat
+        ? (takeFresh(nowMs, false) ?? takeWaiting(nowMs))
+        : (takeWaiting(nowMs) ?? takeFresh(nowMs, false))
+      wasRepeat = turn !== undefined && turn.attempt > 1
+      return turn
+    },
     putBack(turn, notBeforeMs) {
       const { fileIndex, partNumber } = turn.unit
       const queued = files.get(fileIndex)

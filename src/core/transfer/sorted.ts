@@ -2,9 +2,9 @@
 
 export interface Sorted<T> {
   add(item: T): void
-  remove(item: T): void
   keep(isKept: (item: T) => boolean): void
-  first(): T | undefined
+  /** Takes the first one out. */
+  shift(): T | undefined
   at(index: number): T | undefined
   /** How many have a key up to this one. */
   countUpTo(key: number): number
@@ -29,16 +29,10 @@ export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
     add(item) {
       items.splice(countUpTo(keyOf(item)), 0, item)
     },
-    remove(item) {
-      // Nearly always the first one; otherwise it is among those of its key.
-      const index = items[0] === item ? 0 : items.lastIndexOf(item, countUpTo(keyOf(item)) - 1)
-      if (index === 0) items.shift()
-      else if (index > 0) items.splice(index, 1)
-    },
     keep(isKept) {
       if (items.length > 0) items = items.filter(isKept)
     },
-    first: () => items[0],
+    shift: () => items.shift(),
     at: (index) => items[index],
     countUpTo,
   }

@@ -2,8 +2,6 @@
 // asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
 
 import { createAttemptEnd } from './attempt-end.ts'
-import { readAddress } from '../address/address.ts'
-import { createAddressClock } from '../address/address-clock.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
 import type { AttemptPorts } from '../attempt/send-part.ts'
 import { summarize } from '../errors.ts'
@@ -16,8 +14,8 @@ import { createLifetime } from './lifetime.ts'
 import { missingUnits } from './missing-units.ts'
 import { createMovedFiles } from './moved-files.ts'
 import type { Random } from '../ports.ts'
-import type { RetryAccount } from './retry-budget.ts'
 import { createSchedule, type Turn } from './schedule.ts'
+import { createSessionAddresses } from './session-addresses.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface TransferSettings {
@@ -29,16 +27,8 @@ export interface TransferSettings {
 /** What all transfers of an engine share. */
 export interface TransferPorts extends AttemptPorts, Pick<AttemptsOptions, 'onBytes' | 'watchStragglers'> {
   readonly random: Random
-  readonly account: RetryAccount
   /** Something changed: there may be work for a slot. */
   readonly wake: () => void
-}
-
-/** What an attempt meant for the line, for the concurrency controller. */
-export interface AttemptTally {
-  readonly isDone: boolean
-  readonly isThrottle: boolean
-  readonly isFailure: boolean
 }
 
 export interface TransferResult {
@@ -51,9 +41,9 @@ export interface Transfer {
   readyCount(nowMs: number): number
   /**
    * Takes the next part and sends it once; undefined when none is ready. `onFree`: its slot is free already, while what the
-   * answer means is still looked into. Never rejects; no tally: the session was stopped.
+   * answer means is still looked into. Never rejects; gives whether the part was taken.
    */
-  attemptNext(onFree?: () => void): Promise<AttemptTally | undefined> | undefined
+  attemptNext(onFree?: () => void): Promise<boolean | undefined> | undefined
   /** When to look again although nothing changed, monotonic ms, later than `nowMs`. */
   nextDueMs(nowMs: number): number | undefined
   /** The network may be back. */
@@ -72,41 +62,28 @@ export function createTransfer(
   settings: TransferSettings,
   signal: AbortSignal,
 ): Transfer {
-  const { clock, random, account, onBytes, watchStragglers } = ports
+  const { clock, random, onBytes, watchStragglers } = ports
   const schedule = createSchedule({ order: job.protocol.traits.order })
-  const addresses = createAddressClock(clock)
-  const attempts = createAttempts({
-    ports,
-    job,
-    onBytes,
-    watchStragglers,
-    isDead: (address, addressedAtMs) => addresses.isDead(address, addressedAtMs),
-    protocol: {
-      request: (unit, address) => job.protocol.request(unit, address),
-      judge(reply, unit) {
-        // Every answer of the storage tells its time.
-        addresses.noteReply(reply.headers)
-        return job.protocol.judge(reply, unit)
-      },
-    },
-  })
+  const addresses = createSessionAddresses(clock, job.ledger, job.protocol)
+  const attempts = createAttempts({ ports, job, addresses, onBytes, watchStragglers })
   const life = createLifetime(signal, () => outcomeOf(job), ports.wake)
   life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
   const host = createHostWatch({
     clock,
     random,
     giveUpAfterMs: settings.giveUpAfterMs,
+    inFlight: attempts.count,
     report: (event) => job.report(event),
     onGiveUp(error, isThere) {
       // A storage that has taken other files of the session is no more away than that: those fail that it never took.
       if (!isThere || job.ledger.confirmedCount === 0) {
         life.stop(error)
-        return
+        return false
       }
       const left = job.ledger.files.filter(({ state }) => state === 'planned' || state === 'ready')
       void life.track(() => Promise.all(left.map((file) => failFile(file, error))))
       // Those that are being confirmed go on, and parts of them may have to go again.
-      host.answered()
+      return true
     },
   })
   const failing = new Set<LedgerFile>()
@@ -120,11 +97,7 @@ export function createTransfer(
     await job.record({ type: 'file.failed', fileIndex, error: summarize(error) })
     job.report({ type: 'fileState', file })
   }
-  /** All addresses of a file come together, so one of them speaks for all. */
-  const deadlineOf = ({ addresses: [first = ''], addressedAtMs }: LedgerFile): number | undefined =>
-    addresses.deadlineMs(readAddress(first), addressedAtMs)
-  const lifeOf = ({ addresses: [first = ''], addressedAtMs }: LedgerFile): number | undefined =>
-    addresses.lifeMs(readAddress(first), addressedAtMs)
+  const { deadlineOf, lifeOf } = addresses
   const finisher = createFinisher({ job, schedule, track: life.track, failFile, deadlineOf, signal: life.signal })
   const attemptEnd = createAttemptEnd({
     job,
@@ -132,7 +105,6 @@ export function createTransfer(
     host,
     clock,
     random,
-    account,
     failFile,
     lifeOf,
     retries: settings.retries,
@@ -140,34 +112,19 @@ export function createTransfer(
     onComplete: (file) => finisher.add(file),
     onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
   })
-  const attempt = async (turn: Turn, onFree?: () => void): Promise<AttemptTally> => {
+  const attempt = async (turn: Turn, onFree?: () => void): Promise<boolean> => {
     const { unit } = turn
     const file = fileAt(job.ledger, unit.fileIndex)
-    const { addressedAtMs, wereAddressesRefused: isLeftOver, generation } = file
-    const address = addressOf(file, unit)
-    // Of those left over: whatever was mended since, they may never be taken; they are tried, and renewed without a doubt.
-    const start = { turn, file, address, generation, isLeftOver }
+    const { addressedAtMs, generation } = file
     const beganAtMs = clock.monotonicNow()
-    let result = await attempts.send(start, onFree)
-    if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
-    let refusal = result.kind === 'refused' ? result.verdict : undefined
-    // Ceph has no word for expiry: it just denies what died on its way.
-    if (
-      refusal?.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED' &&
-      (isLeftOver || addresses.isDead(address, addressedAtMs))
-    ) {
-      refusal = { kind: 'renew', error: refusal.error }
-      result = { kind: 'refused', verdict: refusal }
-    }
-    if (refusal?.kind === 'renew') addresses.noteLateRefusal(refusal.error)
+    const address = addressOf(file, unit)
+    // Whatever was mended since, they may never be taken; they are tried, and renewed without a doubt.
+    const isLeftOver = file.wereAddressesRefused
+    const start = { turn, file, address, addressedAtMs, generation, beganAtMs, isLeftOver }
+    const result = addresses.ended(start, await attempts.send(start, onFree))
     const ending = attemptEnd.ended(start, result)
     if (ending !== undefined) await ending
-    return {
-      isDone: result.kind === 'received',
-      // What is asked during an outage is one part at a time: its answer says nothing of how many the storage puts up with.
-      isThrottle: refusal?.kind === 'retry' && refusal.isThrottle && host.isInReach(),
-      isFailure: result.kind === 'missing',
-    }
+    return result.kind === 'received'
   }
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
@@ -180,11 +137,12 @@ export function createTransfer(
   for (const file of job.ledger.files) takeUp(file)
   life.settleIfOver()
 
-  const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(attempts.count(), nowMs))
+  const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(nowMs))
+  // A probe has the host's time, and none of its part's own.
+  const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach() ? nowMs : Infinity)
   return {
     done: life.done,
-    // A probe has the host's time, and none of its part's own.
-    readyCount: (nowMs) => Math.min(openSlots(nowMs), schedule.readyCount(host.isInReach() ? nowMs : Infinity)),
+    readyCount: (nowMs) => Math.min(openSlots(nowMs), readyParts(nowMs)),
     attemptNext(onFree) {
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs, !host.isInReach())
@@ -195,11 +153,13 @@ export function createTransfer(
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
     probeNow: () => host.probeNow(),
     resetStraggler(nowMs, isIdle) {
-      const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && openSlots(nowMs) > 0
+      const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && host.isInReach()
       attempts.resetStraggler(nowMs, isTail)
     },
     feed(lookahead, nowMs) {
-      if (!feeder.isHungry() || openSlots(nowMs) < 1 || schedule.readyCount(nowMs) >= lookahead) return
+      // Out of reach, a part is wanted for the probe alone: those that were there may have failed with their addresses.
+      const wanted = host.isInReach() ? lookahead : openSlots(nowMs)
+      if (!feeder.isHungry() || readyParts(nowMs) >= wanted) return
       void life.track(() => feeder.feed(life.signal))
     },
   }

@@ -630,7 +630,6 @@ async function setUp(options: SetUpOptions = {}) {
       isFreshConnection: false,
       isWhole: true,
       controller,
-      isSpared: false,
       onAnswered: undefined,
       isSending: false,
       sentBytes: 0,

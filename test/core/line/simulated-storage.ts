@@ -1,7 +1,8 @@
-// A storage that refuses, and as many parts sent to it as the controller says: samples come as the engine takes them. A refused part
-// waits and another takes its place, so slots never stand empty, and what is refused at once comes again at once.
+// A storage that refuses, and as many parts sent to it as the controller and the window of the host let go: samples come as the engine
+// takes them. A refused part waits and another takes its place, so what is refused at once comes again at once, where it may.
 
 import type { Concurrency } from '../../../src/core/line/concurrency-sample.ts'
+import { createCongestionWindow } from '../../../src/core/transfer/congestion-window.ts'
 
 export interface StorageSetting {
   /** How long an accepted part takes; a fifth more or less by chance. */
@@ -9,12 +10,12 @@ export interface StorageSetting {
   /** How long a refusal takes: less, where it comes before the body. */
   readonly refusalMs: number
   readonly partBytes: number
-  /** Whether a part that begins now is refused. */
-  refuses(nowMs: number): boolean
+  /** Whether a part that begins now is refused, where so many are being taken. */
+  refuses(nowMs: number, taking: number): boolean
 }
 
 export interface StorageRun {
-  /** For each second: parts taken and refused, and the limit at its end. */
+  /** For each second: parts taken and refused, and how many may be in flight at its end. */
   readonly seconds: readonly { readonly done: number; readonly refused: number; readonly limit: number }[]
 }
 
@@ -26,30 +27,37 @@ export function sendTo(
   untilMs: number,
   random: () => number,
 ): StorageRun {
-  const slots: { readonly endsMs: number; readonly isRefused: boolean }[] = []
+  const slots: { readonly beganMs: number; readonly endsMs: number; readonly isRefused: boolean }[] = []
   const seconds: StorageRun['seconds'][number][] = []
   const second = { done: 0, refused: 0 }
-  const since = { bytesSince: 0, partsDone: 0, throttles: 0 }
+  const since = { bytesSince: 0, partsDone: 0 }
+  const window = createCongestionWindow()
+  const limit = (nowMs: number): number => Math.min(controller.limit(), slots.length + window.room(slots.length, nowMs))
   let sampleAtMs = 0
   for (let nowMs = 0; nowMs < untilMs; nowMs += STEP_MS) {
     for (const slot of slots.filter(({ endsMs }) => endsMs <= nowMs)) {
       slots.splice(slots.indexOf(slot), 1)
-      since[slot.isRefused ? 'throttles' : 'partsDone'] += 1
       second[slot.isRefused ? 'refused' : 'done'] += 1
+      if (slot.isRefused) {
+        window.refused(slot.beganMs, slots.length, nowMs, 1)
+      } else {
+        window.taken(slot.beganMs, slots.length, nowMs)
+        since.partsDone += 1
+      }
     }
-    while (slots.length < controller.limit()) {
-      const isRefused = refuses(nowMs)
+    while (slots.length < limit(nowMs)) {
+      const isRefused = refuses(nowMs, slots.filter((slot) => !slot.isRefused).length)
       const lengthMs = (isRefused ? refusalMs : serviceMs) * (0.8 + 0.4 * random())
-      slots.push({ endsMs: nowMs + lengthMs, isRefused })
+      slots.push({ beganMs: nowMs, endsMs: nowMs + lengthMs, isRefused })
       since.bytesSince += partBytes
     }
     if (nowMs >= sampleAtMs) {
-      controller.onSample({ atMs: nowMs, inFlight: slots.length, failures: 0, ...since })
-      Object.assign(since, { bytesSince: 0, partsDone: 0, throttles: 0 })
+      controller.onSample({ atMs: nowMs, inFlight: slots.length, ...since })
+      Object.assign(since, { bytesSince: 0, partsDone: 0 })
       sampleAtMs = nowMs + (controller.isCurious() ? 100 : 500)
     }
     if ((nowMs + STEP_MS) % 1_000 === 0) {
-      seconds.push({ ...second, limit: controller.limit() })
+      seconds.push({ ...second, limit: limit(nowMs) })
       Object.assign(second, { done: 0, refused: 0 })
     }
   }

@@ -82,7 +82,7 @@ export function upload(line: SimulatedLine, controller: Concurrency, setting: Up
     const handed = slots.reduce((sum, { connection }) => sum + connection.handedBytes, 0)
     controller.onSample({
       ...{ atMs: nowMs, inFlight: slots.filter((slot) => slot.isBusy).length, roundTripMs: measuredMs },
-      ...{ bytesSince: handed - handedBefore, partsDone: doneSince, throttles: 0, failures: 0 },
+      ...{ bytesSince: handed - handedBefore, partsDone: doneSince },
     })
     measuredMs = undefined
     handedBefore = handed

@@ -95,11 +95,43 @@ describe('a storage that refuses everything for ten seconds', () => {
       }
     },
   )
+})
 
-  it('loses half of the connections in a second at most', () => {
-    const seconds = run({ refuses: (nowMs) => nowMs >= 20_000 }, 30, 1)
+describe('a storage that takes so many at once, and refuses the others at once', () => {
+  const storage = (most: number): Partial<StorageSetting> => ({
+    ...{ serviceMs: 200, refusalMs: 10 },
+    refuses: (_, taking) => taking >= most,
+  })
 
-    for (const [index, { limit }] of seconds.entries())
-      expect(limit).toBeGreaterThanOrEqual(Math.floor((seconds[index - 1]?.limit ?? 1) / 2))
+  it.each([1, 2, 8, 32])('takes nearly all that it can, %d, and is seldom asked for more', (most) => {
+    for (const seed of SEEDS) {
+      const all = run(storage(most), 120, seed, { start: 64, max: 64 })
+      const settled = all.slice(2)
+
+      // The storage's own pace wavers by a fifth, and slots are filled every 10 ms.
+      expect(sum(settled, 'done') / settled.length, `seed ${String(seed)}`).toBeGreaterThanOrEqual(0.85 * most * 5)
+      // At most the 64 that are under way, half of them again and half of those; later a few for each step up.
+      expect(sum(all.slice(0, 2), 'refused'), `seed ${String(seed)}`).toBeLessThanOrEqual(2 * 64)
+      expect(sum(settled, 'refused') / settled.length, `seed ${String(seed)}`).toBeLessThanOrEqual(1)
+    }
+  })
+
+  it('has most of what it can take in use for twenty minutes, and is seldom asked for more', () => {
+    const seconds = run(storage(30), 1_200, 1, { start: 4, max: 64 })
+    const limits = seconds.slice(60).map(({ limit }) => limit)
+
+    expect(limits.reduce((total, limit) => total + limit, 0) / limits.length).toBeGreaterThanOrEqual(15)
+    expect(Math.max(...limits)).toBeLessThanOrEqual(45)
+    expect(limits.filter((limit) => limit <= 30).length).toBeGreaterThan(0.9 * limits.length)
+    expect(sum(seconds, 'refused')).toBeLessThan(200)
+  })
+
+  it('has all connections soon after it takes all', () => {
+    for (const seed of SEEDS) {
+      const refuses = (nowMs: number, taking: number): boolean => nowMs < 20_000 && taking >= 8
+      const seconds = run({ ...storage(8), refuses }, 60, seed, { start: 64, max: 64 })
+
+      expect(reaches(seconds, 64, 20), `seed ${String(seed)}`).toBeLessThanOrEqual(25)
+    }
   })
 })

@@ -5,7 +5,6 @@ import { readAddress } from '../../../src/core/address/address.ts'
 import { createLedger, fileAt } from '../../../src/core/journal/ledger.ts'
 import { createAttemptEnd } from '../../../src/core/transfer/attempt-end.ts'
 import { createHostWatch } from '../../../src/core/transfer/host-watch.ts'
-import { createRetryAccount } from '../../../src/core/transfer/retry-budget.ts'
 import { createSchedule } from '../../../src/core/transfer/schedule.ts'
 import type { TransferEvent, TransferJob } from '../../../src/core/transfer/transfer-job.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
@@ -47,8 +46,7 @@ function setUp() {
   }
   const { ended } = createAttemptEnd({
     ...{ job, schedule, clock, random, retries: 6, signal: new AbortController().signal },
-    host: createHostWatch({ clock, random, giveUpAfterMs: 1_000, report: never, onGiveUp: never }),
-    account: createRetryAccount(random),
+    host: createHostWatch({ clock, random, giveUpAfterMs: 1_000, inFlight: () => 0, report: never, onGiveUp: never }),
     lifeOf: () => undefined,
     failFile: never,
     onComplete: never,
@@ -56,6 +54,10 @@ function setUp() {
   })
   const address = readAddress('https://store.test/a/1')
   const receipt = { acceptedEnd: 10, isVerified: false }
-  const end = () => ended({ turn, file, address, generation: 0, isLeftOver: false }, { kind: 'received', receipt })
+  const end = () =>
+    ended(
+      { turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, isLeftOver: false },
+      { kind: 'received', receipt },
+    )
   return { end, file, written: () => written(), events }
 }

@@ -5,7 +5,7 @@ import { createEngine } from '../../../src/core/adaptive-engine.ts'
 import { DEFAULT_TIMEOUTS } from '../../../src/core/attempt/watchdog.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
-import type { Moving } from '../../../src/core/line/straggler.ts'
+import { createStragglerResets } from '../../../src/core/line/straggler-resets.ts'
 import { addressOf, createAttempts } from '../../../src/core/transfer/attempts.ts'
 import { fixedTuning } from '../../../src/core/tuning.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
@@ -81,13 +81,21 @@ describe('an attempt whose hash cannot be freed', () => {
         hasher: { start: () => ({ update: () => undefined, digest: () => Promise.resolve('00'), dispose }) },
         pace: fixedTuning({ transport: world.store, clock: world.clock, concurrency: 2 }).pace,
       },
-      ...{ job, protocol: job.protocol, isDead: () => false },
+      ...{ job, addresses: { judge: job.protocol.judge, isExpired: () => false } },
       onBytes: () => undefined,
     })
     const [file] = job.ledger.files
     const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
     const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
-    const sent = attempts.send({ turn, file: file!, address: addressOf(file!, unit), generation: 0, isLeftOver: false })
+    const sent = attempts.send({
+      turn,
+      file: file!,
+      address: addressOf(file!, unit),
+      generation: 0,
+      addressedAtMs: 0,
+      beganAtMs: 0,
+      isLeftOver: false,
+    })
 
     await expect(world.until(sent)).rejects.toThrow('freed twice')
 
@@ -150,19 +158,20 @@ describe('an attempt that was reset because it crawled', () => {
       ...world.store,
       send: () => new Promise<never>((_, reject) => ends.push(reject)),
     }
-    const watchStragglers = <T extends Moving>() => ({
-      look(moving: readonly T[]): T | undefined {
-        looks.push(moving.length)
-        return moving[0]
-      },
-    })
+    const watchStragglers = () =>
+      createStragglerResets(() => ({
+        look(moving) {
+          looks.push(moving.length)
+          return moving[0]
+        },
+      }))
     const job = world.job({ sources: world.sources([2_000], { isBlob: true }), partSizeBytes: 1_000 })
     const attempts = createAttempts({
       ports: {
         ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
         pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
       },
-      ...{ job, protocol: job.protocol, watchStragglers, isDead: () => false },
+      ...{ job, watchStragglers, addresses: { judge: job.protocol.judge, isExpired: () => false } },
       onBytes: () => undefined,
     })
     const [file] = job.ledger.files
@@ -174,6 +183,8 @@ describe('an attempt that was reset because it crawled', () => {
         file: file!,
         address: addressOf(file!, unit),
         generation: 0,
+        addressedAtMs: 0,
+        beganAtMs: 0,
         isLeftOver: false,
       })
     })

@@ -1,19 +1,24 @@
 // What a host watch tells of an outage, when, and how many attempts it lets start meanwhile.
 
 import { expect, it } from 'vitest'
+import { readAddress } from '../../../src/core/address/address.ts'
+import type { AttemptResult } from '../../../src/core/attempt/attempt.ts'
 import { HttpStatusError, TransportError, type UploadError } from '../../../src/core/errors.ts'
 import { createHostWatch } from '../../../src/core/transfer/host-watch.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
-const ADDRESS = 'https://store.test/a/1?X-Amz-Signature=secret'
+const ADDRESS = readAddress('https://store.test/a/1?X-Amz-Signature=secret')
+const RECEIPT = { acceptedEnd: 1, isVerified: false }
+const UNIT = { fileIndex: 0, partNumber: 1, start: 0, end: 1 }
+const TURN = { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
 const GIVE_UP_AFTER_MS = 60_000
 
 it('tells of an outage once for each pause, of each try once, and of its end', () => {
-  const { host, fail, now, events, startMs } = setUp()
-  expect([host.isInReach(), host.openSlots(5, now()), host.dueMs(now())]).toEqual([true, Infinity, undefined])
+  const { host, fail, answer, open, now, events, startMs } = setUp()
+  expect([host.isInReach(), open(5), host.dueMs(now())]).toEqual([true, Infinity, undefined])
   host.tried()
-  host.answered()
+  answer()
   fail('connect')
   fail('send')
   expect(events).toEqual([])
@@ -25,15 +30,15 @@ it('tells of an outage once for each pause, of each try once, and of its end', (
       ...{ sinceMs: startMs, untilMs: startMs + 1_000, giveUpAtMs: startMs + GIVE_UP_AFTER_MS },
     },
   ])
-  expect([host.isInReach(), host.openSlots(0, now()), host.dueMs(now())]).toEqual([false, 0, 1_000])
+  expect([host.isInReach(), open(0), host.dueMs(now()), host.probeAtMs(now())]).toEqual([false, 0, 1_000, 1_000])
 
   now.ms = 1_000
-  expect([host.openSlots(0, now()), host.openSlots(1, now()), host.dueMs(now())]).toEqual([1, 0, undefined])
+  expect([open(0), open(1), host.dueMs(now())]).toEqual([1, 0, undefined])
   for (let time = 0; time < 2; time += 1) host.tried()
   fail('answer')
   for (let time = 0; time < 2; time += 1) host.tried()
-  host.answered()
-  host.answered()
+  answer()
+  answer()
   host.tried()
 
   expect(events.slice(1)).toEqual([
@@ -42,15 +47,15 @@ it('tells of an outage once for each pause, of each try once, and of its end', (
     { type: 'tried' },
     { type: 'reachable' },
   ])
-  expect([host.isInReach(), host.openSlots(5, now())]).toEqual([true, Infinity])
+  expect([host.isInReach(), open(5)]).toEqual([true, Infinity])
 })
 
 it('tells the time of the wall, and the status where there is one', () => {
-  const { host, now, events, startMs, clock } = setUp()
+  const { host, refuse, answer, now, events, startMs, clock } = setUp()
   now.ms = 5_000
   clock.shiftWall(3_600_000)
 
-  host.refused(refusal(), ADDRESS, 400_000)
+  refuse(400_000)
 
   const sinceMs = startMs + 3_600_000 + 5_000
   expect(events).toEqual([
@@ -60,19 +65,19 @@ it('tells the time of the wall, and the status where there is one', () => {
     },
   ])
   // A pause that the host asked for is not ended by answers to what was under way before it, nor by a network that is back.
-  host.answered()
+  answer()
   host.probeNow()
   expect([events.length, host.isInReach(), host.dueMs(now())]).toEqual([1, false, 5_000 + GIVE_UP_AFTER_MS])
 })
 
 it('may be asked at once where the network is back', () => {
-  const { host, fail, now } = setUp()
+  const { host, fail, open, now } = setUp()
   for (let time = 0; time < 3; time += 1) fail('connect')
   now.ms = 300
 
   host.probeNow()
 
-  expect([host.dueMs(now()), host.openSlots(0, now())]).toEqual([undefined, 1])
+  expect([host.dueMs(now()), open(0)]).toEqual([undefined, 1])
 })
 
 it.each([
@@ -88,15 +93,16 @@ it.each([
   ],
   [undefined, 'The storage took nothing for 70 s. The last failure: busy', true],
 ] as const)('says how a host was given up whose last failure was %s', (phase, message, isThere) => {
-  const { host, fail, now, given } = setUp()
-  const failOnce = (): void => (phase === undefined ? host.refused(refusal(), ADDRESS) : fail(phase))
+  const { fail, refuse, open, now, given } = setUp()
+  const failOnce = (): unknown => (phase === undefined ? refuse() : fail(phase))
+  open(0)
   const sinceMs = 10_000
   now.ms = sinceMs
   for (let time = 0; time < 3; time += 1) failOnce()
   // Each probe is begun at its time: only that counts.
   for (const dueMs of [1_000, 3_000, 7_000, 15_000, 31_000, 60_000]) {
     now.ms = sinceMs + dueMs
-    host.openSlots(0, now())
+    open(0)
     if (dueMs === 60_000) now.ms += 9_600
     failOnce()
   }
@@ -109,9 +115,55 @@ it.each([
   ])
 })
 
-function refusal(): HttpStatusError {
-  return new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status: 503 })
-}
+it('counts how much of a try each end uses up, and none during an outage', () => {
+  const { host, fail, refuse, answer, end } = setUp()
+  const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'no', { status: 403 })
+  expect([answer(), end({ kind: 'refused', verdict: { kind: 'renew', error } }), end({ kind: 'expired' })]).toEqual([
+    1, 1, 1,
+  ])
+  expect([fail('connect'), fail('send'), refuse()]).toEqual([0, 1, 1 / 8])
+
+  refuse(400_000)
+
+  expect([host.isInReach(), fail('send'), refuse()]).toEqual([false, 0, 0])
+})
+
+it('is not out of service by what it refuses before its first answer, while others are in flight, and is when none is', () => {
+  const { host, refuse, open } = setUp()
+  for (let time = 0; time < 8; time += 1) refuse(60_000)
+  expect(host.isInReach()).toBe(true)
+
+  open(0)
+  refuse()
+  expect(host.isInReach()).toBe(false)
+})
+
+it.each([
+  ['no answer', 'send'],
+  ['no connection', 'connect'],
+  ['a refusal', undefined],
+] as const)('holds parts back by its window while it is in service: %s', (_, phase) => {
+  const { fail, refuse, answer, open } = setUp()
+  for (let time = 0; time < 6; time += 1) {
+    answer()
+    if (phase === undefined) refuse()
+    else fail(phase)
+  }
+
+  expect([open(0), open(64)]).not.toContain(Infinity)
+})
+
+it('learns nothing of numbers from an outage, nor from what ends by itself', () => {
+  const { fail, refuse, answer, end, open } = setUp()
+  for (let time = 0; time < 64; time += 1) fail('connect')
+  for (let time = 0; time < 64; time += 1) refuse()
+  answer()
+  for (let time = 0; time < 64; time += 1) end({ kind: 'crawled', ending: 'neverWhole' })
+  for (let time = 0; time < 64; time += 1) end({ kind: 'aborted', ending: 'neverWhole' })
+  for (let time = 0; time < 64; time += 1) end({ kind: 'expired' })
+
+  expect(open(64)).toBe(Infinity)
+})
 
 function setUp() {
   const clock = createSimulatedClock()
@@ -120,14 +172,32 @@ function setUp() {
   const events: TransferEvent[] = []
   const given: [UploadError, boolean][] = []
   const wallNow = (): number => clock.wallNow() + now.ms
+  let inFlight = 63
   const host = createHostWatch({
     clock: { ...clock, wallNow, monotonicNow: now },
     random: () => 0,
     giveUpAfterMs: GIVE_UP_AFTER_MS,
+    inFlight: () => inFlight,
     report: (event) => void events.push(event),
-    onGiveUp: (error, isThere) => void given.push([error, isThere]),
+    onGiveUp: (error, isThere) => given.push([error, isThere]) === 0,
   })
-  const fail = (phase: TransportError['phase']): void =>
-    host.failed(new TransportError('ERR_UPLOAD_NETWORK', 'no', { ending: 'neverWhole', phase }), ADDRESS)
-  return { host, fail, now, events, given, clock, startMs }
+  const end = (result: AttemptResult): number => host.ended({ turn: TURN, address: ADDRESS, beganAtMs: now.ms }, result)
+  return {
+    ...{ host, now, events, given, clock, startMs, end },
+    /** How many may start where so many are in flight. */
+    open(others: number) {
+      inFlight = others
+      return host.openSlots(now.ms)
+    },
+    fail: (phase: TransportError['phase']) =>
+      end({
+        ...{ kind: 'missing', ending: 'neverWhole' },
+        error: new TransportError('ERR_UPLOAD_NETWORK', 'no', { ending: 'neverWhole', phase }),
+      }),
+    refuse(retryAfterMs = 0) {
+      const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status: 503 })
+      return end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle: true, retryAfterMs } })
+    },
+    answer: () => end({ kind: 'received', receipt: RECEIPT }),
+  }
 }

@@ -2,8 +2,11 @@
 // costs no file; a storage out of service is waited for; and a part that alone is never taken comes to its end.
 
 import { describe, expect, it } from 'vitest'
+import { UploadError } from '../../../src/core/errors.ts'
+import type { SourceIdentity } from '../../../src/core/ports.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 import type { Fault } from '../../simulation/object-store.ts'
+import { testProtocol } from '../../simulation/test-protocol.ts'
 import { createWorld } from '../../simulation/world.ts'
 
 const MINUTE_MS = 60_000
@@ -51,6 +54,22 @@ describe('a storage that is out of service', () => {
     const times = [...new Set(world.store.requests.map(({ atMs }) => atMs))]
     // Forty seconds and, with chance at one half, five per cent.
     expect(times).toEqual([0, 42_000, 84_000, 126_000])
+  })
+
+  it('is asked by the next files when all that had addresses have failed meanwhile', async () => {
+    const world = createWorld({
+      fault: ({ atMs }) => (atMs < MINUTE_MS ? status(503) : undefined),
+    })
+    const gone = () => Promise.reject(new UploadError('ERR_UPLOAD_SOURCE_READ', 'The drive was unplugged.'))
+    const sources = world.sources(files(36)).map((source, fileIndex) => ({
+      ...source,
+      open: (expected: SourceIdentity) =>
+        fileIndex < 32 && world.clock.monotonicNow() > 0 ? gone() : source.open(expected),
+    }))
+    const protocol = testProtocol({ addressing: 'batches', batchSize: 4 })
+    const job = world.job({ sources, protocol })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 4, failedCount: 32 })
   })
 
   it('is given up at its time, in words that do not blame the network', async () => {

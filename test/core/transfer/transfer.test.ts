@@ -109,9 +109,10 @@ describe('a part that must be sent again', () => {
     })
   })
 
-  it('puts retries off when all files together have made too many', async () => {
+  it('is asked for with fewer others at once where all files together fail too often', async () => {
     const seen = new Set<number>()
     const world = createWorld({
+      answerMs: 10,
       engine: { concurrency: 16 },
       fault: ({ fileIndex }) => {
         const isFirst = !seen.has(fileIndex)
@@ -119,11 +120,15 @@ describe('a part that must be sent again', () => {
         return isFirst ? { kind: 'status', status: 500 } : undefined
       },
     })
-    const job = world.job({ sources: world.sources(Array.from({ length: 12 }, () => 10)) })
+    const job = world.job({ sources: world.sources(Array.from({ length: 64 }, () => 10)) })
 
     await world.until(world.engine.run(job, signal()))
 
-    expect(delays(job.events)).toEqual([...Array.from({ length: 10 }, () => 250), 10_250, 10_250])
+    expect(delays(job.events)).toEqual(Array.from({ length: 64 }, () => 250))
+    // Sixteen, of which five failures mean nothing; then half of them, and half again. What starts at the very time of an answer
+    // counts to the round before, so that each half is asked twice here.
+    const firsts = world.store.requests.filter(({ atMs }) => atMs < 250).length
+    expect(firsts).toBeLessThanOrEqual(16 + 5 + 2 * (8 + 4 + 2 + 1))
   })
 
   it('is recorded as doubtful before its next attempt begins', async () => {

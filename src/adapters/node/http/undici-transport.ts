@@ -13,7 +13,10 @@ import { createTargetReader, readUrl } from './target.ts'
 
 /** How the transport connects. */
 export interface UndiciTransportOptions extends ConnectorOptions {
-  /** Connections to one origin, idle ones included; further requests wait. Default 64. */
+  /**
+   * Connections to one origin, idle ones included; further requests wait. Default 63: with a bare handshake beside them 64, and one more
+   * than an engine has parts in flight, so that no call waits for a part.
+   */
   readonly maxConnectionsPerHost?: number
   /** How long an idle connection is kept, ms. Default 4000; a server that names a shorter time is obeyed. */
   readonly keepAliveMs?: number
@@ -26,7 +29,7 @@ export interface UndiciTransportOptions extends ConnectorOptions {
  * An answer whose head arrived but whose body broke off is an answer, with `isBodyCut`.
  */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
-  const { maxConnectionsPerHost = 64, keepAliveMs = 4000 } = options
+  const { maxConnectionsPerHost = 63, keepAliveMs = 4000 } = options
   if (!Number.isInteger(maxConnectionsPerHost) || maxConnectionsPerHost < 1) {
     invalid('maxConnectionsPerHost must be a whole number of at least 1')
   }

@@ -1,0 +1,35 @@
+// The attempt that holds up the end of a session goes again on a new connection. Only where an abort resets the connection: else a
+// second attempt could meet the first one.
+
+import type { Attempt } from '../attempt/attempt.ts'
+import type { Unit } from '../ports.ts'
+import { createStragglerWatch } from './straggler.ts'
+
+export interface StragglerResets {
+  /** Resets at most one of the attempts under way; see StragglerWatch. */
+  look(running: Iterable<Attempt>, nowMs: number, isTail: boolean): void
+}
+
+/** How often a part goes again for crawling. */
+const MAX_RESETS = 2
+const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
+
+/** Of one session. */
+export function createStragglerResets(createWatch = createStragglerWatch<Attempt>): StragglerResets {
+  /** A part that goes again is the same unit. */
+  const resets = new WeakMap<Unit, number>()
+  const resetsOf = ({ unit }: Attempt): number => resets.get(unit) ?? 0
+  const watch = createWatch((attempt) => resetsOf(attempt) >= MAX_RESETS)
+
+  return {
+    look(running, nowMs, isTail) {
+      // What was reset may take its time to end, and carries nothing meanwhile.
+      const moving = [...running].filter(({ isSending, controller }) => isSending && !controller.signal.aborted)
+      const straggler = watch.look(moving, nowMs, isTail)
+      if (straggler === undefined) return
+      resets.set(straggler.unit, resetsOf(straggler) + 1)
+      straggler.isCrawled = true
+      straggler.controller.abort(CRAWLED)
+    },
+  }
+}

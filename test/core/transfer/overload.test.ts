@@ -1,0 +1,178 @@
+// A storage that takes so many parts at once, and refuses any other at once: how often it is asked for more than it takes, and how long
+// an upload then takes. Every refusal counts.
+
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../helpers/seeded-random.ts'
+import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
+import { createWorld } from '../../simulation/world.ts'
+
+const ANSWER_MS = 50
+const FILES = 2_000
+const signal = (): AbortSignal => new AbortController().signal
+
+interface Setting {
+  /** So many at once are taken. */
+  readonly most?: number
+  /** Refused besides, by chance. */
+  readonly share?: number
+  /** So many a second are taken, and so many at once where none came for a second. */
+  readonly aSecond?: number
+  /** How that is said. Default: by a 503, and at once. */
+  readonly no?: Fault
+  readonly isPoisoned?: (fileIndex: number) => boolean
+  readonly headers?: Readonly<Record<string, string>>
+  readonly concurrency: number | 'auto'
+  readonly files?: number
+}
+
+async function send(setting: Setting) {
+  const {
+    most = Infinity,
+    share = 0,
+    aSecond = Infinity,
+    isPoisoned,
+    headers = {},
+    concurrency,
+    files = FILES,
+  } = setting
+  const no: Fault = setting.no ?? { kind: 'status', status: 503, headers, afterMs: 2 }
+  const seed = Number(process.env['FC_SEED'] ?? 1)
+  const random = seededRandom(seed)
+  let taking: number[] = []
+  let refused = 0
+  let [leave, leaveAtMs] = [aSecond, 0]
+  const fault = ({ atMs, fileIndex }: StoreRequest): Fault | undefined => {
+    taking = taking.filter((beganMs) => atMs < beganMs + ANSWER_MS)
+    if (aSecond < Infinity) leave = Math.min(aSecond, leave + ((atMs - leaveAtMs) / 1_000) * aSecond)
+    leaveAtMs = atMs
+    if (leave >= 1 && taking.length < most && random() >= share && isPoisoned?.(fileIndex) !== true) {
+      leave -= 1
+      taking.push(atMs)
+      return undefined
+    }
+    refused += 1
+    return no
+  }
+  const world = createWorld({ answerMs: ANSWER_MS, fault, engine: { random, concurrency } })
+  const job = world.job({ sources: world.sources(Array.from({ length: files }, () => 100)) })
+  const result = await world.until(world.engine.run(job, signal()))
+  const othersMs = Math.max(...world.store.requests.flatMap(({ fileIndex, atMs }) => (fileIndex === 0 ? [] : [atMs])))
+  const outages = job.events.filter(({ type }) => type === 'unreachable').length
+  const ms = world.clock.monotonicNow()
+  return { seed, result, othersMs, refused, ms, outages, pending: world.clock.pending }
+}
+
+describe('a storage that takes so many at once', () => {
+  it.each([
+    [1, 64],
+    [2, 64],
+    [8, 64],
+    [32, 64],
+    [8, 16],
+    [8, 9],
+    [8, 'auto'],
+    [1, 'auto'],
+  ] as const)(
+    'of %i is seldom asked for more, with %s of ours, and takes nearly what it can',
+    async (most, concurrency) => {
+      const { seed, result, refused, ms, pending } = await send({ most, concurrency })
+
+      expect({ seed, result, pending }).toEqual({ seed, result: { confirmedCount: FILES, failedCount: 0 }, pending: 0 })
+      // The first round trips, each of which leaves half of what is too much; then a few for each step up, every time twice as late.
+      const mostOfOurs = concurrency === 'auto' ? 64 : concurrency
+      const steps = Math.log2(mostOfOurs / most) + Math.log2(ms / 1_000) + 2
+      expect({ seed, refused, isFew: refused <= 3 * mostOfOurs + 8 * steps }).toMatchObject({ isFew: true })
+      if (concurrency === 'auto') return
+      expect({ seed, ms, isQuick: ms <= 1.1 * (FILES / most) * ANSWER_MS + 6_000 }).toMatchObject({ isQuick: true })
+    },
+  )
+
+  it.each([16, 64])(
+    'and says when to come back is asked by each part no earlier, while the others go on, of %i',
+    async (concurrency) => {
+      const { result, refused, ms, outages } = await send({ most: 8, concurrency, headers: { 'retry-after': '60' } })
+
+      expect(result).toEqual({ confirmedCount: FILES, failedCount: 0 })
+      expect(refused).toBeLessThanOrEqual(3 * concurrency + 12)
+      // All others are through when those that were refused may come back, which is before the second minute.
+      expect(ms).toBeLessThanOrEqual(80_000)
+      // Refusals that come before the first answer are no word of the host that it is out of service.
+      expect(outages).toBe(0)
+    },
+  )
+})
+
+describe('a storage that counts the requests of a second', () => {
+  it.each([2, 5, 20])(
+    'and takes %i of them is asked little more often, and done nearly as soon as it can be',
+    async (aSecond) => {
+      for (const concurrency of [1, 16]) {
+        const { seed, result, refused, ms } = await send({ aSecond, concurrency, files: 500 })
+
+        expect(result).toEqual({ confirmedCount: 500, failedCount: 0 })
+        expect({ seed, ms, isQuick: ms <= (1.2 * 500_000) / aSecond + 3_000 }).toMatchObject({ isQuick: true })
+        expect({ seed, refused, isFew: refused <= 64 + (2.5 * ms) / 1_000 }).toMatchObject({ isFew: true })
+      }
+    },
+  )
+})
+
+describe('a storage that refuses a part now and then', () => {
+  it.each([16, 64])('gets as many at once as before, of %i', async (concurrency) => {
+    const without = await send({ concurrency, files: 8_000 })
+    const some = await send({ concurrency, files: 8_000, share: 0.02 })
+
+    expect(some.result).toEqual({ confirmedCount: 8_000, failedCount: 0 })
+    // The last ones wait for their own time, half a second or, refused twice, a second more.
+    expect({ ...some, isQuick: some.ms <= 1.1 * without.ms + 3_000 }).toMatchObject({ isQuick: true })
+  })
+
+  it.each([
+    [4, 0.2, 90],
+    [4, 0.3, 220],
+    [16, 0.2, 90],
+    [16, 0.3, 150],
+  ])(
+    'of %i parts at once bears a share of %f, which fewer would not lessen',
+    async (concurrency, share, mostSeconds) => {
+      const { seed, result, ms } = await send({ concurrency, share })
+
+      expect(result).toEqual({ confirmedCount: FILES, failedCount: 0 })
+      expect({ seed, ms, isQuick: ms <= mostSeconds * 1_000 }).toMatchObject({ isQuick: true })
+    },
+  )
+
+  it('because of one file alone does not get the others later for that', async () => {
+    for (const concurrency of [1, 4]) {
+      const without = await send({ concurrency, files: 6_000 })
+      const one = await send({ concurrency, files: 6_000, isPoisoned: (fileIndex) => fileIndex === 0 })
+
+      expect(one.result).toEqual({ confirmedCount: 5_999, failedCount: 1 })
+      expect(one.othersMs).toBeLessThanOrEqual(1.02 * without.ms)
+    }
+  })
+})
+
+describe('a large file of which no part is ever taken', () => {
+  it.each([4, 16])('does not get the others much later, of %i', async (concurrency) => {
+    const fault = ({ fileIndex }: StoreRequest): Fault | undefined =>
+      fileIndex === 0 ? { kind: 'status', status: 503 } : undefined
+    const world = createWorld({ answerMs: 500, fault, engine: { concurrency } })
+    const sizes = [100_000, ...Array.from({ length: 6 }, () => 200_000)]
+    const job = world.job({ partSizeBytes: 1_000, sources: world.sources(sizes) })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 6, failedCount: 1 })
+    const othersMs = world.store.requests.flatMap(({ fileIndex, atMs }) => (fileIndex === 0 ? [] : [atMs]))
+    expect(Math.max(...othersMs)).toBeLessThanOrEqual((1_200 / concurrency) * 500 + 300_000)
+  })
+})
+
+describe('a line that breaks one connection in seven', () => {
+  it.each([4, 16])('carries as many parts at once as before, of %i', async (concurrency) => {
+    const broken = await send({ concurrency, files: 4_000, share: 1 / 7, no: { kind: 'reset', share: 0.5 } })
+
+    expect(broken.result).toEqual({ confirmedCount: 4_000, failedCount: 0 })
+    const onTimeMs = ((4_000 + broken.refused) / concurrency) * ANSWER_MS
+    expect({ ...broken, isQuick: broken.ms <= 1.25 * onTimeMs + 10_000 }).toMatchObject({ isQuick: true })
+  })
+})
