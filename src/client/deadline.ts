@@ -1,5 +1,6 @@
 // Signals that fire with others, or when a time is up.
 
+import { onAbort } from '../core/on-abort.ts'
 import type { Clock } from '../core/ports.ts'
 
 export interface Deadline {
@@ -27,11 +28,6 @@ export function follow(signals: readonly (AbortSignal | undefined)[]): {
   leave(): void
 } {
   const controller = new AbortController()
-  const ends = signals.map((signal) => {
-    const end = (): void => controller.abort(signal?.reason)
-    if (signal?.aborted === true) end()
-    signal?.addEventListener('abort', end, { once: true })
-    return () => signal?.removeEventListener('abort', end)
-  })
-  return { controller, leave: () => ends.forEach((end) => end()) }
+  const leaves = signals.map((signal) => signal && onAbort(signal, () => controller.abort(signal.reason)))
+  return { controller, leave: () => leaves.forEach((leave) => leave?.()) }
 }

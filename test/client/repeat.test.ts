@@ -678,6 +678,22 @@ describe('an abort', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
+  it('is listened to once however many calls it is given to, and ends them all', async () => {
+    const ofClient = new AbortController().signal
+    const subject = clientUnderTest({ signal: ofClient })
+    const controller = new AbortController()
+    const { signal } = controller
+    const failures = Array.from({ length: 11 }, () => rejection(subject.client.requestedAnalyses.list({}, { signal })))
+    await subject.transport.next()
+    const listeners = [signal, ofClient].map((each) => getEventListeners(each, 'abort').length)
+    controller.abort(reason)
+
+    expect(await Promise.all(failures)).toEqual(failures.map(() => reason))
+    // Node warns of a leak at eleven.
+    expect(listeners).toEqual([1, 1])
+    expect(getEventListeners(ofClient, 'abort')).toHaveLength(0)
+  })
+
   it('while waiting ends the wait', async () => {
     const subject = clientUnderTest()
     const controller = new AbortController()
