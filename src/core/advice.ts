@@ -37,7 +37,7 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
   ERR_UPLOAD_JOURNAL:
     'Look at the file or the process that the message names, then try again; a session that was begun can be resumed.',
   ERR_UPLOAD_CANCELLED: 'Nothing: it was asked for.',
-  ERR_UPLOAD_CLOSED: 'Make another Uplink; a session that was begun is resumed by its key.',
+  ERR_UPLOAD_CLOSED: 'Resume by its key a session that was begun; where its Uplink was closed, with another one.',
   ERR_UPLOAD_FAILED: 'Ask those who run the service; its word is in the report.',
   ERR_UPLOAD_INTERNAL: 'Report it, with the message.',
 }

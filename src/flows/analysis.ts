@@ -14,11 +14,13 @@ import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './an
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
-import { closedError, type Running } from './running.ts'
+import { letGoError, type Running } from './running.ts'
 import type { Outage } from './upload.ts'
 import { asOutage } from './waits.ts'
 
 export interface AnalysisOptions extends PollingOptions {
+  /** Stops waiting when it fires, as `Uplink.close` does. What the service does goes on. Default: none. */
+  readonly signal?: AbortSignal
   /** Reads the id of an analysis from its record. Assumption, its name is not shown; default: `id`, then `requested_analysis_id`. */
   readonly idOf?: (record: RequestedAnalysis) => string | number | undefined
 }
@@ -47,7 +49,7 @@ export interface Analysis extends Events<AnalysisEvents> {
   readonly state: string
   /**
    * Resolves at completed, drafted, deadline or stopped; rejects with an AnalysisFailedError when it failed, or when `Uplink.close`
-   * has stopped it.
+   * or its signal has stopped it.
    */
   done(): Promise<AnalysisReport>
   /** Stops waiting. What the service does goes on. */
@@ -144,20 +146,20 @@ function startAnalysis(
       },
       complete() {
         const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
-        if (isLetGo) reject(letGoError(report, name))
+        if (isLetGo) reject(letGo(report, name, options.signal))
         else if (report.status === 'failed')
           reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
         else resolve(report)
       },
     })
   })
-  const stop = (isByClose = false): void => {
+  const stop = (isLettingGo = false): void => {
     if (actor.getSnapshot().status !== 'active') return
-    isLetGo = isByClose
+    isLetGo = isLettingGo
     actor.send({ type: 'analysis.stop' })
   }
   actor.start()
-  running.add(outcome, () => stop(true)).catch(() => undefined)
+  running.add(outcome, () => stop(true), options.signal).catch(() => undefined)
 
   return {
     get state() {
@@ -170,12 +172,12 @@ function startAnalysis(
   }
 }
 
-function letGoError(report: AnalysisReport, name: string): AnalysisFailedError {
+function letGo(report: AnalysisReport, name: string, signal: AbortSignal | undefined): AnalysisFailedError {
   const { analysisId } = report
-  const error = closedError(
+  const error = letGoError(signal, (by) =>
     analysisId === undefined
       ? `look for ${name} before it is asked for again.`
-      : `watchAnalysis('${analysisId}') of another one goes on.`,
+      : `watchAnalysis('${analysisId}')${by} goes on.`,
   )
   return new AnalysisFailedError(Object.assign(report, { error: summarize(error) }))
 }

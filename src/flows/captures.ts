@@ -9,10 +9,10 @@ import { captureSession } from '../protocols/capture-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { UploadDefinition } from './upload-definition.ts'
 import { startUpload } from './upload-session.ts'
-import type { Upload, UploadFile } from './upload.ts'
+import type { LettingGo, Upload, UploadFile } from './upload.ts'
 import type { FlowContext } from './videos.ts'
 
-interface CapturesBase {
+interface CapturesBase extends LettingGo {
   /** In the order in which the movements were captured. */
   readonly files: readonly UploadFile[]
   readonly mocapTypeId: number
@@ -63,7 +63,7 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   const frameRate = frameRateOf(input, kind)
   const params: CaptureParams = { ...fields, ...given({ frameRate }) }
   const protocol = captureProtocol(context, params)
-  return { flow: 'capture', params: { ...params, kind }, files, protocol }
+  return { flow: 'capture', params: { ...params, kind }, files, protocol, signal: input.signal }
 }
 
 /** The fields of a session, as they are journalled. */

@@ -3,10 +3,10 @@
 import type { Protocol } from '../core/ports.ts'
 import { checkFiles } from './prepare.ts'
 import { startUpload } from './upload-session.ts'
-import type { Upload, UploadFile } from './upload.ts'
+import type { LettingGo, Upload, UploadFile } from './upload.ts'
 import type { FlowContext } from './videos.ts'
 
-export interface CustomInput {
+export interface CustomInput extends LettingGo {
   readonly protocol: Protocol
   readonly files: readonly UploadFile[]
   /** What the host wants to find in the journal again; plain data, never a credential. Default: nothing. */
@@ -17,7 +17,7 @@ export interface CustomInput {
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
 export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
-  const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes } = input
+  const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes, signal } = input
   checkFiles(files)
-  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes })
+  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes, signal })
 }

@@ -1,15 +1,16 @@
 // What runs on one Uplink: its close lets all of it go, and waits until it has ended.
 
 import { UploadError } from '../core/errors.ts'
+import { onAbort } from '../core/on-abort.ts'
 
 export interface Running {
   /** Throws ERR_UPLOAD_CLOSED once `close` was called: nothing begins any more. */
   refuseIfClosed(): void
   /**
-   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. Returns `ended`, whose rejection
-   * is the caller's to handle.
+   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. So does `signal` when it fires.
+   * Returns `ended`, whose rejection is the caller's to handle.
    */
-  add<T>(ended: Promise<T>, letGo?: () => void): Promise<T>
+  add<T>(ended: Promise<T>, letGo?: () => void, signal?: AbortSignal): Promise<T>
   close(): Promise<void>
 }
 
@@ -20,8 +21,12 @@ export function createRunning(): Running {
     refuseIfClosed() {
       if (isClosed) throw closedError()
     },
-    add(ended, letGo = () => undefined) {
-      const leave = (): void => void running.delete(ended)
+    add(ended, letGo = () => undefined, signal) {
+      const unhear = signal && onAbort(signal, letGo)
+      const leave = (): void => {
+        unhear?.()
+        running.delete(ended)
+      }
       running.set(ended, letGo)
       ended.then(leave, leave)
       if (isClosed) letGo()
@@ -36,7 +41,13 @@ export function createRunning(): Running {
   }
 }
 
-/** `advice`: how to go on. */
-export function closedError(advice = 'make another one.'): UploadError {
-  return new UploadError('ERR_UPLOAD_CLOSED', `The Uplink was closed: ${advice}`)
+export function closedError(): UploadError {
+  return new UploadError('ERR_UPLOAD_CLOSED', 'The Uplink was closed: make another one.')
+}
+
+/** `signal` let go of it, or its Uplink did. `advice` says how to go on, and ` of another one` where another Uplink must. */
+export function letGoError(signal: AbortSignal | undefined, advice: (by: string) => string): UploadError {
+  const isAborted = signal?.aborted === true
+  const why = isAborted ? 'Let go by its signal' : 'The Uplink was closed'
+  return new UploadError('ERR_UPLOAD_CLOSED', `${why}: ${advice(isAborted ? '' : ' of another one')}`)
 }

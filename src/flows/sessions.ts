@@ -13,12 +13,12 @@ import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import type { UploadDefinition } from './upload-definition.ts'
 import { driveSession } from './upload-session.ts'
-import type { Upload, UploadReport } from './upload.ts'
+import type { LettingGo, Upload, UploadReport } from './upload.ts'
 import { checkVideoParams, videoProtocol, type FlowContext } from './videos.ts'
 
 export type { SessionSummary } from './session-list.ts'
 
-export interface ResumeOptions {
+export interface ResumeOptions extends LettingGo {
   /** Finds a file again. Default: the platform's own, by the place where it was found first. */
   readonly source?: (file: { readonly name: string; readonly location: string; readonly fileIndex: number }) => Source
   /** `full` reads every part again that was sent before; default `sample`: the first, the last and three others. */
@@ -112,6 +112,7 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     params,
     protocol: protocolOf(context, folded, options),
     renewAddresses: options.renewAddresses,
+    signal: options.signal,
     verifyDepth: options.verifyDepth ?? context.verifyDepth,
     files: ledger.files.map(({ plan: { fileIndex, name } }) => {
       const location = locations[fileIndex] ?? name

@@ -30,6 +30,7 @@ export interface UploadDefinition {
   readonly protocol: Protocol
   readonly partSizeBytes?: PartSize | undefined
   readonly renewAddresses?: RenewAddresses | undefined
+  readonly signal?: AbortSignal | undefined
   /** How much of what was sent in an earlier life is read again. Default `sample`. */
   readonly verifyDepth?: 'sample' | 'full' | undefined
   /** An earlier life began to cancel, and may have told the service without hearing its answer. Default false. */

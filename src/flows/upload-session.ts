@@ -9,7 +9,7 @@ import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/ses
 import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter } from './emitter.ts'
-import { closedError } from './running.ts'
+import { letGoError } from './running.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
@@ -31,7 +31,7 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
 /** Drives a session, from where its record is, to its end. */
 export function driveSession(ports: FlowPorts, definition: UploadDefinition, record: SessionRecord): Upload {
   const { clock } = ports
-  const { flow } = definition
+  const { flow, signal } = definition
   const { key } = record
   const folded = record.folded()
   const beganAtMs = clock.monotonicNow()
@@ -98,10 +98,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     stepsBySystem.delete(actor.system)
     await record.close()
     if (report.status === 'confirmed' || report.status === 'partial') return report
-    throw failureOf(report, steps.failure())
+    throw failureOf(report, steps.failure(), signal)
   })
   actor.start()
-  ports.running.add(outcome, () => void giveUp({ type: 'upload.close' })).catch(() => undefined)
+  ports.running.add(outcome, () => void giveUp({ type: 'upload.close' }), signal).catch(() => undefined)
 
   return Object.assign(withState(last), {
     flow,
@@ -167,13 +167,14 @@ function stateName({
   return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
 }
 
-function failureOf(report: UploadReport, cause: unknown): UploadFailedError {
+function failureOf(report: UploadReport, cause: unknown, signal: AbortSignal | undefined): UploadFailedError {
   if (report.status === 'cancelled') {
     return new UploadFailedError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.', report)
   }
   if (report.status === 'closed') {
-    const advice = report.files.length === 0 ? 'nothing was begun.' : `resume('${report.key}') of another one goes on.`
-    const { code, message } = closedError(advice)
+    const { code, message } = letGoError(signal, (by) =>
+      report.files.length === 0 ? 'nothing was begun.' : `resume('${report.key}')${by} goes on.`,
+    )
     return new UploadFailedError(code, message, report)
   }
   const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error

@@ -17,6 +17,15 @@ export interface UploadFile {
   readonly frameRate?: number
 }
 
+/** How a host lets go of an upload without holding it. */
+export interface LettingGo {
+  /**
+   * Lets go of the upload when it fires, and does not cancel it: attempts end, what is confirmed stays, the session stays in the
+   * journal, and `done()` rejects with ERR_UPLOAD_CLOSED when `resume(key)` may go on. Default: none.
+   */
+  readonly signal?: AbortSignal
+}
+
 export type UploadState =
   | 'creating'
   | 'created'
@@ -27,7 +36,7 @@ export type UploadState =
   | 'paused'
   | 'cancelling'
   | 'settling'
-  /** `closed`: let go with its Uplink; `resume` of another one goes on with it. */
+  /** `closed`: let go with its Uplink or by its signal; `resume` goes on with it. */
   | EndStatus
 
 export interface UploadProgress {
@@ -109,7 +118,7 @@ export interface UploadSnapshot {
 
 /** How an upload ended. */
 export interface UploadReport extends UploadSnapshot {
-  /** `closed`: it has not ended, its Uplink was closed. */
+  /** `closed`: it has not ended, it was let go. */
   readonly status: EndStatus
   /** Why the session ended early, when it did. */
   readonly error?: ErrorSummary
@@ -144,7 +153,7 @@ export interface Upload extends Events<UploadEvents> {
   files(): readonly UploadFileStatus[]
   /**
    * Resolves when the session is confirmed or partial; rejects with an UploadFailedError when it failed, was cancelled, or was let
-   * go by `Uplink.close`. Leaving it unread is no unhandled rejection.
+   * go by `Uplink.close` or its signal. Leaving it unread is no unhandled rejection.
    */
   done(): Promise<UploadReport>
   /** Ends the attempts under way and frees their sockets and slots; the session stays. */

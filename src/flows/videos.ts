@@ -12,9 +12,9 @@ import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { startUpload } from './upload-session.ts'
-import type { Upload, UploadFile } from './upload.ts'
+import type { LettingGo, Upload, UploadFile } from './upload.ts'
 
-export interface VideosInput {
+export interface VideosInput extends LettingGo {
   readonly files: readonly UploadFile[]
   readonly movementTypeId: number
   readonly playerId: string
@@ -62,6 +62,7 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     params: { ...params },
     protocol,
     renewAddresses,
+    signal: input.signal,
     files: input.files.map((file) => ({ source: file.source, ...given({ frameRate: file.frameRate ?? frameRate }) })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }

@@ -1,14 +1,17 @@
-// An Uplink that is closed while something runs on it: whatever state an upload is in, it is let go as it is, everything settles,
-// nothing begins any more, and another Uplink of the same process goes on at once.
+// An Uplink that is closed while something runs on it, and an upload whose signal fires: whatever state it is in, it is let go as
+// it is, everything settles, nothing begins any more, and another Uplink of the same process goes on at once.
 
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import type { UploadError } from '../../src/core/errors.ts'
 import type { Journal, Source, TransportRequest } from '../../src/core/ports.ts'
 import type { Upload, UploadState } from '../../src/flows/upload.ts'
 import {
   BASE_URL,
+  CAPTURE,
   createFarEnd,
   endOf,
   goodService,
@@ -73,20 +76,35 @@ const CASES: Readonly<Record<string, Case>> = {
 async function begin({ service: own = service, storage = goodStorage, bring }: Omit<Case, 'state'>) {
   const journal = memoryJournal()
   const rig = createFarEnd({ service: own, storage, journal })
-  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  const controller = new AbortController()
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files, signal: controller.signal })
   await rig.clock.advance(0)
   await bring?.(upload, rig)
-  return { ...rig, journal, upload, key: upload.key }
+  return { ...rig, journal, upload, key: upload.key, controller }
+}
+
+/** Both ways to let go of an upload. */
+const WAYS: Readonly<Record<string, (begun: Awaited<ReturnType<typeof begin>>) => Promise<unknown>>> = {
+  'a close': ({ uplink }) => uplink.close(),
+  'an abort'({ controller, upload }) {
+    controller.abort()
+    return endOf(upload)
+  },
 }
 
 const typesOf = async (journal: Journal, key: string) => (await journal.read(key)).map(({ type }) => type)
 
-describe.each(Object.entries(CASES))('a close with %s', (_, it_) => {
+const LETTING_GO = Object.entries(WAYS).flatMap(([way, letGo]) =>
+  Object.entries(CASES).map(([name, it_]) => [`${way} with ${name}`, letGo, it_] as const),
+)
+
+describe.each(LETTING_GO)('%s', (_, letGo, it_) => {
   it('settles, with one error that says how to go on', async () => {
-    const { upload, uplink, clock, settled, key } = await begin(it_)
+    const begun = await begin(it_)
+    const { upload, clock, settled, key } = begun
     expect(upload.state).toBe(it_.state)
     const ended = endOf(upload)
-    await settled(uplink.close())
+    await settled(letGo(begun))
 
     expect(upload.state).toBe('closed')
     expect((await ended).error).toMatchObject({
@@ -97,8 +115,9 @@ describe.each(Object.entries(CASES))('a close with %s', (_, it_) => {
   })
 
   it('lets nothing begin any more, and records no end', async () => {
-    const { uplink, clock, settled, requests, journal, key } = await begin(it_)
-    await settled(uplink.close())
+    const begun = await begin(it_)
+    const { clock, settled, requests, journal, key } = begun
+    await settled(letGo(begun))
     const before = requests.length
     await clock.advance(7_200_000)
 
@@ -109,8 +128,9 @@ describe.each(Object.entries(CASES))('a close with %s', (_, it_) => {
   })
 
   it('frees its key, and another Uplink of the process goes on at once', async () => {
-    const { uplink, settled, journal, key } = await begin(it_)
-    await settled(uplink.close())
+    const begun = await begin(it_)
+    const { settled, journal, key } = begun
+    await settled(letGo(begun))
     const next = createFarEnd({ service, storage: goodStorage, journal })
     const resumed = await next.settled(next.uplink.resume(key, { source: ({ name }) => source(name) }))
 
@@ -299,5 +319,80 @@ describe('a close', () => {
 
     expect(uplink.close()).toBe(uplink.close())
     await uplink.close()
+  })
+})
+
+describe('an abort', () => {
+  it('lets go of its own upload only, and the same Uplink resumes it', async () => {
+    const { controller, ...held } = await begin({ storage: unanswered })
+    // Keys are made of the time, and here of nothing else.
+    await held.clock.advance(1)
+    const other = held.uplink.uploadVideos({ ...VIDEO, files })
+    controller.abort()
+    const { error } = await held.settled(endOf(held.upload))
+    const again = new AbortController()
+    const resumed = await held.uplink.resume(held.key, { source: ({ name }) => source(name), signal: again.signal })
+
+    expect(error).toMatchObject({ message: `Let go by its signal: resume('${held.key}') goes on.` })
+    expect([other.state, resumed.state]).toEqual(['uploading', 'uploading'])
+    again.abort()
+    expect((await held.settled(endOf(resumed))).error).toMatchObject({ code: 'ERR_UPLOAD_CLOSED' })
+  })
+
+  it('before the beginning begins nothing', async () => {
+    const { uplink, requests, settled, clock } = createFarEnd({ service, storage: goodStorage })
+    const signal = AbortSignal.abort()
+    const upload = uplink.uploadVideos({ ...VIDEO, files, signal })
+    const capture = uplink.uploadCaptures({ ...CAPTURE, files: [{ source: source('a.action') }], signal })
+    const analysis = uplink.requestAnalysis({ name: 'n', primary: { segmentId: 1 }, signal })
+    const refused = { code: 'ERR_UPLOAD_CLOSED' }
+
+    expect((await settled(endOf(upload))).error).toMatchObject({ ...refused, message: /nothing was begun/ })
+    expect((await settled(endOf(capture))).error).toMatchObject({ ...refused, message: /nothing was begun/ })
+    await expect(analysis.done()).rejects.toMatchObject(refused)
+    expect([requests.length, clock.pending]).toEqual([0, 0])
+  })
+
+  it('lets go of an analysis, and says how to watch it on', async () => {
+    const { uplink, settled, clock } = createFarEnd({
+      service: () => ({ status: 200, body: { id: 9, status: 'requested' } }),
+      storage: goodStorage,
+    })
+    const controller = new AbortController()
+    const analysis = uplink.watchAnalysis(9, { signal: controller.signal })
+    await clock.advance(61_000)
+    controller.abort()
+
+    await expect(settled(analysis.done())).rejects.toMatchObject({
+      ...{ code: 'ERR_UPLOAD_CLOSED', message: "Let go by its signal: watchAnalysis('9') goes on." },
+      report: { status: 'stopped', analysisId: 9 },
+    })
+  })
+
+  it('lets go of eleven uploads with one listener: Node would warn of a leak', async () => {
+    const { uplink, settled, clock } = createFarEnd({ service, storage: unanswered })
+    const controller = new AbortController()
+    const ends = []
+    for (let count = 1; count <= 11; count += 1) {
+      ends.push(endOf(uplink.uploadVideos({ ...VIDEO, files, signal: controller.signal })))
+      await clock.advance(1)
+    }
+    const listeners = getEventListeners(controller.signal, 'abort')
+    controller.abort()
+    const codes = (await settled(Promise.all(ends))).map(({ error }) => (error as UploadError).code)
+
+    expect(listeners).toHaveLength(1)
+    expect(codes).toEqual(ends.map(() => 'ERR_UPLOAD_CLOSED'))
+  })
+
+  it('after the end changes nothing, and nobody listens to it', async () => {
+    const { uplink, settled } = createFarEnd({ service, storage: goodStorage })
+    const controller = new AbortController()
+    const upload = uplink.uploadVideos({ ...VIDEO, files, signal: controller.signal })
+    await settled(upload.done())
+
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+    controller.abort()
+    expect(upload.state).toBe('confirmed')
   })
 })
