@@ -1,6 +1,7 @@
 // Sessions that outlive their process: listed, finished and given up by other processes, after a signal, a SIGKILL or a
 // refusal. What is sent again is counted at the service.
 
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -176,6 +177,51 @@ describe('an upload that was interrupted', () => {
 
     expect({ refused: refused.code, code }).toEqual({ refused: 4, code: 0 })
     expect(stdout).toMatch(/\nconfirmed: 1 of 1 file confirmed, 1 verified/)
+  })
+})
+
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+if (!hasScript) console.warn('Skipped: the question of cancel on a terminal, which needs script of util-linux.')
+
+describe.skipIf(!hasScript)('cancel on a terminal', () => {
+  /** Types each text when the question is there. */
+  async function cancelOnTerminal(key: string, typed: string, ...options: string[]) {
+    const command = ['exec', process.execPath, cli.entry, 'cancel', key, ...options].join(' ')
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment({ SHELL: '/bin/sh' }) })
+    let shown = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const wasAsked = shown.includes('[y/N]')
+      shown += text
+      if (!wasAsked && shown.includes('[y/N]')) child.stdin.write(typed)
+    })
+    const code = await new Promise<number | null>((resolve) => void child.once('close', resolve))
+    return { code, shown }
+  }
+
+  it('asks before a confirmed file is given up, and takes no, Ctrl-C and the end of the input for no', async () => {
+    const key = await killedUpload()
+    const ends = []
+    for (const typed of ['\n', 'n\n', '\u0003', '\u0004']) ends.push(await cancelOnTerminal(key, typed))
+
+    expect(ends.map(({ code }) => code)).toEqual([1, 1, 130, 1])
+    for (const { shown } of ends) expect(shown).toMatch(/1 of 2 files is confirmed, and would be given up too/)
+    expect(await sessions()).toMatchObject([{ key, status: 'open', filesConfirmed: 1 }])
+    expect(service.requestsOf('cancel')).toEqual([])
+  })
+
+  it('goes on after a yes', async () => {
+    const key = await killedUpload()
+    const { code, shown } = await cancelOnTerminal(key, 'y\n')
+
+    expect(code).toBe(0)
+    expect(shown).toMatch(/the service was told to end session/)
+  })
+
+  it.each([['--yes'], ['--json'], ['--keep-confirmed'], ['--dry-run']])('asks nothing with %s', async (option) => {
+    const { code, shown } = await cancelOnTerminal(await killedUpload(), '', option)
+
+    expect(code).toBe(0)
+    expect(shown).not.toContain('[y/N]')
   })
 })
 

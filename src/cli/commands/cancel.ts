@@ -7,6 +7,7 @@ import { foldJournal, sessionsOf } from '../../core/journal/fold-journal.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
+import { askPerson, hasPerson } from '../question.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { commandLine, forgetLine, sayHowToForget } from '../views/how-to-go-on.ts'
 import { keptSessions, readableSession, type KeptSessions } from '../kept-sessions.ts'
@@ -19,13 +20,14 @@ import { resultOf } from '../upload-result.ts'
 import { countOf, staysConfirmed } from '../views/wording.ts'
 
 const HELP =
-  'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
+  'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Asks first where files are confirmed, unless --yes or --json is given or there is no terminal to ask at; whoever says no ends it with 1. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
   'session. Ends with 1 when it could not be told; the same command tells it later.'
 
 type SessionIds = SessionSummary['sessionIds']
 
 interface CancelOptions extends SharedOptions {
   readonly keepConfirmed?: boolean
+  readonly yes?: boolean
 }
 
 export function addCancelCommand(program: Command, context: CommandContext): void {
@@ -34,6 +36,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     .description('give a session up and tell the service')
     .argument('<key>', 'a session, as `mocap-uplink sessions` lists it')
     .option('--keep-confirmed', 'let what is confirmed stay, and give up the rest only')
+    .option('--yes', 'do not ask before confirmed files are given up')
   addBelow(command, HELP)
   addStateOption(command)
   addServiceOptions(command).action(async (key: string, options: CancelOptions) => {
@@ -57,6 +60,14 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       context.exitWith(tellAgain(output, session))
       return
     }
+    if (isGivingUpConfirmed(session, isKeeping, isMore) && isToBeAsked(options)) {
+      output.complain(`${stored(session)}, and would be given up too; with --keep-confirmed what is confirmed stays.`)
+      if (!(await askPerson('Give the whole upload up?', context.interruption.signal))) {
+        output.answer(`nothing was changed: ${key}`)
+        context.exitWith(EXIT.failed)
+        return
+      }
+    }
     const again = commandLine(isKeeping ? 'cancel --keep-confirmed' : 'cancel', key, options, context.env)
     try {
       const report = await interruptible(
@@ -71,6 +82,20 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       throw error
     }
   })
+}
+
+/** A capture's files stay stored whatever is said, and what was given up before is no question any more. */
+function isGivingUpConfirmed({ flow, status, filesConfirmed }: SessionSummary, isKeeping: boolean, isMore: boolean) {
+  const isOver = status === 'confirmed' || (status.startsWith('cancel') && !isMore)
+  return flow !== 'capture' && filesConfirmed > 0 && !isKeeping && !isOver
+}
+
+function isToBeAsked({ yes, json }: CancelOptions): boolean {
+  return yes !== true && json !== true && hasPerson()
+}
+
+function stored({ filesConfirmed, filesTotal }: SessionSummary): string {
+  return `${filesConfirmed} of ${countOf(filesTotal, 'file')} ${filesConfirmed === 1 ? 'is' : 'are'} confirmed`
 }
 
 /** The sessions of the service that this ends: all, or those without a file that is confirmed or may be. */

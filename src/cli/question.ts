@@ -1,0 +1,36 @@
+// A question to the person at the terminal, where there is one.
+
+import { createInterface } from 'node:readline'
+import { unlessAborted } from '../core/unless-aborted.ts'
+
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
+}
+
+const THIS_TERMINAL: Terminal = { input: process.stdin, output: process.stderr }
+
+/** Whether somebody can read a question and answer it. */
+export function hasPerson({ input, output }: Terminal = THIS_TERMINAL): boolean {
+  return input.isTTY === true && output.isTTY === true
+}
+
+/**
+ * True for `y` or `yes`; false for any other line, and for the end of the input. Rejects with the signal's reason when it fires
+ * first.
+ */
+export async function askPerson(
+  question: string,
+  signal: AbortSignal,
+  { input, output }: Terminal = THIS_TERMINAL,
+): Promise<boolean> {
+  // Not as a terminal of its own: Ctrl-C stays a signal.
+  const lines = createInterface({ input, terminal: false })
+  output.write(`${question} [y/N] `)
+  try {
+    const line = new Promise<string>((resolve) => lines.once('line', resolve).once('close', () => resolve('')))
+    return /^y(es)?$/i.test((await unlessAborted(line, signal)).trim())
+  } finally {
+    lines.close()
+  }
+}
