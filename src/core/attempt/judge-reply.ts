@@ -31,7 +31,12 @@ export function judgeReply(
     )
   }
   if (unit.start + sentBytes < acceptedEnd) {
-    return refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`)
+    // Also what a host's own transport comes to that never tells.
+    const told = `onSent of the transport told of ${sentBytes} of ${unit.end - unit.start} bytes`
+    return refusedAs(
+      'ERR_UPLOAD_NETWORK',
+      `The storage accepted part ${unit.partNumber} before all of it was sent: ${told}.`,
+    )
   }
   return verdict
 }

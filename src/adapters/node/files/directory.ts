@@ -52,15 +52,15 @@ const NOT_UTF8 = '\ufffd'
 let collator: Intl.Collator | undefined
 
 /**
- * The files that `paths` mean, argument by argument. Below a folder, each level is in natural order (take-2 before
+ * The files that a path means, or several one after the other. Below a folder, each level is in natural order (take-2 before
  * take-10), junk is left out and named, and links are followed, each folder being entered once. A file that is named
  * itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that cannot be
  * read, with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
  */
-export async function filesUnder(paths: readonly string[]): Promise<FoundFiles> {
+export async function filesUnder(paths: string | readonly string[]): Promise<FoundFiles> {
   const files: FoundFile[] = []
   const skipped: SkippedEntry[] = []
-  for (const path of paths) {
+  for (const path of [paths].flat()) {
     const facts = await look(path)
     if (facts.isDirectory()) {
       const search: Search = { files: [], skipped: [], entered: new Set() }

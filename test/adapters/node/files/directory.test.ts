@@ -35,7 +35,10 @@ describe('filesUnder', () => {
     const folder = await folderOf('.hidden.tmp')
     const path = join(folder, '.hidden.tmp')
 
-    expect(await filesUnder([path])).toEqual({ files: [{ path, name: '.hidden.tmp' }], skipped: [] })
+    const found = { files: [{ path, name: '.hidden.tmp' }], skipped: [] }
+    expect(await filesUnder([path])).toEqual(found)
+    // Its letters are no paths.
+    expect(await filesUnder(path)).toEqual(found)
   })
 
   it('takes the files of a folder in the order in which a person counts', async () => {
