@@ -1,6 +1,7 @@
 // Asks politely for an analysis until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
+import { createDeadline } from '../client/deadline.ts'
 import { isUploadError, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
@@ -106,19 +107,15 @@ async function ask(
   leftMs: number,
   signal: AbortSignal,
 ): Promise<RequestedAnalysis | undefined> {
-  const question = new AbortController()
-  const stop = (): void => question.abort(signal.reason)
-  const timer = clock.setTimeout(() => question.abort(), leftMs > LAST_QUESTION_MS ? leftMs : LAST_QUESTION_MS)
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop)
+  const limitMs = leftMs > LAST_QUESTION_MS ? leftMs : LAST_QUESTION_MS
+  const question = createDeadline(clock, limitMs, new Error('The time is up.'), signal)
   try {
     return await get(question.signal)
   } catch (error) {
     if (question.signal.aborted && !signal.aborted) return undefined
     throw error
   } finally {
-    clock.clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
+    question.end()
   }
 }
 
