@@ -144,6 +144,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   413: 'The body is larger than `error.limit` bytes.',
   422: 'The request is malformed; `error.fields` says where. Or it asks for more than `error.limit` at once.',
   429: 'Too many calls: nothing was done, try again after the seconds in Retry-After.',
+  500: 'The service failed. What was asked for may have been done.',
   503: 'Busy: nothing was done, try again after the seconds in Retry-After.',
 }
 
@@ -151,7 +152,7 @@ function refusals(...statuses: readonly string[]): Json {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const waiting = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } }
   return Object.fromEntries(
-    [...statuses, '404', '429', '503'].map((status) => [
+    [...statuses, '404', '429', '500', '503'].map((status) => [
       status,
       {
         description: MEANINGS[status] ?? '',

@@ -20,7 +20,7 @@ export const analysisRequest = v.looseObject({
   primary_analysis_segment_id: wireCount,
   comparison_analysis_segment_id: v.optional(wireCount),
   population_analysis_segment_id: v.optional(wireCount),
-  status: v.optional(v.picklist(['draft', 'requested'])),
+  status: v.optional(v.picklist(['draft', 'requested']), 'draft'),
 })
 
 /** The record of an analysis; none of its fields is shown, so none is demanded. */

@@ -41,7 +41,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
     const body = readBody(analysisRequest, request.body)
     const now = timeOf(context)
     const owner = callerOf(request).orgId
-    const status = body.status ?? 'draft'
+    const { status } = body
     const segments = {
       primary_analysis_segment_id: body.primary_analysis_segment_id,
       comparison_analysis_segment_id: body.comparison_analysis_segment_id ?? null,

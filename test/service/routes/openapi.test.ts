@@ -78,6 +78,19 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  it('has the errors and the defaults that the interface shows', () => {
+    for (const [name, { method, path }] of Object.entries(routes)) {
+      const { responses } = committed.paths[path]![method.toLowerCase()]!
+      expect(Object.keys(responses)).toEqual(
+        expect.arrayContaining([/^videoUploads/.test(name) ? '401' : '403', '500']),
+      )
+    }
+    const { MocapSessionFilesRegisterRequest: names, RequestedAnalysesCreateRequest: analysis } =
+      committed.components.schemas
+    expect(names).toMatchObject({ properties: { reprocess: { default: false } } })
+    expect(analysis).toMatchObject({ properties: { status: { default: 'draft' } } })
+  })
+
   it('has the refusal of a page that there is not', async () => {
     const paged = Object.entries(committed.paths).filter(([, { get }]) =>
       get?.parameters?.some(({ name }) => name === 'limit'),
