@@ -90,13 +90,18 @@ export function commandLine(
     ...(allowHttp === true ? ['--allow-http'] : []),
     ...(isResume && options.background === true ? ['--background'] : []),
   ]
-  return ['mocap-uplink', command, quoted(key), ...words, ...flags].join(' ')
+  return [programOf(env), command, quoted(key), ...words, ...flags].join(' ')
 }
 
 /** The command that removes a session whatever the service knows of it; it calls nobody, so it needs no address. */
 export function forgetLine(key: string, { stateDir }: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
   const folder = absolute(stateDir ?? stateDirOf(env))
-  return `mocap-uplink sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
+  return `${programOf(env)} sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
+}
+
+/** As it was called: whoever runs it by npx has no other name for it. */
+function programOf(env: Environment): string {
+  return env['npm_lifecycle_event'] === 'npx' ? 'npx mocap-uplink' : 'mocap-uplink'
 }
 
 /** Where the environment of this shell put the sessions; undefined where those of every shell are. */

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
-import { commandLine } from '../../../src/cli/views/how-to-go-on.ts'
+import { commandLine, forgetLine } from '../../../src/cli/views/how-to-go-on.ts'
 import type { SharedOptions } from '../../../src/cli/options/options.ts'
 import type { Fault } from '../../helpers/independent-records.ts'
 import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
@@ -124,6 +124,14 @@ describe('the command', () => {
       'mocap-uplink cancel k --state-dir /t --base-url https://b.test',
     )
     expect(commandLine('cancel', 'k', {}, { MOCAP_STATE_DIR: '', MOCAP_BASE_URL: '' })).toBe('mocap-uplink cancel k')
+  })
+
+  it('goes by npx where it was called so', () => {
+    const env = { npm_command: 'exec', npm_lifecycle_event: 'npx' }
+
+    expect(commandLine('resume', 'k', {}, env)).toBe('npx mocap-uplink resume k')
+    expect(commandLine('resume', 'k', {}, { npm_lifecycle_event: 'nightly' })).toBe('mocap-uplink resume k')
+    expect(forgetLine('k', {}, env)).toBe('npx mocap-uplink sessions --forget k')
   })
 
   it('can be pasted where the folder has a name that no line shows: its bytes are in the command', () => {
