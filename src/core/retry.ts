@@ -50,8 +50,9 @@ export type RetryDecision =
 
 /**
  * Whether a failed attempt is followed by another one, and when. An error that is not retryable is given back as it
- * is; used-up tries become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause, but a missing ETag stays one: trying again
- * later does not mend it. A wait is never shorter than the host asked for, unless it asked for more than an hour.
+ * is; used-up tries become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause, but a missing ETag and a hidden answer stay
+ * what they are: trying again later does not mend them. A wait is never shorter than the host asked for, unless it asked for more
+ * than an hour.
  */
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, usedTries, retries = 8, error, retryAfterMs = 0, random } = question
@@ -64,12 +65,14 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 }
 
 function exhausted(attempts: number, error: UploadError): UploadError {
+  const { code } = error
+  const isLasting = code === 'ERR_UPLOAD_ETAG_MISSING' || code === 'ERR_UPLOAD_ANSWER_HIDDEN'
   return new UploadError(
-    error.code === 'ERR_UPLOAD_ETAG_MISSING' ? error.code : 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+    isLasting ? code : 'ERR_UPLOAD_RETRIES_EXHAUSTED',
     `Gave up after ${attempts} attempt${attempts > 1 ? 's' : ''}. The last one: ${error.message}`,
     {
       cause: error,
-      details: { ...error.details, attempts, lastCode: error.code },
+      details: { ...error.details, attempts, lastCode: code },
     },
   )
 }

@@ -74,13 +74,15 @@ describe('decideRetry', () => {
     })
   })
 
-  it('keeps the code of a missing ETag, which trying again later does not mend', () => {
-    const message = 'The storage took part 1 without an ETag.'
-    const error = new UploadError('ERR_UPLOAD_ETAG_MISSING', message, { isRetryable: true })
+  it.each([
+    ['ERR_UPLOAD_ETAG_MISSING', 'The storage took part 1 without an ETag.'],
+    ['ERR_UPLOAD_ANSWER_HIDDEN', 'Its CORS rule must allow the origin of the page.'],
+  ] as const)('keeps the code %s, which trying again later does not mend', (code, message) => {
+    const error = new UploadError(code, message, { isRetryable: true })
 
     expect(decideRetry({ ...ask, error, usedTries: 7 }).kind).toBe('wait')
     expect(decideRetry({ ...ask, error, attempt: 8, usedTries: 8 })).toMatchObject({
-      error: { code: 'ERR_UPLOAD_ETAG_MISSING', message: `Gave up after 8 attempts. The last one: ${message}` },
+      error: { code, message: `Gave up after 8 attempts. The last one: ${message}` },
     })
   })
 
