@@ -104,7 +104,7 @@ function identity({ fileName, bytes }: Present, modifiedAtMs: number | undefined
 }
 
 /** A folder may be dropped by itself the next time, or within another. */
-function isSamePlace(one: string, other: string): boolean {
+export function isSamePlace(one: string, other: string): boolean {
   return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 

@@ -24,10 +24,15 @@ export function setPart(element: Element, part: string): void {
   setAttribute(element, 'class', part)
 }
 
-/** A button of the element; its text is set where the state is drawn. */
+/**
+ * A button of the element; its text is set where the state is drawn. The second click of a double click does nothing: it may meet
+ * another button than the first, as “Cancel” is drawn where “Upload” was.
+ */
 export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
   const button = build('button', `button ${part}`, { type: 'button' }, text)
-  button.addEventListener('click', onClick)
+  button.addEventListener('click', ({ detail }) => {
+    if (detail < 2) onClick()
+  })
   return button
 }
 
@@ -61,7 +66,7 @@ export function setText(element: Element, text: string): void {
 
 /** Shows an element with its text; hides it when there is none. */
 export function showText(element: HTMLElement, text: string | false | undefined): void {
-  element.hidden = text === false || text === undefined
+  element.hidden = !text
   setText(element, text || '')
 }
 

@@ -32,7 +32,8 @@ export function createDrawing(
     'uploader',
     // As its words are: those of another direction than the page's would be read in a wrong order.
     { dir: 'auto' },
-    ...[cards, zone, parts.notices, summary, rows].map((of) => of.element),
+    // A notice pushes down what is below it: never a button that somebody is about to press.
+    ...[cards, zone, summary, parts.notices, rows].map((of) => of.element),
   )
   let isAsked = false
   let lookAgain: ReturnType<typeof setTimeout> | undefined
@@ -58,7 +59,6 @@ export function createDrawing(
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
-    const report = jobs.at(-1)?.report
     const retryableCount = list.retryable().length
     const readyCount = items.filter(({ state }) => state === 'ready').length
     summary.draw(words, {
@@ -68,8 +68,7 @@ export function createDrawing(
       readyCount,
       retryableCount,
       isClearable: items.length > readyCount,
-      wasCancelled: report?.status === 'cancelled',
-      isKept: !!report?.keepsConfirmed,
+      wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
     })
     const onItsWay = items.find(({ state }) => state === 'uploading')
     // Who looks through the list keeps the place.

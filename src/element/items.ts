@@ -26,6 +26,8 @@ export interface Item {
   error: ErrorSummary | undefined
   /** Its upload has ended: only now can another try begin. */
   isOver: boolean
+  /** The same file, chosen again: it has the row now, and is counted in this one's place. */
+  replacedBy: Item | undefined
   /** Grows with each change. */
   version: number
 }
@@ -60,6 +62,7 @@ export function newItem(
     retries: 0,
     error: undefined,
     isOver: false,
+    replacedBy: undefined,
     version: 0,
   }
 }
@@ -72,6 +75,16 @@ export function changeItem(item: Item, change: Partial<Item>): void {
 /** Another try cannot mend it: its file has to be chosen again. */
 export function needsChoosing({ state, error }: Item): boolean {
   return state === 'failed' && error !== undefined && problemOf(error) === 'choose'
+}
+
+/** What is given up can be chosen again, and what could not be read is to be. */
+export function isReplaceable(item: Item): boolean {
+  return item.state === 'cancelled' || needsChoosing(item)
+}
+
+/** As it is, or as it was chosen again. */
+export function isDelivered({ state, replacedBy }: Item): boolean {
+  return state === 'confirmed' || (replacedBy !== undefined && isDelivered(replacedBy))
 }
 
 /** With its handle where there is one, so that a later life of the page finds the file again. */

@@ -34,25 +34,31 @@ function stateOf({ upload, sentAtTry = Infinity }: Job): UploadState {
   return state === 'waiting' && upload.progress().sentBytes > sentAtTry ? 'uploading' : state
 }
 
-/** Of the files that an upload carries, or has carried. */
+/** Of the files that an upload carries, or has carried; one that was chosen again counts once. `active`: those of `jobs` that are not over. */
 export function totalsOf(jobs: readonly Job[], active: readonly Job[]): Totals {
-  const all = jobs.map((job) => job.upload.progress())
   const running = active.map((job) => job.upload.progress())
   const carried = jobs.flatMap((job) => job.items)
+  const runningItems = new Set(active.flatMap((job) => job.items))
+  const counted = carried.filter((item) => item.replacedBy === undefined)
+  const over = counted.filter((item) => !runningItems.has(item))
+  // Nothing of these is on its way: what was sent of them is confirmed. Of a file that was chosen again the rest of its upload
+  // may still run, and counts it.
+  const voided = carried.filter((item) => item.replacedBy !== undefined && runningItems.has(item))
+  const overBytes = sum(over, 'sentBytes') - sum(voided, 'sentBytes')
   return {
-    filesTotal: carried.length,
-    filesConfirmed: sum(all, 'filesConfirmed'),
-    filesFailed: sum(all, 'filesFailed'),
-    sentBytes: sum(all, 'sentBytes'),
-    confirmedBytes: sum(all, 'confirmedBytes'),
-    totalBytes: carried.reduce((total, item) => total + item.bytes, 0),
+    filesTotal: counted.length,
+    filesConfirmed: sum(running, 'filesConfirmed') + over.filter(({ state }) => state === 'confirmed').length,
+    filesFailed: counted.filter(({ state }) => state === 'failed').length,
+    sentBytes: sum(running, 'sentBytes') + overBytes,
+    confirmedBytes: sum(running, 'confirmedBytes') + overBytes,
+    totalBytes: sum(counted, 'bytes'),
     bytesPerSecond: sum(running, 'bytesPerSecond'),
     remainingMs: longest(running),
   }
 }
 
-function sum(of: readonly UploadProgress[], field: Exclude<keyof UploadProgress, 'remainingMs'>): number {
-  return of.reduce((total, progress) => total + progress[field], 0)
+function sum<Field extends string>(of: readonly Readonly<Record<Field, number>>[], field: Field): number {
+  return of.reduce((total, each) => total + each[field], 0)
 }
 
 function longest(running: readonly UploadProgress[]): number | undefined {

@@ -25,7 +25,13 @@ export function createNotices(onDismissed: () => void): Notices {
   const element = build('div', 'notices', { role: 'alert' })
   const show = (words: Words, title: string, more?: Node): void => {
     const dismiss = buildButton('dismiss-button quiet-button', () => removeElement(notice, onDismissed), words.dismiss)
-    const notice = build('div', 'notice', {}, build('div', '', {}, build('p', 'title', {}, title), more), dismiss)
+    const notice = build(
+      'div',
+      'notice',
+      {},
+      build('div', 'notice-words', {}, build('p', 'title', {}, title), more),
+      dismiss,
+    )
     element.replaceChildren(notice)
   }
   return {

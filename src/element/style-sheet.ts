@@ -66,7 +66,7 @@ button:disabled { opacity: .5; }
   border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-.drop-words, .offer-words, .summary-words { flex: 1 1 12rem; }
+.drop-words, .offer-words, .summary-words, .notice-words { flex: 1 1 12rem; overflow-wrap: anywhere; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
 .drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }
@@ -76,8 +76,7 @@ button:disabled { opacity: .5; }
   margin: 12px 12px 0; padding: 16px; border-radius: calc(var(--mocap-radius, 12px) - 4px); background: var(--_raised);
 }
 .offer { border-inline-start: 4px solid var(--_accent); }
-.notice { margin: 0 12px 12px; align-items: start; flex-wrap: nowrap; border-inline-start: 4px solid var(--_danger); }
-.notice > div { overflow-wrap: anywhere; }
+.notice { margin: 0 12px 12px; align-items: start; border-inline-start: 4px solid var(--_danger); }
 .notice button { margin: -8px; }
 
 .summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
@@ -129,8 +128,6 @@ const ROWS = `
   .drop-zone:not([data-large]) .drop-icon { display: none; }
   .summary, .file { padding-inline: 16px; }
   .actions :is(.primary-button, .pause-button) { flex: auto; }
-  .notice { flex-wrap: wrap; }
-  .notice > div { flex: 1 0 100%; }
   [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
   [data-state='failed'] button { margin-inline-start: 32px; }
 }

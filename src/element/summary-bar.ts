@@ -2,6 +2,7 @@
 
 import type { Outage } from '../flows/upload.ts'
 import { build, buildButton, focusedBeside, setText, showText } from './build-element.ts'
+import { endWords } from './end-words.ts'
 import { buildBar, drawBar } from './file-row.ts'
 import { joinFacts } from './formats.ts'
 import { outageWords } from './outage-words.ts'
@@ -18,8 +19,6 @@ export interface SummaryState {
   /** Whether anything is over and can be taken out of the list. */
   readonly isClearable: boolean
   readonly wasCancelled: boolean
-  /** After a cancel: what was confirmed stays. */
-  readonly isKept: boolean
 }
 
 export interface SummaryActions {
@@ -76,7 +75,6 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       const share = totals.totalBytes === 0 ? 0 : Math.min(1, totals.sentBytes / totals.totalBytes)
       bar.hidden = !isRunning
       drawBar(bar, fill, share, words.totalProgress, `${words.percent(share)}, ${said}`)
-      element.dataset['phase'] = phase
       element.dataset['outcome'] = outcomeOf(state)
       showText(start, readyCount > 0 && words.start(readyCount))
       showText(pause, isRunning && (isPaused ? words.resume : words.pause))
@@ -93,7 +91,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
 function outcomeOf({ phase, totals, wasCancelled }: SummaryState): string {
   if (phase !== 'settled') return ''
   if (totals.filesConfirmed === totals.filesTotal) return 'done'
-  return wasCancelled ? 'cancelled' : 'problem'
+  return wasCancelled ? '' : 'problem'
 }
 
 function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancelled }: SummaryState): string {
@@ -112,27 +110,22 @@ function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancell
     case 'uploading':
       return words.progress(done, all)
     case 'settled':
-      if (done === all) return words.allDone(all)
-      if (wasCancelled) return words.wasCancelled
-      return done === 0 ? words.noneDone : words.notDone(all - done)
+      return endWords(words, totals, wasCancelled)
   }
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(words: Words, { phase, totals, wasCancelled, isKept }: SummaryState, hasLost: boolean): string {
-  // What was confirmed of an upload that is given up counts no more.
-  if (phase === 'ready' || phase === 'empty' || (wasCancelled && !isKept && phase === 'settled')) return ''
-  const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
+function factsOf(words: Words, { phase, totals, wasCancelled }: SummaryState, hasLost: boolean): string {
+  const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
-  const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const isOver = phase === 'settled'
+  if (phase === 'ready' || phase === 'empty' || (isOver && wasCancelled && filesConfirmed === 0)) return ''
+  const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const whole = words.bytes(totalBytes)
   return joinFacts(
-    isOver && filesConfirmed > 0 && confirmedBytes < totalBytes && words.progress(filesConfirmed, filesTotal),
+    isOver && filesConfirmed > 0 && sentBytes < totalBytes && words.progress(filesConfirmed, filesTotal),
     !isOver && filesFailed > 0 && words.notDone(filesFailed),
-    isOver && confirmedBytes === totalBytes
-      ? whole
-      : words.amountOf(words.bytes(isOver ? confirmedBytes : sentBytes), whole),
+    isOver && sentBytes === totalBytes ? whole : words.amountOf(words.bytes(sentBytes), whole),
     hasLost && words.sentAgain,
     isMoving && words.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && words.remaining(words.duration(remainingMs)),

@@ -5,8 +5,10 @@ import { UploadFailedError, type BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
+import { isSamePlace } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { changeItem as touch, needsChoosing, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import { changeItem as touch, isDelivered, isReplaceable, needsChoosing } from './items.ts'
+import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import type { ResumedUpload } from './offers.ts'
@@ -28,7 +30,7 @@ export interface UploadList {
   outage(): Outage | undefined
   /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
-  /** A file that could not be read, and is chosen again, takes the place of its row. */
+  /** A file that could not be read or was given up, and is chosen again, takes its own place. */
   add(files: readonly ChosenFile[]): void
   remove(item: Item): void
   /** Of the uploads that a cancel ends. */
@@ -44,6 +46,8 @@ export interface UploadList {
   retry(uplink: BrowserUplink): Promise<readonly Item[]>
   /** Uploads that are over, and of which something is left to do. */
   unfinished(): readonly Job[]
+  /** Those of which nothing is: what failed in them was chosen again, and another one has delivered it. */
+  superseded(): readonly Job[]
   /** Takes what is over out of the list. */
   clear(): void
   /** Reads from the uploads what has changed; called once a frame. */
@@ -58,6 +62,7 @@ export function createUploadList(listener: ListListener): UploadList {
   const isReady = ({ state }: Item): boolean => state === 'ready'
   const isActive = (job: Job): boolean => !over.has(job)
   const active = (): Job[] => jobs.filter(isActive)
+  const failed = (): Job[] => jobs.filter((job) => !isActive(job) && job.items.some(({ state }) => state === 'failed'))
 
   /** Follows an upload to its end. */
   const follow = (job: Job): void => {
@@ -108,7 +113,8 @@ export function createUploadList(listener: ListListener): UploadList {
     const isCancelled = report?.status === 'cancelled'
     // Unless it is given up whole, what is confirmed stays.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
-    if (isCancelled) touch(item, { ...ended, state: 'cancelled', error: undefined })
+    // What was uploaded of it is let go.
+    if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, error: undefined })
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
   }
 
@@ -125,9 +131,14 @@ export function createUploadList(listener: ListListener): UploadList {
     atStake: () => totalsOf(active(), active()),
     retryable: () => items.filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
     add(files) {
-      const paths = new Set(files.map(({ path }) => path))
-      const kept = items.filter((item) => !needsChoosing(item) || !paths.has(item.present.location))
-      items = [...kept, ...files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))]
+      const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
+      const former = items.filter(isReplaceable)
+      for (const item of added) {
+        const { location } = item.present
+        const same = former.find((each) => !each.replacedBy && isSamePlace(each.present.location, location))
+        if (same !== undefined) same.replacedBy = item
+      }
+      items = [...items.filter(({ replacedBy }) => replacedBy === undefined), ...added]
       listener.change()
     },
     remove(item) {
@@ -163,23 +174,24 @@ export function createUploadList(listener: ListListener): UploadList {
       await Promise.all(active().map((job) => job.upload[how]()))
     },
     async retry(uplink) {
-      const failed = new Set(list.retryable())
+      const wanted = new Set(list.retryable())
       const known = new Set((await uplink.sessions()).map(({ key }) => key))
-      for (const job of jobs.filter((each) => !isActive(each) && each.items.some((item) => failed.has(item)))) {
+      for (const job of jobs.filter((each) => !isActive(each) && each.items.some((item) => wanted.has(item)))) {
         if (!known.has(job.upload.key)) {
           jobs = jobs.filter((other) => other !== job)
-          for (const item of job.items) if (failed.has(item)) touch(item, { state: 'ready', error: undefined })
+          for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
           continue
         }
         job.upload = await uplink.resume(job.upload.key, sourcesAgain(job))
         over.delete(job)
         job.report = undefined
-        for (const item of job.items) if (failed.has(item)) touch(item, { state: 'waiting', error: undefined })
+        for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }
-      return [...failed].filter(isReady)
+      return [...wanted].filter(isReady)
     },
-    unfinished: () => jobs.filter((job) => !isActive(job) && job.items.some(({ state }) => state === 'failed')),
+    unfinished: () => failed().filter((job) => !job.items.every(isDelivered)),
+    superseded: () => failed().filter((job) => job.items.every(isDelivered)),
     clear() {
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))

@@ -11,7 +11,7 @@ import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
-import { needsChoosing, type Item, type Job } from './items.ts'
+import { isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
 import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
@@ -54,7 +54,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     onDiscarded({ filesConfirmed, filesTotal }) {
       const { words } = setting()
-      announcer.say(filesConfirmed ? words.progress(filesConfirmed, filesTotal) : words.wasCancelled)
+      announcer.say(words.wasCancelled)
+      if (filesConfirmed > 0) announcer.say(words.progress(filesConfirmed, filesTotal))
     },
     lookAgain: () => view.lookForOffers(),
     onChange: () => drawing.ask(),
@@ -67,8 +68,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     add(files) {
       const rest = offers.feed(files)
       const { words, accept, flow, isRenaming } = setting()
-      // What is given up can be chosen again, and what could not be read is to be.
-      const here = list.items.filter((item) => item.state !== 'cancelled' && !needsChoosing(item))
+      const here = list.items.filter((item) => !isReplaceable(item))
       const present = here.map((item) => item.present)
       const filesOf = (of: readonly Offer[]) => of.flatMap((offer) => offer.files)
       const [offered, driven] = [filesOf(offers.offers), filesOf(offers.driven)]
@@ -88,7 +88,6 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async start() {
       if (list.items.every(({ state }) => state !== 'ready')) return
-      if (list.phase() === 'ready') narration.restart()
       notices.clear()
       await attempt((uplink) => begin(uplink, list.items))
     },
@@ -125,7 +124,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const cards = createOfferCards(offers, toZone)
   const question = createQuestion()
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
-  const narration = createNarration({ announcer, tell, words: () => setting().words, totals: () => list.totals() })
+  const narration = createNarration({ announcer, tell, words: () => setting().words, list })
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
@@ -137,6 +136,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     drawing.reveal(failed[0])
     narration.sayEnd(job, report)
     if (isUnreadable(job)) void discard(job.upload.key)
+    for (const { upload } of list.superseded()) void discard(upload.key)
   }
 
   /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
@@ -171,14 +171,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
 
   function onRowAction(item: Item, action: RowAction): void {
-    if (action === 'retry') {
-      void view.retry()
-      return
+    if (action === 'retry') void view.retry()
+    // Its row stays until the file is there: who thinks better of it is to see what is missing.
+    else if (action === 'choose') void zone.choose()
+    else {
+      list.remove(item)
+      rows.keep(list.items)
+      announcer.say(setting().words.saidRemoved(item.name))
     }
-    list.remove(item)
-    rows.keep(list.items)
-    announcer.say(setting().words.saidRemoved(item.name))
-    if (action === 'choose') void zone.choose()
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */

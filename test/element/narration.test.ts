@@ -4,10 +4,11 @@ import { afterEach, expect, it, vi } from 'vitest'
 
 import { createFormats } from '../../src/element/formats.ts'
 import type { Job } from '../../src/element/items.ts'
+import type { Phase } from '../../src/element/list-state.ts'
 import { createNarration } from '../../src/element/narration.ts'
 import { englishTexts } from '../../src/element/texts.ts'
 import { createWords } from '../../src/element/words.ts'
-import type { Outage, UploadState } from '../../src/flows/upload.ts'
+import type { Outage, UploadReport, UploadState } from '../../src/flows/upload.ts'
 
 const WAIT = {
   who: 'storage',
@@ -20,18 +21,23 @@ const OF_SERVICE = { ...WAIT, who: 'service', host: 'service.example:443', reaso
 
 afterEach(() => void vi.unstubAllGlobals())
 
-/** Each wait is told three times, as at every try. */
-function narrated(states: readonly UploadState[], outage: Outage = WAIT, onLine = true): string[] {
-  vi.stubGlobal('navigator', { onLine })
+function narrating(filesConfirmed = 6, phase: Phase = 'uploading') {
   const said: string[] = []
-  const upload = { key: 'video-1', state: 'uploading' as UploadState }
-  const counts = { filesTotal: 20, filesConfirmed: 6, filesFailed: 0, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
+  const counts = { filesTotal: 20, filesConfirmed, filesFailed: 0, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
   const narration = createNarration({
     announcer: { region: undefined as never, say: (message) => said.push(message) },
     tell: () => undefined,
     words: () => createWords(englishTexts, 'en'),
-    totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }),
+    list: { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
   })
+  return { narration, said }
+}
+
+/** Each wait is told three times, as at every try. */
+function narrated(states: readonly UploadState[], outage: Outage = WAIT, onLine = true): string[] {
+  vi.stubGlobal('navigator', { onLine })
+  const { narration, said } = narrating()
+  const upload = { key: 'video-1', state: 'uploading' as UploadState }
   for (const state of states) {
     upload.state = state
     const job = { upload, items: [], report: undefined, outage } as unknown as Job
@@ -77,4 +83,21 @@ it('does not say what the person did anyway, nor an end of an outage that there 
   expect(narrated(['created', 'uploading', 'pausing', 'paused', 'uploading', 'settling'])).toEqual([
     'Paused. 6 of 20 files confirmed',
   ])
+})
+
+it.each([
+  [20, 'confirmed', 'settled', ['All 20 files are uploaded and confirmed']],
+  [6, 'partial', 'settled', ['14 files not uploaded', '6 of 20 files confirmed']],
+  [6, 'partial', 'ready', ['14 files not uploaded', '6 of 20 files confirmed']],
+  [0, 'failed', 'settled', ['Nothing was uploaded']],
+  [6, 'cancelled', 'settled', ['The upload was cancelled', '6 of 20 files confirmed']],
+  [0, 'cancelled', 'settled', ['The upload was cancelled']],
+  // Another upload runs on: what it has not done yet is not lost.
+  [6, 'partial', 'uploading', ['6 of 20 files confirmed']],
+] as const)('says of %i of 20 files, %s and %s, what the heading says', (filesConfirmed, status, phase, expected) => {
+  const { narration, said } = narrating(filesConfirmed, phase)
+
+  narration.sayEnd({ items: [] } as unknown as Job, { status } as UploadReport)
+
+  expect(said).toEqual(expected)
 })

@@ -1,0 +1,123 @@
+// What a coach does that nobody meant: a double click, a file saved anew after it was chosen, a change of mind. And that
+// no button goes away under a finger, and that the ear hears what the eye sees.
+
+import { appendFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { chromiumPath } from './rig/chromium.ts'
+import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
+
+const MIB = 1024 * 1024
+const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
+
+describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
+  const files = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'changing.mp4': pattern(500) }
+  const pages = useElementPages({ ...files, 'notes.pdf': pattern(100) })
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  const pick = (page: Page, ...names: string[]) =>
+    page.setInputFiles('mocap-uploader input >> nth=0', names.map(pages.pathOf))
+  const rows = (page: Page) => page.locator('mocap-uploader [part~=file-name]').allTextContents()
+  const placeOf = async (page: Page, name: string) => (await button(page, name).boundingBox())!
+
+  async function openPage(): Promise<Page> {
+    const page = await pages.openPage()
+    // The browser's own picker cannot be driven; the one of <input> can.
+    await page.addInitScript(() => Object.defineProperty(window, 'showOpenFilePicker', { value: undefined }))
+    await page.reload()
+    await pages.addElement(page, VIDEO)
+    return page
+  }
+
+  /** Uploads two files until the small one is confirmed; the large one is held. */
+  async function uploadHalf(page: Page): Promise<void> {
+    await page.route(isLatePart, () => undefined)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+  }
+
+  test('does not cancel what a double click has begun, where “Cancel” is drawn under the pointer', async () => {
+    const page = await openPage()
+    await page.route(isLatePart, () => undefined)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').waitFor()
+    const { x, y, width, height } = await placeOf(page, 'Upload 2 files')
+    const at = [x + width * 0.8, y + height / 2] as const
+    await page.mouse.click(...at)
+    await button(page, 'Cancel').waitFor()
+    const cancel = await placeOf(page, 'Cancel')
+    expect(at[0]).toBeGreaterThan(cancel.x)
+
+    await page.mouse.down({ clickCount: 2 })
+    await page.mouse.up({ clickCount: 2 })
+
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('uploading')
+  })
+
+  test('leaves the controls where they are when there is something to read', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+    const before = await placeOf(page, 'Cancel')
+
+    await pick(page, 'notes.pdf')
+    await page.getByText('1 file was not added').waitFor()
+
+    expect(await placeOf(page, 'Cancel')).toEqual(before)
+  })
+
+  test('keeps the row of a file that changed until it is chosen again, counts it once, and offers nothing of it later', async () => {
+    const page = await openPage()
+    await pick(page, 'swing-01.mp4', 'changing.mp4')
+    await button(page, 'Upload 2 files').waitFor()
+    await appendFile(pages.pathOf('changing.mp4'), 'more')
+    await button(page, 'Upload 2 files').click()
+    const choosing = page.waitForEvent('filechooser')
+    await button(page, 'Choose again: changing.mp4').click()
+    const chooser = await choosing
+    expect(await rows(page)).toEqual(['changing.mp4', 'swing-01.mp4'])
+
+    await chooser.setFiles(pages.pathOf('changing.mp4'))
+    await button(page, 'Upload 1 file').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await rows(page)).toEqual(['swing-01.mp4', 'changing.mp4'])
+    await expect
+      .poll(async () => {
+        await page.reload()
+        await pages.addElement(page, VIDEO)
+        await pick(page, 'swing-02.mp4')
+        await button(page, 'Upload 1 file').waitFor()
+        return page.getByText('An earlier upload is not finished').count()
+      })
+      .toBe(0)
+  })
+
+  test('counts a file once that was given up, chosen again, and delivered', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+    await page.unroute(isLatePart)
+
+    await pick(page, 'swing-02.mp4')
+    await button(page, 'Upload 1 file').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
+  })
+
+  test('says of a cancel that it was one, and apart from that what stays', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
+
+    const sentences = () => page.locator('mocap-uploader [role=status] > *').allTextContents()
+    await expect.poll(sentences).toEqual(['The upload was cancelled', '1 of 2 files confirmed'])
+  })
+})
