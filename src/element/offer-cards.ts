@@ -15,8 +15,12 @@ interface Card {
   draw(offer: Offer, words: Words): void
 }
 
-/** `onEmptied` hears that the card which had the focus is gone. */
-export function createOfferCards(control: OfferControl, onEmptied: () => void): OfferCards {
+/** `onEmptied` hears that the card which had the focus is gone. A new card is told with `say`: it comes by itself. */
+export function createOfferCards(
+  control: OfferControl,
+  onEmptied: () => void,
+  say: (message: string) => void,
+): OfferCards {
   const element = build('div', 'offers')
   const cards = new Map<string, Card>()
   return {
@@ -30,27 +34,25 @@ export function createOfferCards(control: OfferControl, onEmptied: () => void): 
       }
       for (const offer of offers) {
         const { key } = offer.session
-        const card =
-          cards.get(key) ??
-          createCard(
-            () => void control.accept(key),
-            () => void control.discard(key),
-          )
+        let card = cards.get(key)
+        if (card === undefined) {
+          card = createCard(control, key)
+          cards.set(key, card)
+          element.append(card.element)
+          say(words.offerTitle)
+        }
         card.draw(offer, words)
-        if (cards.has(key)) continue
-        cards.set(key, card)
-        element.append(card.element)
       }
     },
   }
 }
 
-function createCard(accept: () => void, discard: () => void): Card {
+function createCard(control: OfferControl, key: string): Card {
   const title = build('p', 'title')
   const body = build('p', 'hint')
   const names = build('p', 'hint')
-  const go = buildButton('offer-button primary-button', accept)
-  const drop = buildButton('discard-button quiet-button', discard)
+  const go = buildButton('offer-button primary-button', () => void control.accept(key))
+  const drop = buildButton('discard-button quiet-button', () => void control.discard(key))
   const texts = build('div', 'offer-words', {}, title, body, names)
   const element = build('div', 'offer', { role: 'group' }, texts, build('div', 'actions', {}, go, drop))
   return {

@@ -121,9 +121,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
   const notices = createNotices(toZone)
-  const cards = createOfferCards(offers, toZone)
   const question = createQuestion()
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
+  const cards = createOfferCards(offers, toZone, announcer.say)
   const narration = createNarration({ announcer, tell, words: () => setting().words, list })
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 

@@ -19,6 +19,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   const pick = (page: Page, ...names: string[]) =>
     page.setInputFiles('mocap-uploader input >> nth=0', names.map(pages.pathOf))
   const rows = (page: Page) => page.locator('mocap-uploader [part~=file-name]').allTextContents()
+  const sentences = (page: Page) => page.locator('mocap-uploader [role=status] > *').allTextContents()
   const placeOf = async (page: Page, name: string) => (await button(page, name).boundingBox())!
 
   async function openPage(): Promise<Page> {
@@ -110,6 +111,16 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
   })
 
+  test('says that an earlier upload is not finished, of which nothing else tells the ear', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+    await page.reload()
+    await pages.addElement(page, VIDEO)
+
+    await page.getByRole('button', { name: 'Discard' }).waitFor()
+    await expect.poll(() => sentences(page)).toEqual(['An earlier upload is not finished'])
+  })
+
   test('says of a cancel that it was one, and apart from that what stays', async () => {
     const page = await openPage()
     await uploadHalf(page)
@@ -117,7 +128,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Cancel').click()
     await button(page, 'Keep 1 file, give up the rest').click()
 
-    const sentences = () => page.locator('mocap-uploader [role=status] > *').allTextContents()
-    await expect.poll(sentences).toEqual(['The upload was cancelled', '1 of 2 files confirmed'])
+    await expect.poll(() => sentences(page)).toEqual(['The upload was cancelled', '1 of 2 files confirmed'])
   })
 })
