@@ -12,6 +12,16 @@ type RecordType = JournalRecord['type']
 type RecordOf<T extends RecordType> = Extract<JournalRecord, { readonly type: T }>
 /** The newest record of a type (for a file, for a part), so that what is kept keeps its time and its error. */
 type Newest = <T extends RecordType>(type: T, fileIndex?: number, partNumber?: number) => RecordOf<T> | undefined
+/** Undefined: nothing is left to say of it. */
+type Kept = JournalRecord | undefined
+
+/** What a record speaks of: a file, a part, or the session. */
+interface Subject {
+  readonly type: RecordType
+  readonly fileIndex?: number
+  readonly partNumber?: number
+  readonly generation?: number
+}
 
 /** Records that fold to exactly what `records` fold to; `records` itself when they cannot be folded or shortened. */
 export function compactRecords(records: readonly JournalRecord[]): readonly JournalRecord[] {
@@ -29,37 +39,35 @@ export function compactRecords(records: readonly JournalRecord[]): readonly Jour
 function newestOf(records: readonly JournalRecord[], { ledger }: FoldedJournal): Newest {
   const newest = new Map<string, JournalRecord>()
   for (const record of records) {
-    const fileIndex = 'fileIndex' in record ? record.fileIndex : undefined
-    const partNumber = 'partNumber' in record ? record.partNumber : undefined
-    if ('partNumber' in record && (record.generation ?? 0) !== ledger.files[record.fileIndex]?.generation) continue
-    newest.set(placeName(record.type, fileIndex, partNumber), record)
+    const { type, fileIndex = -1, partNumber, generation = 0 }: Subject = record
+    if (partNumber !== undefined && generation !== ledger.files[fileIndex]?.generation) continue
+    newest.set(subjectName(type, fileIndex, partNumber), record)
   }
-  return <T extends RecordType>(type: T, fileIndex?: number, partNumber?: number) =>
-    newest.get(placeName(type, fileIndex, partNumber)) as RecordOf<T> | undefined
+  return <T extends RecordType>(type: T, fileIndex = -1, partNumber?: number) =>
+    newest.get(subjectName(type, fileIndex, partNumber)) as RecordOf<T> | undefined
 }
 
-function placeName(type: RecordType, fileIndex: number | undefined, partNumber: number | undefined): string {
+function subjectName(type: RecordType, fileIndex: number, partNumber: number | undefined): string {
   return `${type} ${fileIndex} ${partNumber}`
 }
 
 function write(folded: FoldedJournal, newest: Newest): JournalRecord[] {
-  const begun = newest('session.begun')
-  const asked = newest('files.registering')
-  const fileIndexes = [...folded.registeringIndexes]
-  return [
-    ...(begun === undefined ? [] : [begun]),
+  const { files } = folded.ledger
+  const kept: Kept[] = [
+    newest('session.begun'),
     ...createRecords(folded, newest),
-    ...placeRecords(folded.ledger.files),
-    ...folded.ledger.files.flatMap((file, fileIndex) => partRecords(file, fileIndex, newest)),
+    ...placeRecords(files),
+    ...files.flatMap((file, fileIndex) => partRecords(file, fileIndex, newest)),
     ...doubtRecords(folded, newest),
-    ...folded.ledger.files.flatMap((file, fileIndex) => fileRecords(file, fileIndex, newest)),
-    ...(asked === undefined || fileIndexes.length === 0 ? [] : [{ ...asked, fileIndexes }]),
+    ...files.flatMap((file, fileIndex) => fileRecords(file, fileIndex, newest)),
+    registeringRecord(folded, newest),
     ...endRecords(folded, newest),
   ]
+  return kept.filter((record) => record !== undefined)
 }
 
 /** The session's id, or that it was asked for without an answer on record. */
-function createRecords(folded: FoldedJournal, newest: Newest): JournalRecord[] {
+function createRecords(folded: FoldedJournal, newest: Newest): Kept[] {
   const { sessionId, leftSessionIds, hasPossibleOrphan, place } = folded
   const creating = newest('session.creating')
   const created = newest('session.created')
@@ -72,9 +80,8 @@ function createRecords(folded: FoldedJournal, newest: Newest): JournalRecord[] {
   const newestLeft = newest('session.left')
   const left = newestLeft === undefined ? [] : leftSessionIds.map((id) => ({ ...newestLeft, sessionId: id }))
   if (creating === undefined || !isOrphanKnown) return left
-  const refused = newest('session.refused')
   // Asking twice is what leaves a possible orphan behind when no answer is on record.
-  return [creating, creating, ...left, ...(refused === undefined ? [] : [refused])]
+  return [creating, creating, ...left, newest('session.refused')]
 }
 
 /** Every file's newest addresses, however many records they came in: one record for all that stand in the same place. */
@@ -97,11 +104,9 @@ function placeRecords(files: readonly LedgerFile[]): JournalRecord[] {
   }))
 }
 
-function partRecords(file: LedgerFile, fileIndex: number, newest: Newest): JournalRecord[] {
-  return file.parts.flatMap(({ partNumber, receipt }) => {
-    const received = receipt === undefined ? undefined : newest('part.received', fileIndex, partNumber)
-    return received === undefined ? [] : [received]
-  })
+function partRecords(file: LedgerFile, fileIndex: number, newest: Newest): Kept[] {
+  const withReceipt = file.parts.filter((part) => part.receipt !== undefined)
+  return withReceipt.map(({ partNumber }) => newest('part.received', fileIndex, partNumber))
 }
 
 /** A resume doubts all that is missing; one record says so for ten thousand parts, where it says no more than is so. */
@@ -122,27 +127,31 @@ function doubtRecords({ ledger }: FoldedJournal, newest: Newest): JournalRecord[
   return isResumeKept ? [resumed, ...single] : single
 }
 
-function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): JournalRecord[] {
-  const kept: (JournalRecord | undefined)[] = []
-  if (file.mayBeConfirmed && file.state !== 'confirmed') kept.push(newest('file.confirming', fileIndex))
-  if (file.error !== undefined) kept.push(newest('file.failed', fileIndex))
-  if (file.state === 'confirmed') kept.push(newest('file.confirmed', fileIndex))
-  return kept.filter((record) => record !== undefined)
+function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): Kept[] {
+  const isConfirmed = file.state === 'confirmed'
+  return [
+    file.mayBeConfirmed && !isConfirmed ? newest('file.confirming', fileIndex) : undefined,
+    file.error === undefined ? undefined : newest('file.failed', fileIndex),
+    isConfirmed ? newest('file.confirmed', fileIndex) : undefined,
+  ]
+}
+
+/** The names that are still asked for. */
+function registeringRecord({ registeringIndexes }: FoldedJournal, newest: Newest): Kept {
+  const asked = newest('files.registering')
+  return asked && registeringIndexes.size > 0 ? { ...asked, fileIndexes: [...registeringIndexes] } : undefined
 }
 
 /** Where the session's life goes on, as far as the records before have not said it. */
-function endRecords(
-  { place, isReplacing, isServiceTold, keepsConfirmed }: FoldedJournal,
-  newest: Newest,
-): JournalRecord[] {
-  const kept: (JournalRecord | undefined)[] = []
-  if (place === 'cancelling' || keepsConfirmed) kept.push(newest('session.cancelling'))
-  if (isServiceTold !== undefined) kept.push(newest('session.cancelled'))
-  if (place === 'creating' || isReplacing) kept.push(newest('session.creating'))
+function endRecords({ place, isReplacing, isServiceTold, keepsConfirmed }: FoldedJournal, newest: Newest): Kept[] {
   const settled = newest('session.settled')
-  // An older one may have said something else: a session that was partial, and was then given up.
-  if (settled?.status === place) kept.push(settled)
-  return kept.filter((record) => record !== undefined)
+  return [
+    place === 'cancelling' || keepsConfirmed ? newest('session.cancelling') : undefined,
+    isServiceTold === undefined ? undefined : newest('session.cancelled'),
+    place === 'creating' || isReplacing ? newest('session.creating') : undefined,
+    // An older one may have said something else: a session that was partial, and was then given up.
+    settled?.status === place ? settled : undefined,
+  ]
 }
 
 function isSame(one: FoldedJournal, other: FoldedJournal): boolean {
