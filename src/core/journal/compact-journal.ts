@@ -78,10 +78,9 @@ function createRecords(folded: FoldedJournal, newest: Newest): Kept[] {
     return [{ type, at, sessionId, ...(isOrphanKnown ? { hasPossibleOrphan } : {}), ...left }]
   }
   const newestLeft = newest('session.left')
-  const left = newestLeft === undefined ? [] : leftSessionIds.map((id) => ({ ...newestLeft, sessionId: id }))
-  if (creating === undefined || !isOrphanKnown) return left
+  const left = leftSessionIds.map((id): Kept => newestLeft && { ...newestLeft, sessionId: id })
   // Asking twice is what leaves a possible orphan behind when no answer is on record.
-  return [creating, creating, ...left, newest('session.refused')]
+  return isOrphanKnown ? [creating, creating, ...left, newest('session.refused')] : left
 }
 
 /** Every file's newest addresses, however many records they came in: one record for all that stand in the same place. */
@@ -128,11 +127,10 @@ function doubtRecords({ ledger }: FoldedJournal, newest: Newest): JournalRecord[
 }
 
 function fileRecords(file: LedgerFile, fileIndex: number, newest: Newest): Kept[] {
-  const isConfirmed = file.state === 'confirmed'
   return [
-    file.mayBeConfirmed && !isConfirmed ? newest('file.confirming', fileIndex) : undefined,
+    file.mayBeConfirmed && file.state !== 'confirmed' ? newest('file.confirming', fileIndex) : undefined,
     file.error === undefined ? undefined : newest('file.failed', fileIndex),
-    isConfirmed ? newest('file.confirmed', fileIndex) : undefined,
+    newest('file.confirmed', fileIndex),
   ]
 }
 
@@ -143,11 +141,11 @@ function registeringRecord({ registeringIndexes }: FoldedJournal, newest: Newest
 }
 
 /** Where the session's life goes on, as far as the records before have not said it. */
-function endRecords({ place, isReplacing, isServiceTold, keepsConfirmed }: FoldedJournal, newest: Newest): Kept[] {
+function endRecords({ place, isReplacing, keepsConfirmed }: FoldedJournal, newest: Newest): Kept[] {
   const settled = newest('session.settled')
   return [
     place === 'cancelling' || keepsConfirmed ? newest('session.cancelling') : undefined,
-    isServiceTold === undefined ? undefined : newest('session.cancelled'),
+    newest('session.cancelled'),
     place === 'creating' || isReplacing ? newest('session.creating') : undefined,
     // An older one may have said something else: a session that was partial, and was then given up.
     settled?.status === place ? settled : undefined,

@@ -253,6 +253,16 @@ describe('compactRecords', () => {
   const cancelling = { type: 'session.cancelling', at: 8 } as const
   const cancelled = { type: 'session.cancelled', at: 9, isServiceTold: true } as const
   const voided = { type: 'parts.voided', at: 6, fileIndex: 0, partNumbers: [1] } as const
+  const confirming = (at: number) => ({ type: 'file.confirming', at, fileIndex: 0 }) as const
+  const confirmed = { type: 'file.confirmed', at: 7, fileIndex: 0 } as const
+  const doubtful = (partNumber: number) => ({ type: 'part.doubtful', at: 5, fileIndex: 0, partNumber }) as const
+  const failed = {
+    type: 'file.failed',
+    at: 6,
+    fileIndex: 0,
+    error: { code: 'ERR_UPLOAD_NETWORK', message: '' },
+  } as const
+  const both = [received(0, 1, '"a"'), received(0, 2, '"b"')]
 
   it.each<[string, JournalRecord[], JournalRecord[]]>([
     ['a create that was never answered', [creating, creating, creating], [creating]],
@@ -283,6 +293,55 @@ describe('compactRecords', () => {
       'a life that came when all was there',
       [creating, opened, received(0, 1, '"a"'), received(0, 2, '"b"'), resumed(7)],
       [created, placed(7, 4), received(0, 1, '"a"'), received(0, 2, '"b"')],
+    ],
+    [
+      'lives that left the only part of a file on its way',
+      [creating, { ...created, files: [addressed(1, 1)] }, resumed(7), resumed(8)],
+      [created, { ...placed(7, 4), files: [addressed(1, 1)] } as JournalRecord, resumed(8)],
+    ],
+    [
+      'a life that left parts on their way, and names that were registered after it',
+      [creating, opened, resumed(6), resumed(7), resumed(7), { ...registered, at: 8, files: [addressed(1, 1)] }],
+      [
+        ...[created, placed(7, 4), { ...placed(undefined, 8), files: [addressed(1, 1)] } as JournalRecord],
+        ...[1, 2].map((partNumber): JournalRecord => ({ ...doubtful(partNumber), at: 7, generation: 0 })),
+      ],
+    ],
+    [
+      'a life that came after a part that was in doubt had been sent again',
+      [creating, opened, doubtful(1), received(0, 1, '"a"'), resumed(7), resumed(8)],
+      [created, placed(7, 4), received(0, 1, '"a"'), resumed(8), doubtful(1)],
+    ],
+    [
+      'parts that are all in doubt, in the life that sent them',
+      [creating, refused, creating, opened, doubtful(1), doubtful(2)],
+      [created, placed(7, 4), doubtful(1), doubtful(2)],
+    ],
+    [
+      'a file that is being confirmed, and was asked for twice',
+      [creating, opened, ...both, confirming(5), confirming(6)],
+      [created, placed(7, 4), ...both, confirming(6)],
+    ],
+    [
+      'a file that was not confirmed, and goes again',
+      [creating, opened, ...both, confirming(5), voided],
+      [created, placed(7, 4), received(0, 2, '"b"')],
+    ],
+    [
+      'a file that is tried once more after it had failed',
+      [creating, opened, failed, resumed(7)],
+      [created, placed(7, 4), resumed(7)],
+    ],
+    [
+      'one that was given up but for what was confirmed',
+      [
+        ...[creating, opened, ...both, confirming(5), confirmed],
+        ...[{ ...cancelling, keepsConfirmed: true }, cancelled, settled('cancelled')],
+      ],
+      [
+        ...[created, placed(7, 4), ...both, confirmed],
+        ...[{ ...cancelling, keepsConfirmed: true }, cancelled, settled('cancelled')],
+      ],
     ],
     [
       'a part that is in doubt though it was sent again',

@@ -15,8 +15,8 @@ import type { LineStore } from './group-commit.ts'
 import { explained } from './journal-problem.ts'
 import {
   asideOf,
+  compactAtBytes,
   COMPACT_AT_OPEN_BYTES,
-  COMPACT_LATER_BYTES,
   replace,
   shorten,
   sync,
@@ -58,18 +58,17 @@ export async function openJournalFile(
     if (header !== undefined && header.key !== key) throw otherKey(path, key, header.key)
     // Left by a process that died while it wrote it; it may hold addresses.
     await rm(asideOf(path), { force: true })
+    const end = { lineCount, bytes: soundBytes }
     const state: WrittenJournal = {
       path,
       header: header ?? makeHeader(),
       handle: undefined,
       broken: undefined,
       isMarked: true,
-      lineCount,
-      endBytes: soundBytes,
-      keptCount: lineCount,
-      keptBytes: soundBytes,
-      tailBytes: bytes.length - soundBytes,
-      compactAtBytes: Math.max(COMPACT_LATER_BYTES, 2 * soundBytes),
+      end,
+      kept: end,
+      hasTail: bytes.length > soundBytes,
+      compactAtBytes: compactAtBytes(end),
     }
     if (header !== undefined) state.handle = await openFile(path, isKept)
     if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
@@ -81,11 +80,11 @@ function journalFile(state: WrittenJournal, records: readonly JournalRecord[]): 
   return {
     records,
     broken: () => state.broken,
-    isDirty: () => state.endBytes > state.keptBytes,
+    isDirty: () => isDirty(state),
     write: (texts) => explained(state.path, 'written', () => write(state, texts)),
     sync: () => sync(state),
     async tidy() {
-      if (state.endBytes >= state.compactAtBytes) await shorten(state, undefined)
+      if (state.end.bytes >= state.compactAtBytes) await shorten(state, undefined)
     },
     close: () => close(state),
   }
@@ -99,31 +98,35 @@ async function write(state: WrittenJournal, texts: readonly string[]): Promise<v
 }
 
 async function add(state: WrittenJournal, handle: FileHandle, texts: readonly string[]): Promise<void> {
-  const bytes = encodeLines(texts, state.lineCount + 1, state.keptCount)
-  if (state.tailBytes > 0) await cutTail(state, handle)
+  if (state.hasTail) await cutTail(state, handle)
+  const { end, kept } = state
+  const bytes = encodeLines(texts, end.lineCount + 1, kept.lineCount)
   try {
-    await writeFully(handle, bytes, state.endBytes)
+    await writeFully(handle, bytes, end.bytes)
   } catch (error) {
     // Whole lines may be among what was written. The next write cuts again, and makes sure of it.
-    state.tailBytes = bytes.length
-    await handle.truncate(state.endBytes).catch(() => undefined)
+    state.hasTail = true
+    await handle.truncate(end.bytes).catch(() => undefined)
     throw error
   }
-  state.lineCount += texts.length
-  state.endBytes += bytes.length
+  state.end = { lineCount: end.lineCount + texts.length, bytes: end.bytes + bytes.length }
 }
 
 /** On the disk before anything follows, or lines of the tail could show up again behind new ones. */
 async function cutTail(state: WrittenJournal, handle: FileHandle): Promise<void> {
-  await handle.truncate(state.endBytes)
+  await handle.truncate(state.end.bytes)
   await sync(state)
-  state.tailBytes = 0
+  state.hasTail = false
+}
+
+function isDirty({ end, kept }: WrittenJournal): boolean {
+  return end !== kept
 }
 
 async function close(state: WrittenJournal): Promise<void> {
   try {
     if (state.handle === undefined || state.broken !== undefined || state.isMarked) return
-    if (state.endBytes > state.keptBytes) await sync(state)
+    if (isDirty(state)) await sync(state)
     await add(state, state.handle, [KEPT_MARK])
   } catch {
     // Only received parts were not on the disk yet; the file is read as after a crash.

@@ -19,7 +19,13 @@ import { syncFolder, writeWhole } from './durable-file.ts'
 import { journalProblem } from './journal-problem.ts'
 
 export const COMPACT_AT_OPEN_BYTES = 64 * 1024
-export const COMPACT_LATER_BYTES = 8 * 1024 ** 2
+const COMPACT_LATER_BYTES = 8 * 1024 ** 2
+
+/** A line of the file: its number, and where it ends. */
+export interface LinePlace {
+  readonly lineCount: number
+  readonly bytes: number
+}
 
 /** Changed in place by whoever writes. */
 export interface WrittenJournal {
@@ -27,14 +33,12 @@ export interface WrittenJournal {
   readonly header: JournalHeader
   /** Undefined until the file is there. */
   handle: FileHandle | undefined
-  /** The number of the last line, and where it ends. */
-  lineCount: number
-  endBytes: number
-  /** The same for the last line that is known to be on the disk. */
-  keptCount: number
-  keptBytes: number
-  /** What stands behind the last whole line: cut off before the next write. */
-  tailBytes: number
+  /** The last line. */
+  end: LinePlace
+  /** The last line that is known to be on the disk: the same object where that is the last one. */
+  kept: LinePlace
+  /** Something stands behind the last whole line: cut off before the next write. */
+  hasTail: boolean
   compactAtBytes: number
   /** Nothing was written since the last line said that all before it is kept. */
   isMarked: boolean
@@ -45,11 +49,10 @@ export interface WrittenJournal {
 export async function sync(state: WrittenJournal): Promise<void> {
   try {
     await state.handle?.datasync()
-    state.keptCount = state.lineCount
-    state.keptBytes = state.endBytes
+    state.kept = state.end
   } catch (error) {
     state.broken = journalProblem(error, state.path, 'brought to the disk')
-    await state.handle?.truncate(state.keptBytes).catch(() => undefined)
+    await state.handle?.truncate(state.kept.bytes).catch(() => undefined)
     throw state.broken
   }
 }
@@ -69,14 +72,8 @@ export async function replace(state: WrittenJournal, texts: readonly string[]): 
     if (state.handle !== undefined) await reopen(state)
     throw error
   }
-  const endBytes = bytes.length
-  Object.assign(state, {
-    lineCount: texts.length,
-    endBytes,
-    keptCount: texts.length,
-    keptBytes: endBytes,
-    tailBytes: 0,
-  })
+  state.end = state.kept = { lineCount: texts.length, bytes: bytes.length }
+  state.hasTail = false
   await reopen(state)
   await syncNames(state)
 }
@@ -102,18 +99,23 @@ async function syncNames(state: WrittenJournal): Promise<void> {
 
 /** Keeps the file as it is when the shorter one cannot be written: only brevity is lost. Never rejects. */
 export async function shorten(state: WrittenJournal, known: readonly JournalRecord[] | undefined): Promise<void> {
-  const { path, endBytes } = state
+  const { path, end } = state
   try {
-    const history = known ?? decodeJournal((await readFile(path)).subarray(0, endBytes), path).records
+    const history = known ?? decodeJournal((await readFile(path)).subarray(0, end.bytes), path).records
     const shorter = compactRecords(history)
     if (shorter.length < history.length) {
       const texts = shorter.map(recordText)
-      if (encodeWhole(state.header, texts).length * 2 <= endBytes) await replace(state, texts)
+      if (encodeWhole(state.header, texts).length * 2 <= end.bytes) await replace(state, texts)
     }
   } catch {
     // Where this left the file in doubt, `broken` says so to the next append.
   }
-  state.compactAtBytes = Math.max(COMPACT_LATER_BYTES, 2 * state.endBytes)
+  state.compactAtBytes = compactAtBytes(state.end)
+}
+
+/** How long the file is when it is worth rewriting again. */
+export function compactAtBytes({ bytes }: LinePlace): number {
+  return Math.max(COMPACT_LATER_BYTES, 2 * bytes)
 }
 
 function encodeWhole(header: JournalHeader, texts: readonly string[]): Uint8Array {
