@@ -34,7 +34,7 @@ export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const trimmed = raw?.trim() ?? ''
   const isWeak = /^w\//i.test(trimmed)
   const opaque = isWeak ? trimmed.slice(2).trim() : trimmed
-  const value = opaque.length >= 2 && opaque.startsWith('"') && opaque.endsWith('"') ? opaque.slice(1, -1) : opaque
+  const value = /^"(.*)"$/.exec(opaque)?.[1] ?? opaque
   if (trimmed.length > LONGEST || !TAG.test(value) || value.includes('://')) return undefined
   if (value === 'null' || value === 'undefined') return undefined
   return { raw: trimmed, value, isWeak }

@@ -86,3 +86,29 @@ it('is tried once where our clock says that it came dead, and nothing says when 
   addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:15:00 GMT' })
   expect(addresses.isDead(address, cameAtMs)).toBe(true)
 })
+
+it('tells when an address dies and how long it lives by the clock of its signer, however far off ours is', async () => {
+  const address = readAddress(FORMS['AWS V4']!)
+  const cameAtMs = START_MS + 60 * MINUTE_MS
+  const clock = createSimulatedClock({ wallStartMs: cameAtMs })
+  const addresses = createAddressClock(clock)
+  await clock.advance(MINUTE_MS)
+  expect(addresses.isDead(address, cameAtMs)).toBe(false)
+  expect(addresses.deadlineMs(address, cameAtMs)).toBe(LIFE_MS)
+  expect(addresses.lifeMs(address, cameAtMs)).toBe(LIFE_MS)
+
+  await clock.advance(LIFE_MS - MINUTE_MS)
+  expect(addresses.isDead(address, cameAtMs)).toBe(true)
+})
+
+it('knows nothing of an address that does not say how long it lives, and keeps what it knows of the time', () => {
+  const clock = createSimulatedClock({ wallStartMs: START_MS })
+  const addresses = createAddressClock(clock)
+  const silent = readAddress('https://s.test/a?X-Amz-Date=20261120T200000Z')
+  expect([addresses.deadlineMs(silent, START_MS), addresses.lifeMs(silent, START_MS)]).toEqual([undefined, undefined])
+  expect(addresses.isDead(silent, START_MS)).toBe(false)
+
+  addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:15:00 GMT' })
+  addresses.noteReply({})
+  expect(addresses.isDead(readAddress(FORMS['AWS V4']!), START_MS)).toBe(true)
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkAddress, readAddressPolicy } from '../../../src/core/address/address-policy.ts'
+import { checkAddress, forbiddenHost, readAddressPolicy } from '../../../src/core/address/address-policy.ts'
 import { isPublicHost, isPublicIp } from '../../../src/core/address/public-host.ts'
 
 /** What a policy says of a host, through the address as a service would write it. */
@@ -13,6 +13,23 @@ function refusal(host: string, policy: Parameters<typeof readAddressPolicy>[0]):
     return error
   }
 }
+
+describe('an address', () => {
+  it('of plain HTTP off this machine is refused where nobody allowed that', () => {
+    const isRefused = expect.objectContaining({ code: 'ERR_UPLOAD_INSECURE_URL' }) as Error
+    expect(() => checkAddress('http://store.example/k', {})).toThrow(isRefused)
+    expect(() => checkAddress('http://store.example/k', { isHttpAllowed: true })).not.toThrow()
+  })
+
+  it('that is forbidden is told with what its name stands for, where that says more', () => {
+    const named = [forbiddenHost('a.example'), forbiddenHost('10.0.0.1', '10.0.0.1'), forbiddenHost('a.example', '::1')]
+    expect(named.map(({ message }) => /the host (.*), which/.exec(message)?.[1])).toEqual([
+      'a.example',
+      '10.0.0.1',
+      'a.example (::1)',
+    ])
+  })
+})
 
 describe('an IP address is public', () => {
   it.each([

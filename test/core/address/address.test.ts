@@ -12,6 +12,7 @@ const SIGV4 =
 describe('the deadline of an address', () => {
   it.each([
     ['AWS V4', SIGV4, SIGNED_AT_MS + 3_600_000],
+    ['AWS V4, to the second', 'https://h/k?X-Amz-Date=20261120T183007Z&X-Amz-Expires=60', SIGNED_AT_MS + 67_000],
     ['names in lower case', 'https://h/k?x-amz-expires=900&x-amz-date=20261120T183000Z', SIGNED_AT_MS + 900_000],
     ['Google V4', 'https://h/k?X-Goog-Date=20261120T183000Z&X-Goog-Expires=604800', SIGNED_AT_MS + 604_800_000],
     ['AWS V2', 'https://h/k?AWSAccessKeyId=AK&Signature=abc%3D&Expires=1795199400', SIGNED_AT_MS],
@@ -72,6 +73,27 @@ describe('utcMs', () => {
     expect(utcMs(1900, 2, 29, 0, 0, 0)).toBeUndefined()
     expect(utcMs(2026, 0, 1, 0, 0, 0)).toBeUndefined()
     expect(utcMs(2026, 4, 31, 0, 0, 0)).toBeUndefined()
+  })
+
+  it('takes the days that a month has, and no other', () => {
+    for (const year of [1900, 2000, 2023, 2024]) {
+      for (let month = 1; month <= 12; month += 1) {
+        const last = new Date(Date.UTC(year, month, 0))
+        expect(utcMs(year, month, last.getUTCDate(), 0, 0, 0)).toBe(last.getTime())
+        for (const day of [0, last.getUTCDate() + 1]) expect(utcMs(year, month, day, 0, 0, 0)).toBeUndefined()
+      }
+    }
+  })
+
+  it('takes the times that a day has, a leap second among them, and no other', () => {
+    const day = Date.UTC(2016, 11, 31)
+    expect(utcMs(2016, 12, 31, 23, 59, 60)).toBe(day + 86_400_000)
+    for (const [hour, minute, second] of [
+      [24, 0, 0],
+      [0, 60, 0],
+      [0, 0, 61],
+    ] as const)
+      expect(utcMs(2016, 12, 31, hour, minute, second)).toBeUndefined()
   })
 
   it('agrees with the calendar of the platform', () => {
@@ -219,8 +241,9 @@ describe('checkSecure', () => {
     }
   })
 
-  it('refuses what is no http or https URL', () => {
-    for (const url of ['ftp://h/x', 'file:///etc/passwd', '/relative', '', 'data:,x']) {
+  it('refuses what is no http or https URL, and what a name, a password or a control character is in', () => {
+    const odd = ['https://user@h/x', 'https://:password@h/x', 'https://user:password@h/x', 'https://h/\tx']
+    for (const url of ['ftp://h/x', 'file:///etc/passwd', '/relative', '', 'data:,x', ...odd]) {
       expect(() => checkSecure(url, true)).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }))
     }
   })

@@ -26,6 +26,8 @@ describe('an ETag that cannot be kept', () => {
   it.each([
     ['a blank', '"a b"'],
     ['a quote', '"a","b"'],
+    ['a quote that nothing ends', `"${MD5}`],
+    ['a quote that nothing begins', `${MD5}"`],
     ['a control character', '"a\u007f"'],
     ['more than 256 characters', `"${'a'.repeat(255)}"`],
     ['a URL', '"https://store.example/a"'],
@@ -60,12 +62,15 @@ describe('echoesAddress', () => {
     ['most of the signature', `"${signature.slice(0, 40)}"`],
     ['the key of the signer', `"${credential}"`],
     ['the key of the signer, written for a URL', encodeURIComponent(credential)],
+    ['the signature in what is no ETag', `https://store.example/key?X-Amz-Signature=${signature}`],
+    ['no less than 16 characters of it', `"${signature.slice(0, 16)}"`],
   ])('finds %s', (_, etag) => {
     expect(echoesAddress(etag, readAddress(signed()))).toBe(true)
   })
 
   it.each([
     ['another digest', `"${MD5}"`, signed()],
+    ['a few characters that the signature happens to have', `"${signature.slice(0, 8)}"`, signed()],
     ['short words', '"host-1"', signed('&X-Amz-SignedHeaders=host')],
     ['a digest that the signer asked for', `"${MD5}"`, signed(`&Content-MD5=${MD5}`)],
     ['the upload that the part belongs to', '"upload-77-1"', signed('&uploadId=upload-77')],

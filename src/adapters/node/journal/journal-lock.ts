@@ -46,8 +46,8 @@ export function lockSession(folder: string, key: string): Promise<JournalLock> {
 export async function isLocked(folder: string): Promise<boolean> {
   const lock = join(folder, 'lock')
   for (const name of await namesIn(lock).catch(() => [])) {
-    const owner = await ownerIn(join(lock, name))
-    if (owner === 'unreadable' || (owner !== 'absent' && (await whereIs(owner)) !== 'gone')) return true
+    const { where } = await holderIn(join(lock, name))
+    if (where !== 'absent' && where !== 'gone') return true
   }
   return false
 }
@@ -86,22 +86,22 @@ async function clearWay(folder: string, key: string): Promise<void> {
   const lock = join(folder, 'lock')
   for (const name of await namesIn(lock)) {
     const path = join(lock, name)
-    const owner = await ownerIn(path)
-    if (owner === 'absent') continue
-    if (owner === 'unreadable' || (await whereIs(owner)) !== 'gone') throw await heldBy(key, lock, owner)
+    const holder = await holderIn(path)
+    if (holder.where === 'absent') continue
+    if (holder.where !== 'gone') throw heldBy(key, lock, holder)
     await rm(path, { force: true })
   }
   await removeIfEmpty(lock)
 }
 
-async function heldBy(key: string, lock: string, owner: ProcessIdentity | 'unreadable'): Promise<UploadError> {
+function heldBy(key: string, lock: string, { where, owner }: Holder): UploadError {
   const unlock = `delete the folder "${lock}" and try again`
-  if (owner === 'unreadable') {
+  if (owner === undefined) {
     return refused(key, `its lock "${lock}" cannot be read. If no other process is working on it, ${unlock}`, { lock })
   }
   const { host, pid } = owner
   const details = { lock, host, pid }
-  if ((await whereIs(owner)) === 'elsewhere') {
+  if (where === 'elsewhere') {
     const holder = `process ${pid} on the host "${host}" holds its lock "${lock}"`
     return refused(key, `${holder}, which cannot be seen from here. If that process has ended, ${unlock}`, details)
   }
@@ -129,19 +129,23 @@ async function release(folder: string, path: string): Promise<void> {
 async function sweep(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
     if (!name.startsWith('lock-')) continue
-    const owner = await ownerIn(join(folder, name, name.slice('lock-'.length)))
-    if (typeof owner === 'object' && (await whereIs(owner)) === 'gone') {
-      await rm(join(folder, name), { recursive: true, force: true })
-    }
+    const { where } = await holderIn(join(folder, name, name.slice('lock-'.length)))
+    if (where === 'gone') await rm(join(folder, name), { recursive: true, force: true })
   }
 }
 
-async function ownerIn(path: string): Promise<ProcessIdentity | 'unreadable' | 'absent'> {
+/** What a file that holds a lock says. `absent`: it went away meanwhile. Without an owner nothing can be said of whose it is. */
+interface Holder {
+  readonly where: 'absent' | 'unreadable' | Awaited<ReturnType<typeof whereIs>>
+  readonly owner?: ProcessIdentity
+}
+
+async function holderIn(path: string): Promise<Holder> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isIdentity(value) ? value : 'unreadable'
+    const owner: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isIdentity(owner) ? { where: await whereIs(owner), owner } : { where: 'unreadable' }
   } catch (error) {
-    return errorCode(error) === 'ENOENT' ? 'absent' : 'unreadable'
+    return { where: errorCode(error) === 'ENOENT' ? 'absent' : 'unreadable' }
   }
 }
 

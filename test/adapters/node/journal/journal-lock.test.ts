@@ -192,8 +192,8 @@ describe('a lock', () => {
     }
 
     await lock.release()
-    await lock.release()
     expect(await readdir(folder)).toEqual([])
+    await lock.release()
   })
 
   it('of this process is refused to this process', async () => {
@@ -308,6 +308,17 @@ describe('a lock', () => {
     await expect(lockHere()).rejects.toMatchObject(refused(`its lock "${lock}" changes all the time`))
   })
 
+  it('cannot be taken where a file is in its place: that is told at once, and nothing is left aside', async () => {
+    await mkdir(join(folder, 'session'))
+    await writeFile(join(folder, 'session', 'lock'), '')
+
+    await expect(lockHere()).rejects.toMatchObject({
+      ...refused('cannot be locked: a part of this path is not a folder'),
+      details: { systemCode: 'ENOTDIR' },
+    })
+    expect(await readdir(join(folder, 'session'))).toEqual(['lock'])
+  })
+
   it('is given back without a word, whatever became of its folder', async () => {
     for (const isReplaced of [false, true]) {
       const lock = await lockHere()
@@ -326,7 +337,7 @@ describe('a lock', () => {
       ['other-gone', JSON.stringify({ ...(await ownIdentity()), pid: await killedPid() })],
     ] as const) {
       await mkdir(join(session, name), { recursive: true })
-      await writeFile(join(session, name, name.replace(/^\w+-/, '')), content)
+      await writeFile(join(session, name, name.slice('lock-'.length)), content)
     }
     await mkdir(join(session, 'lock-empty'))
 
@@ -369,6 +380,17 @@ describe('isLocked', () => {
       expect(await readdir(lock)).toHaveLength(1)
       await rm(lock, { recursive: true })
     }
+  })
+
+  it('is not so where the lock is no folder, or its file is gone when it is looked at: a list of sessions goes on', async () => {
+    const lock = join(folder, 'session', 'lock')
+    await mkdir(lock, { recursive: true })
+    await symlink(join(folder, 'nowhere'), join(lock, 'owner'))
+    expect(await isLocked(join(folder, 'session'))).toBe(false)
+
+    await rm(lock, { recursive: true })
+    await writeFile(lock, '')
+    expect(await isLocked(join(folder, 'session'))).toBe(false)
   })
 })
 

@@ -1,0 +1,63 @@
+// What an answer means, beyond what its protocol says: a far end that has too much, and one that repeats a secret.
+
+import { describe, expect, it } from 'vitest'
+import { readAddress } from '../../../src/core/address/address.ts'
+import { judgeReply } from '../../../src/core/attempt/judge-reply.ts'
+import { classifyStorageFailure } from '../../../src/core/attempt/storage-failure.ts'
+import type { Protocol, TransportReply, Unit, Verdict } from '../../../src/core/ports.ts'
+
+const SECRET = 'Z9x8c7v6b5n4m3a2s1'
+const address = readAddress(`https://store.test/0/1?X-Amz-Signature=${SECRET}`)
+const unit: Unit = { fileIndex: 0, partNumber: 1, start: 100, end: 600 }
+const reply = (fields: Partial<TransportReply>): TransportReply => ({
+  ...{ status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false },
+  ...fields,
+})
+const judged = (judge: Protocol['judge'], answer: TransportReply, sentBytes = 500) =>
+  judgeReply({ judge }, { unit, address, sentBytes }, answer)
+
+describe('an answer', () => {
+  it('that says more was accepted than there is, or than was sent, is tried again, and slows nothing down', () => {
+    for (const [acceptedEnd, sentBytes, code] of [
+      [601, 501, 'ERR_UPLOAD_SERVICE_REPLY'],
+      [600, 499, 'ERR_UPLOAD_NETWORK'],
+    ] as const) {
+      expect(judged(() => ({ kind: 'received', acceptedEnd }), reply({}), sentBytes)).toMatchObject({
+        kind: 'refused',
+        verdict: { kind: 'retry', isThrottle: false, error: { code, isRetryable: true } },
+      })
+    }
+    expect(judged(() => ({ kind: 'received', acceptedEnd: 600 }), reply({}))).toMatchObject({ kind: 'received' })
+  })
+
+  it('whose ETag repeats the address comes to its protocol without one, and with all else', () => {
+    const seen: unknown[] = []
+    const judge = (given: TransportReply): Verdict => {
+      seen.push(given)
+      return { kind: 'received', acceptedEnd: 600 }
+    }
+    const headers = { etag: `"${SECRET}"`, date: 'today' }
+    judged(judge, reply({ status: 201, headers }))
+    judged(judge, reply({ headers: { etag: '"an-ordinary-one"' } }))
+
+    expect(seen).toMatchObject([
+      { status: 201, headers: { date: 'today' } },
+      { headers: { etag: '"an-ordinary-one"' } },
+    ])
+    expect(JSON.stringify(seen)).not.toContain(SECRET)
+    expect(headers.etag).toContain(SECRET)
+  })
+
+  it('whose code repeats the address is judged by its status alone; any other code is told', () => {
+    const told = (code: string) =>
+      judged(
+        classifyStorageFailure,
+        reply({ status: 409, body: new TextEncoder().encode(`<Code>${code}</Code>`), headers: { 'retry-after': '9' } }),
+      )
+
+    const echo = told(SECRET)
+    expect(echo).toMatchObject({ kind: 'refused', verdict: { kind: 'final', error: { status: 409 } } })
+    expect((echo as { verdict: { error: Error } }).verdict.error.message).toBe('The storage refused part 1 (409).')
+    expect(told('EntityTooLarge')).toMatchObject({ verdict: { error: { serviceCode: 'EntityTooLarge' } } })
+  })
+})
