@@ -62,7 +62,6 @@ function parseIpv4(text: string): number | undefined {
 function parseIpv6(text: string): number[] | undefined {
   const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/s.exec(text)
   const v4 = parseIpv4(tail?.[2] ?? '')
-  if (tail !== null && v4 === undefined) return undefined
   const plain =
     v4 === undefined
       ? text

@@ -46,7 +46,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   }
   const failed = (error: unknown): never => {
     // What an abort ended says nothing of the source.
-    if (signal?.aborted !== true) readError ??= error
+    if (signal?.aborted !== true) readError = error
     throw error
   }
   const fill = (window: Uint8Array, at: number): Promise<void> | undefined => {

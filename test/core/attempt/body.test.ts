@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createBody, type AttemptBody, type BodyOptions } from '../../../src/core/attempt/body.ts'
-import type { Reader } from '../../../src/core/ports.ts'
+import type { Hasher, Reader } from '../../../src/core/ports.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 import { slowHasher } from '../../simulation/slow-hasher.ts'
 import { fill } from '../../simulation/world.ts'
@@ -165,6 +165,50 @@ describe('the body of an attempt', () => {
     expect((await stale.next()).done).toBe(true)
   })
 
+  it('begins anew only when no read touches the windows any more, and frees the hash of what was begun', async () => {
+    const gate = gates()
+    const reads: number[] = []
+    const slow = reader((at) => (reads.push(at), reads.length === 1 ? gate.wait() : undefined))
+    const hashes: { readonly lengthBytes: number | undefined; isFree: boolean }[] = []
+    const start: Hasher['start'] = (lengthBytes) => {
+      const told = { lengthBytes, isFree: false }
+      hashes.push(told)
+      const dispose = (): void => void (told.isFree = true)
+      return { update: () => undefined, digest: () => Promise.resolve(''), dispose }
+    }
+    const { body } = make({ unit: range(100, 350), reader: slow, hasher: { start } })
+    void body.windows()[Symbol.asyncIterator]().next()
+    await turn()
+
+    const pieces = take(body)
+    await turn()
+    expect(reads).toEqual([100])
+    await gate.openAll()
+
+    expect(Buffer.concat(await pieces)).toEqual(Buffer.from(BYTES.subarray(100, 350)))
+    expect(hashes).toEqual([
+      { lengthBytes: 250, isFree: true },
+      { lengthBytes: 250, isFree: false },
+    ])
+    await body.end()
+    expect(hashes[1]?.isFree).toBe(true)
+  })
+
+  it('says nothing of its source where the read was ended by the abort of the attempt', async () => {
+    const controller = new AbortController()
+    const stopped: Reader = {
+      ...reader(() => undefined),
+      read: (_into, _at, signal) =>
+        new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('ended')))),
+    }
+    const { body } = make({ unit: range(0, 100), reader: stopped, signal: controller.signal })
+    const next = body.windows()[Symbol.asyncIterator]().next()
+    controller.abort()
+
+    await expect(next).rejects.toThrow('ended')
+    expect(body.readError()).toBe(undefined)
+  })
+
   it('gives the digest after the last update, also when nobody asked for more than the last window', async () => {
     const { body, clock, hasher } = make({ unit: range(0, 100), hashMs: 50 })
     await body.windows()[Symbol.asyncIterator]().next()
@@ -284,9 +328,11 @@ interface MakeOptions extends Pick<BodyOptions, 'unit'> {
   readonly windows?: readonly Uint8Array[]
   readonly leave?: BodyOptions['pace']['take']
   readonly hashMs?: number
+  readonly hasher?: Hasher
+  readonly signal?: AbortSignal
 }
 
-function make({ unit, reader: given, windows, leave, hashMs }: MakeOptions) {
+function make({ unit, reader: given, windows, leave, hashMs, hasher: own, signal }: MakeOptions) {
   const clock = createSimulatedClock()
   const hasher = slowHasher(clock, () => hashMs ?? 0)
   const log: string[] = []
@@ -295,7 +341,8 @@ function make({ unit, reader: given, windows, leave, hashMs }: MakeOptions) {
     unit,
     reader: given ?? reader((at) => void reads.push(at)),
     windows: windows ?? [new Uint8Array(100), new Uint8Array(100)],
-    hasher: hashMs === undefined ? undefined : hasher,
+    hasher: own ?? (hashMs === undefined ? undefined : hasher),
+    signal,
     pace: leave === undefined ? UNPACED : { ...UNPACED, take: leave },
     onHold: () => void log.push('hold'),
     onReady: () => void log.push('ready'),
