@@ -99,7 +99,8 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const ending = request === undefined ? 'neverWhole' : transport.endingOf(request)
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
-    if (signal.aborted && signal.reason !== attempt.expiry) {
+    // Both are undefined where nothing ended it.
+    if (signal.reason !== attempt.expiry) {
       return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
     }
     if (reader === undefined) return sourceFailure(error, ending)

@@ -119,6 +119,50 @@ describe('a part that is answered', () => {
     })
   })
 
+  it('is confirmed but not verified where it is what was left of a part: its digest would not be the one of the part', async () => {
+    const { send, answer } = await setUp({ isHashed: true, isRest: true })
+    const result = send()
+
+    await answer({ status: 200, headers: { etag: `"${'0'.repeat(32)}"` } })
+
+    expect(await result).toEqual({
+      kind: 'received',
+      receipt: { acceptedEnd: 500, etag: `"${'0'.repeat(32)}"`, isVerified: false },
+    })
+  })
+
+  it('is judged no more while its source is looked at, and is over when that is closed', async () => {
+    let close: () => void = () => undefined
+    const closing = new Promise<void>((resolve) => (close = resolve))
+    const { send, answer, source, clock, controller } = await setUp()
+    const verify = (): Promise<void> => new Promise((resolve) => clock.setTimeout(() => resolve(), 3_600_000))
+    const result = send({ ...(await source.open({ sizeBytes: 500 })), verify, close: () => closing })
+    await answer({ status: 200, headers: { etag: '"x"' } })
+
+    await clock.advance(3_600_000)
+    expect([await isSettled(result), controller.signal.aborted]).toEqual([false, false])
+    close()
+    expect((await result).kind).toBe('received')
+  })
+
+  it('says that it needs its slot no more once it was taken, where none of its bytes pass through us', async () => {
+    for (const [isBlob, status, times] of [
+      [true, 200, 1],
+      [true, 503, 0],
+      [false, 200, 0],
+    ] as const) {
+      const onAnswered = vi.fn()
+      const { send, answer } = await setUp({ isBlob, onAnswered })
+      const result = send()
+      expect(onAnswered).not.toHaveBeenCalled()
+
+      await answer({ status, headers: { etag: '"x"' } })
+
+      await result
+      expect(onAnswered).toHaveBeenCalledTimes(times)
+    }
+  })
+
   it('fails the file when the ETag is missing', async () => {
     const { send, answer } = await setUp()
     const result = send()
@@ -211,6 +255,49 @@ describe('a part that is not answered', () => {
     expect(await result).toMatchObject({ kind: 'missing', error: { code: 'ERR_UPLOAD_NETWORK' } })
   })
 
+  it('is not judged while it rests in a queue of the platform; then it waits for its connection', async () => {
+    const { send, transport, clock } = await setUp({ hasQueue: true })
+    const result = send()
+    const { request } = await transport.next()
+    await clock.advance(3_600_000)
+    expect(await isSettled(result)).toBe(false)
+
+    request.onStarted?.()
+    await clock.advance(299_999)
+    expect(await isSettled(result)).toBe(false)
+    await clock.advance(1)
+
+    expect(await result).toMatchObject({ kind: 'missing', error: { phase: 'connect' } })
+  })
+
+  it('fails the file where it went unread and its source has changed: that may be why', async () => {
+    for (const [isBlob, isChanged, kind] of [
+      [true, true, 'source'],
+      [true, false, 'missing'],
+      [false, true, 'missing'],
+    ] as const) {
+      const { send, transport, source } = await setUp({ isBlob })
+      const result = send()
+      const request = await transport.next()
+      if (isChanged) source.change()
+      request.fail({ phase: 'send' })
+
+      expect(await result).toMatchObject({
+        ...{ kind, ending: 'neverWhole' },
+        error: { code: kind === 'source' ? 'ERR_UPLOAD_SOURCE_CHANGED' : 'ERR_UPLOAD_NETWORK' },
+      })
+    }
+  })
+
+  it('is a mistake of ours where a transport rejects as it should not, and holds nothing then', async () => {
+    const { send, transport, pool, clock } = await setUp()
+    const result = send()
+    ;(await transport.next()).break(new Error('not ready'))
+
+    await expect(result).rejects.toThrow('not ready')
+    expect([pool.leasedBytes(), clock.pending]).toEqual([0, 0])
+  })
+
   it('hears nothing of what a transport reports after its end', async () => {
     const { send, transport, clock, sent } = await setUp()
     const result = send()
@@ -297,6 +384,16 @@ describe('a part that is aborted', () => {
     expect(moments).toBeGreaterThan(2)
   })
 
+  it('waits no longer for a source that never opens, and was not sending', async () => {
+    const { send, attempts, controller } = await setUp({ open: () => new Promise(() => undefined) })
+    const result = send()
+    expect(await isSettled(result)).toBe(false)
+    expect(attempts[0]?.isSending).toBe(false)
+    controller.abort(new Error('paused'))
+
+    expect(await result).toEqual({ kind: 'aborted', ending: 'neverWhole' })
+  })
+
   it('gives its windows back only when the read under way has ended', async () => {
     const { send, transport, controller, clock, pool } = await setUp({ readMs: 5_000 })
     const result = send()
@@ -330,6 +427,15 @@ describe('a part and its source', () => {
 
     expect(await result).toMatchObject({
       kind: 'source',
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
+    })
+  })
+
+  it('fails where that cannot be opened, with a code also when it is not ours', async () => {
+    const { send } = await setUp({ open: () => Promise.reject(new Error('EIO')) })
+
+    expect(await send()).toMatchObject({
+      ...{ kind: 'source', ending: 'neverWhole' },
       error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
     })
   })
@@ -586,6 +692,12 @@ interface SetUpOptions {
   readonly readMs?: number
   readonly request?: () => never
   readonly isExpired?: () => boolean
+  /** It is what is left of a part. */
+  readonly isRest?: boolean
+  readonly hasQueue?: boolean
+  readonly onAnswered?: () => void
+  /** Opens the source, instead of the reader that is given. */
+  readonly open?: () => Promise<Reader>
 }
 
 async function setUp(options: SetUpOptions = {}) {
@@ -606,7 +718,9 @@ async function setUp(options: SetUpOptions = {}) {
   const reader = await source.open({ sizeBytes: bytes.byteLength })
   const controller = new AbortController()
   const sent: number[] = []
-  const told = Object.assign(Object.create(transport) as Transport, { isProgressLive: options.isProgressLive ?? true })
+  const { isProgressLive = true, hasQueue = false } = options
+  const told = Object.assign(Object.create(transport) as Transport, { isProgressLive, hasQueue })
+  const attempts: Attempt[] = []
   const protocol = testProtocol()
   const send = (given: Reader = reader): Promise<AttemptResult> => {
     const ports: SendPartPorts = {
@@ -617,7 +731,7 @@ async function setUp(options: SetUpOptions = {}) {
       pace: createPace(clock, options.limitRate ?? 'off'),
       hasher: hasherOf(options, clock),
       protocol: { ...protocol, ...(options.request === undefined ? {} : { request: options.request }) },
-      readers: createReaderCache(() => Promise.resolve(given)),
+      readers: createReaderCache(options.open ?? (() => Promise.resolve(given))),
       isExpired: options.isExpired ?? (() => false),
       onSent: ({ sentBytes }) => void sent.push(sentBytes),
       onEnded: () => undefined,
@@ -628,14 +742,15 @@ async function setUp(options: SetUpOptions = {}) {
       lengthBytes: end,
       address: readAddress('https://store.test/0/1?g=1&X-Amz-Signature=5ec4e7'),
       isFreshConnection: false,
-      isWhole: true,
+      isWhole: options.isRest !== true,
       controller,
-      onAnswered: undefined,
+      onAnswered: options.onAnswered,
       isSending: false,
       sentBytes: 0,
       expiry: undefined,
       isCrawled: false,
     }
+    attempts.push(attempt)
     return sendPart(ports, attempt)
   }
   /** Takes the whole body of the next request, then answers. */
@@ -649,7 +764,7 @@ async function setUp(options: SetUpOptions = {}) {
     request.request.onSent?.(bytes.byteLength)
     request.reply(reply)
   }
-  return { send, answer, transport, clock, pool, source, controller, sent }
+  return { send, answer, transport, clock, pool, source, controller, sent, attempts }
 }
 
 function hasherOf({ isHashed, digestBlob }: SetUpOptions, clock: SimulatedClock): Hasher | undefined {
