@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import {
   appendFile,
   mkdir,
@@ -7,7 +7,6 @@ import {
   open,
   readdir,
   readFile,
-  readlink,
   rename,
   rm,
   stat,
@@ -92,9 +91,16 @@ async function fileHandles(): Promise<
 }
 
 /** The files below a folder that this process has open, those that are gone included. */
-async function openFiles(folder: string): Promise<string[]> {
-  const found = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
-  return (await Promise.all(found)).filter((path) => path.startsWith(folder))
+function openFiles(folder: string): string[] {
+  const found = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      // The one that reads this list.
+      return ''
+    }
+  })
+  return found.filter((path) => path.startsWith(folder))
 }
 
 const canMountHere = process.platform === 'linux' && process.getuid?.() === 0 && canMount()
@@ -331,6 +337,24 @@ describe('durability', () => {
     await session.close()
   })
 
+  it('of the cut of a torn tail is asked for once, when it is cut', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]])
+    const whole = (await stat(pathOf(folder))).size
+    await appendFile(pathOf(folder), 'a torn tail')
+    const session = await journal.open('k')
+    const sizes: number[] = []
+    vi.spyOn(await fileHandles(), 'datasync').mockImplementation(async () => {
+      sizes.push((await stat(pathOf(folder))).size)
+    })
+
+    await session.append([received(1)])
+    await session.append([received(2)])
+    expect(sizes).toEqual([whole])
+    await session.close()
+  })
+
   it('of what was found is made sure before it is relied on', async () => {
     const folder = await temporary()
     const journal = diskJournal({ folder })
@@ -343,6 +367,7 @@ describe('durability', () => {
       code: 'ERR_UPLOAD_JOURNAL',
       message: `The journal "${pathOf(folder)}" cannot be opened: the disk failed. Check the device, then go on.`,
     })
+    if (process.platform === 'linux') expect(openFiles(folder)).toEqual([])
     expect(await read(journal)).toEqual([confirmed(0)])
   })
 
@@ -355,13 +380,16 @@ describe('durability', () => {
     const handles = await fileHandles()
     vi.spyOn(handles, 'datasync').mockRejectedValueOnce(failure('EIO'))
     const realTruncate = handles.truncate
+    let isCut = false
     vi.spyOn(handles, 'truncate').mockImplementationOnce(async function (this: unknown, length?: number) {
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
       await Reflect.apply(realTruncate, this, [length])
+      isCut = true
     })
 
     const wanted = { code: 'ERR_UPLOAD_JOURNAL', details: { path: pathOf(folder), systemCode: 'EIO' } }
     await expect(session.append([confirmed(0)])).rejects.toMatchObject(wanted)
+    expect(isCut).toBe(true)
     expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(1)])
     await expect(session.append([received(1)])).rejects.toMatchObject(wanted)
     await session.close()
@@ -396,7 +424,10 @@ describe('durability', () => {
     await session.close()
   })
 
-  it('holds nothing back after a write that failed: it is cut off, whole lines too, and the next one follows', async () => {
+  it.each([
+    ['at once', true],
+    ['by the next one where that failed too', false],
+  ])('holds nothing back after a write that failed: it is cut off, whole lines too, %s', async (_, isCutAtOnce) => {
     const folder = await temporary()
     const session = await diskJournal({ folder }).open('k')
     await session.append([begun(3)])
@@ -406,15 +437,44 @@ describe('durability', () => {
       await Reflect.apply(realWrite, this, args)
       throw failure('ENOSPC')
     })
+    if (!isCutAtOnce) vi.spyOn(handles, 'truncate').mockRejectedValueOnce(failure('EIO'))
 
     await expect(session.append([confirmed(0), confirmed(1)])).rejects.toMatchObject({
       message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then go on.`,
     })
-    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3)])
+    const left = isCutAtOnce ? [begun(3)] : [begun(3), confirmed(0), confirmed(1)]
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual(left)
     await session.append([confirmed(2)])
 
     expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(2)])
     await session.close()
+  })
+})
+
+describe('a folder in the place of the journal', () => {
+  it('is told when the session is opened', async () => {
+    const folder = await temporary()
+    await mkdir(pathOf(folder), { recursive: true })
+
+    await expect(diskJournal({ folder }).open('k')).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: `The journal "${pathOf(folder)}" cannot be opened: there is a folder where the file should be. Move it away.`,
+    })
+  })
+
+  it('that came later keeps the first records out, leaves nothing aside, and is no obstacle once it is gone', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const session = await journal.open('k')
+    await mkdir(pathOf(folder))
+
+    await expect(session.append([begun(1)])).rejects.toMatchObject({ details: { systemCode: 'EISDIR' } })
+    expect(await readdir(join(folder, 'session-k'))).toEqual(['journal', 'lock'])
+    await rm(pathOf(folder), { recursive: true })
+    await session.append([begun(2)])
+    await session.close()
+
+    expect(await read(journal)).toEqual([begun(2)])
   })
 })
 
@@ -526,12 +586,25 @@ describe('a journal that has grown', () => {
 
     const session = await journal.open('k')
     const appended = session.append([received(1, 'again')])
-    if (process.platform === 'linux') expect(await openFiles(folder)).toEqual([pathOf(folder)])
+    if (process.platform === 'linux') expect(openFiles(folder)).toEqual([pathOf(folder)])
     await appended
     await session.close()
 
-    if (process.platform === 'linux') expect(await openFiles(folder)).toEqual([])
+    if (process.platform === 'linux') expect(openFiles(folder)).toEqual([])
     expect((await read(journal)).at(-1)).toEqual(received(1, 'again'))
+  })
+
+  it('is left as it is where it would still be more than half as long', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const parts = Array.from({ length: 1_000 }, (_, index) => received(index + 1))
+    await write(journal, [[begun(1_000), ...parts, received(1, 'again'), ...parts.slice(1, 500)]])
+    const before = await readFile(pathOf(folder))
+
+    await read(journal)
+
+    expect(before.length).toBeGreaterThan(64 * 1024)
+    expect((await readFile(pathOf(folder))).equals(before)).toBe(true)
   })
 
   it('is left as it is while it is small, and what another process left beside it goes', async () => {
@@ -556,8 +629,8 @@ describe('a journal that has grown', () => {
     execFileSync('mount', ['--bind', pathOf(folder), pathOf(folder)])
     try {
       const session = await journal.open('k')
-      expect(await readdir(join(folder, 'session-k'))).toEqual(['journal', 'lock'])
       await session.append([confirmed(0)])
+      expect(await readdir(join(folder, 'session-k'))).toEqual(['journal', 'lock'])
       await session.close()
     } finally {
       execFileSync('umount', [pathOf(folder)])
