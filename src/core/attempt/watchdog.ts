@@ -55,7 +55,6 @@ export function createWatchdog(
   let deadlineMs = beganAtMs + connectMs
   let movedAtMs = beganAtMs
   let isHeld = false
-  let isOver = false
   let timer: unknown
   let armedForMs = 0
 
@@ -83,16 +82,16 @@ export function createWatchdog(
     else fail('got no answer', answerMs)
   }
   const fail = (what: string, ms: number): void => {
-    stop()
     const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
     expire(new TransportError('ERR_UPLOAD_TIMEOUT', `${who} ${what} for ${seconds(ms)}.`, { ending, phase }))
   }
   const stop = (): void => {
-    isOver = true
     clock.clearTimeout(timer)
+    // No deadline is nearer than that, so no timer is set any more; nor is one after it has fired, for what was in time then.
+    armedForMs = -Infinity
   }
   const moved = (): void => {
-    if (isOver || phase === 'answer') return
+    if (phase === 'answer') return
     movedAtMs = clock.monotonicNow()
     wait('send', movedAtMs, stallMs)
   }
@@ -103,7 +102,7 @@ export function createWatchdog(
     stop,
     started() {
       isHeld = false
-      if (!isOver) wait('connect', clock.monotonicNow(), connectMs)
+      wait('connect', clock.monotonicNow(), connectMs)
     },
     hold() {
       isHeld = phase !== 'answer'
@@ -113,7 +112,7 @@ export function createWatchdog(
       moved()
     },
     handedOver(sentBytes) {
-      if (isOver || phase === 'answer') return
+      if (phase === 'answer') return
       const nowMs = clock.monotonicNow()
       const bytesPerMs = sentBytes / Math.max(1, nowMs - beganAtMs)
       const drainMs = bytesPerMs === 0 ? 0 : Math.min(sentBytes, KERNEL_BUFFER_BYTES) / bytesPerMs

@@ -45,7 +45,7 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
   const isPair = current.buffer === other.buffer && current.byteOffset + current.byteLength === other.byteOffset
   const both = isPair && new Uint8Array(current.buffer, current.byteOffset, 2 * current.byteLength)
   let isBegun = false
-  let isDone = windows.length === 0 || unit.end <= unit.start
+  let isDone = unit.end <= unit.start
   /** What is in the present window, where that ends in the source, and how much of it was given out. */
   let at = unit.start
   let piece: Uint8Array = NOTHING

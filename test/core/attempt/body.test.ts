@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createBody, type AttemptBody, type BodyOptions } from '../../../src/core/attempt/body.ts'
 import type { Hasher, Reader } from '../../../src/core/ports.ts'
+import type { Slicer } from '../../../src/core/attempt/slices.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 import { slowHasher } from '../../simulation/slow-hasher.ts'
 import { fill } from '../../simulation/world.ts'
@@ -43,6 +44,18 @@ describe('the body of an attempt', () => {
     await turn()
     expect(reads).toEqual([0, 100, 200])
     expect(second).toEqual(BYTES.slice(100, 200))
+    await iterator.next()
+    await turn()
+    expect(reads).toEqual([0, 100, 200])
+  })
+
+  it('tells the slicer of every piece that the line was offered, and when it took it', async () => {
+    const told: string[] = []
+    const slicer = { size: () => 40, began: () => void told.push('began'), ended: () => void told.push('ended') }
+    const { body } = make({ unit: range(0, 100), slicer })
+
+    expect((await take(body)).map((piece) => piece.byteLength)).toEqual([40, 40, 20])
+    expect(told).toEqual(['began', 'ended', 'began', 'ended', 'began', 'ended'])
   })
 
   it('reads a window only when it is asked for, from a source that answers at once', async () => {
@@ -257,6 +270,17 @@ describe('the body of an attempt', () => {
     expect(Buffer.concat(pieces)).toEqual(Buffer.from(BYTES.subarray(0, 450)))
   })
 
+  it('does not take windows for neighbours that only begin and end as such, in different memory', () => {
+    const [one, other] = [new Uint8Array(200).subarray(0, 100), new Uint8Array(200).subarray(100)]
+    const { body } = make({ unit: range(0, 250), reader: mixedReader(() => undefined), windows: [one, other] })
+    const { step } = body.windows()
+
+    const pieces = [1, 2, 3].map(() => (step?.() as IteratorYieldResult<Uint8Array>).value.slice())
+
+    expect(pieces.map((piece) => piece.byteLength)).toEqual([100, 100, 50])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.from(BYTES.subarray(0, 250)))
+  })
+
   it('reads ahead into one of two that lie side by side, from a source that takes time, until it answers at once', async () => {
     const reads: number[] = []
     const isSlow = (at: number): boolean => at < 400
@@ -330,9 +354,10 @@ interface MakeOptions extends Pick<BodyOptions, 'unit'> {
   readonly hashMs?: number
   readonly hasher?: Hasher
   readonly signal?: AbortSignal
+  readonly slicer?: Slicer
 }
 
-function make({ unit, reader: given, windows, leave, hashMs, hasher: own, signal }: MakeOptions) {
+function make({ unit, reader: given, windows, leave, hashMs, hasher: own, signal, slicer }: MakeOptions) {
   const clock = createSimulatedClock()
   const hasher = slowHasher(clock, () => hashMs ?? 0)
   const log: string[] = []
@@ -343,6 +368,7 @@ function make({ unit, reader: given, windows, leave, hashMs, hasher: own, signal
     windows: windows ?? [new Uint8Array(100), new Uint8Array(100)],
     hasher: own ?? (hashMs === undefined ? undefined : hasher),
     signal,
+    slicer,
     pace: leave === undefined ? UNPACED : { ...UNPACED, take: leave },
     onHold: () => void log.push('hold'),
     onReady: () => void log.push('ready'),

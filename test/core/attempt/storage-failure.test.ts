@@ -27,7 +27,13 @@ describe('classifyStorageFailure', () => {
     [400, xml('EntityTooSmall'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 EntityTooSmall'],
     [400, xml('InvalidPartOrder'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 InvalidPartOrder'],
     [400, xml('InvalidPart'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 InvalidPart'],
+    [400, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '400'],
     [401, '', 'final', 'ERR_UPLOAD_ADDRESS_REFUSED', '401'],
+    [
+      403,
+      xml('InvalidAccessKeyId', 'The key has expired.'),
+      ...(['final', 'ERR_UPLOAD_ADDRESS_REFUSED', '403 InvalidAccessKeyId'] as const),
+    ],
     [
       404,
       xml('NoSuchUpload'),
@@ -67,6 +73,7 @@ describe('classifyStorageFailure', () => {
 
     expect(verdict).toMatchObject({ kind: 'retry', isThrottle: false, error: { isRetryable: true, status: 400 } })
     expect(classifyStorageFailure({ ...reply(400, xml('InvalidArgument')), isBodyCut: true }, UNIT).kind).toBe('final')
+    expect(classifyStorageFailure({ ...reply(404, body), isBodyCut: true }, UNIT).kind).toBe('final')
   })
 
   it.each([

@@ -151,10 +151,47 @@ describe('the watch over an attempt', () => {
     expect(errors).toEqual([])
   })
 
-  it('does nothing any more once stopped, whatever a transport still reports', async () => {
+  it('waits for the answer also where the body was held when it was gone, and where it was empty', async () => {
     const { clock, watchdog, errors } = watch()
+    await clock.advance(1_000)
+    watchdog.hold()
+    watchdog.handedOver(0)
+
+    await clock.advance(59_999)
+    expect(errors).toEqual([])
+    await clock.advance(1)
+
+    expect(about(errors)).toEqual([['ERR_UPLOAD_TIMEOUT', 'answer', 'doubtful']])
+  })
+
+  it('measures the rate of a body from its own start', async () => {
+    const clock = createSimulatedClock()
+    await clock.advance(3_600_000)
+    const { watchdog, errors } = watch(TIMEOUTS, clock)
+    await clock.advance(10_000)
+    watchdog.handedOver(1_000_000)
+
+    await clock.advance(69_999)
+    expect(errors).toEqual([])
+    await clock.advance(1)
+
+    expect(errors).toHaveLength(1)
+  })
+
+  it('keeps one timer, also where a nearer one takes its place', async () => {
+    const { clock, watchdog } = watch({ ...TIMEOUTS, answerMs: 1_000 })
+    watchdog.handedOver(0)
+    expect(clock.pending).toBe(1)
+
+    watchdog.stop()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('does nothing any more once stopped, whatever a transport still reports', async () => {
+    const { clock, watchdog, errors } = watch({ connectMs: 15_000, stallMs: 2_000, answerMs: 1_000 })
     watchdog.stop()
 
+    watchdog.started()
     watchdog.moved()
     watchdog.handedOver(10)
     watchdog.stop()
@@ -165,9 +202,11 @@ describe('the watch over an attempt', () => {
   })
 
   it('expires once', async () => {
-    const { clock, watchdog, errors } = watch()
+    const { clock, watchdog, errors } = watch({ connectMs: 15_000, stallMs: 2_000, answerMs: 1_000 })
     await clock.advance(15_000)
 
+    watchdog.started()
+    watchdog.moved()
     watchdog.handedOver(5)
     await clock.advance(1_000_000)
 
@@ -175,8 +214,10 @@ describe('the watch over an attempt', () => {
   })
 })
 
-function watch(timeouts = TIMEOUTS): { clock: SimulatedClock; watchdog: Watchdog; errors: TransportError[] } {
-  const clock = createSimulatedClock()
+function watch(
+  timeouts = TIMEOUTS,
+  clock = createSimulatedClock(),
+): { clock: SimulatedClock; watchdog: Watchdog; errors: TransportError[] } {
   const errors: TransportError[] = []
   return { clock, errors, watchdog: createWatchdog(clock, timeouts, 'Part 3', (error) => errors.push(error)) }
 }

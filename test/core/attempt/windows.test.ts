@@ -13,6 +13,7 @@ describe('a pool of windows', () => {
     const [small, large] = [await pool.lease(100, never()), await pool.lease(101, never())]
 
     expect([small.windows.length, large.windows.length, pool.leasedBytes()]).toEqual([1, 2, 300])
+    expect([...small.windows, ...large.windows].map((window) => window.byteLength)).toEqual([100, 100, 100])
     expect(new Set([...small.windows, ...large.windows]).size).toBe(3)
   })
 
@@ -40,6 +41,24 @@ describe('a pool of windows', () => {
     for (let round = 0; round < 20; round += 1) (await pool.lease(300, never())).release()
 
     expect(madeBytes).toBe(200)
+  })
+
+  it('makes no more memory than a body needs, and gives what one gave back to the next that waits', async () => {
+    let madeBytes = 0
+    const allocate = (bytes: number): Uint8Array => ((madeBytes += bytes), new Uint8Array(bytes))
+    const pool = createWindowPool({ budgetBytes: 200, windowBytes: 100, allocate })
+
+    const short = await pool.lease(100, never())
+    expect(madeBytes).toBe(100)
+    const waiting = pool.lease(101, never())
+    short.release()
+    ;(await waiting).release()
+    const before = madeBytes
+    const long = await pool.lease(101, never())
+    const next = pool.lease(101, never())
+    long.release()
+    await next
+    expect(madeBytes).toBe(before)
   })
 
   it('gives two windows side by side, again and again, and makes no more memory for a short body between them', async () => {
