@@ -101,7 +101,7 @@ async function syncNames(state: WrittenJournal): Promise<void> {
 export async function shorten(state: WrittenJournal, known: readonly JournalRecord[] | undefined): Promise<void> {
   const { path, end } = state
   try {
-    const history = known ?? decodeJournal((await readFile(path)).subarray(0, end.bytes), path).records
+    const history = known ?? decodeJournal(await readFile(path), path).records
     const shorter = compactRecords(history)
     if (shorter.length < history.length) {
       const texts = shorter.map(recordText)

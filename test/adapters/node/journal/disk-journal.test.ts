@@ -397,8 +397,9 @@ describe('durability', () => {
     expect(await read(journal)).toEqual([begun(3), confirmed(1)])
   })
 
-  it('that failed is told as it was, also where nothing can be cut off', async () => {
-    const session = await diskJournal({ folder: await temporary() }).open('k')
+  it('that failed is told as it was, also where nothing can be cut off, and nobody calls it kept later', async () => {
+    const folder = await temporary()
+    const session = await diskJournal({ folder }).open('k')
     await session.append([begun(3)])
     const handles = await fileHandles()
     vi.spyOn(handles, 'datasync').mockRejectedValueOnce(failure('EIO'))
@@ -406,6 +407,7 @@ describe('durability', () => {
 
     await expect(session.append([confirmed(0)])).rejects.toMatchObject({ details: { systemCode: 'EIO' } })
     await session.close()
+    expect(decodeJournal(await readFile(pathOf(folder)), 'f')).toMatchObject({ lineCount: 2, isKept: false })
   })
 
   it('is nothing that a journal asks for when it is opened and closed, or goes on where it was complete', async () => {
