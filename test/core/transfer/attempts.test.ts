@@ -8,6 +8,9 @@ import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
 import { createStragglerResets } from '../../../src/core/line/straggler-resets.ts'
 import { addressOf, createAttempts } from '../../../src/core/transfer/attempts.ts'
 import { fixedTuning } from '../../../src/core/tuning.ts'
+import type { LedgerFile } from '../../../src/core/journal/ledger.ts'
+import type { Transport, TransportRequest } from '../../../src/core/ports.ts'
+import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
@@ -197,5 +200,111 @@ describe('an attempt that was reset because it crawled', () => {
     expect(looks).toEqual([2, 1, 0])
     for (const end of ends) end(new Error('reset'))
     expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['crawled', 'crawled'])
+  })
+})
+
+/** Attempts at two files of two parts, which end when the test says so; what is looked at and told is noted. */
+function heldAttempts(isResetByAbort: boolean, isDead = false) {
+  const world = createWorld()
+  const requests: { readonly fileIndex: number; end(): void; readonly request: TransportRequest }[] = []
+  const transport: Transport = {
+    ...{ ...world.store, isResetByAbort },
+    send: (request) =>
+      new Promise((_, reject) => {
+        const fileIndex = Number(new URL(request.url).pathname.split('/')[1])
+        requests.push({ fileIndex, request, end: () => reject(request.signal.reason as Error) })
+      }),
+  }
+  const spared: boolean[] = []
+  const watchStragglers = <T extends Moving>() => ({
+    look([first]: readonly T[]): T | undefined {
+      if (first !== undefined) spared.push(first.isSpared === true)
+      return first
+    },
+  })
+  const told: string[] = []
+  const made = world.job({ sources: world.sources([2_000, 2_000], { isBlob: true }), partSizeBytes: 1_000 })
+  const report = (event: TransferEvent): void => {
+    if (event.type === 'sent') told.push(`sent ${event.unit.fileIndex}/${event.unit.partNumber} ${event.sentBytes}`)
+  }
+  const job = { ...made, report }
+  const attempts = createAttempts({
+    ports: {
+      ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
+      pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
+    },
+    ...{ job, protocol: made.protocol, watchStragglers, isDead: () => isDead },
+    onBytes: (bytes) => void told.push(`${bytes} bytes`),
+  })
+  const file = (fileIndex: number): LedgerFile => made.ledger.files[fileIndex]!
+  const units = [0, 1].map((fileIndex) => ({ fileIndex, partNumber: 2, start: 1_000, end: 2_000 }))
+  const send = async (fileIndex: number) => {
+    const unit = units[fileIndex]!
+    const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
+    const address = addressOf(file(fileIndex), unit)
+    const sent = attempts.send({ turn, file: file(fileIndex), address, generation: 0, isLeftOver: false })
+    await passTurns(20)
+    return { sent }
+  }
+  return { attempts, send, requests, spared, told, file }
+}
+
+describe('an attempt that crawls', () => {
+  it('is reset twice, and after that its part is spared', async () => {
+    const { attempts, send, requests, spared } = heldAttempts(true)
+    for (let round = 0; round < 4; round += 1) {
+      const { sent } = await send(0)
+      attempts.resetStraggler(round, true)
+      requests[round]?.end()
+      expect(await sent).toMatchObject({ kind: 'crawled' })
+    }
+
+    expect(spared).toEqual([false, false, true, true])
+  })
+
+  it('is not looked for where an abort does not reset the connection', async () => {
+    const { attempts, send, requests, spared } = heldAttempts(false)
+    await send(0)
+    attempts.resetStraggler(0, true)
+
+    expect([spared, requests[0]?.request.signal.aborted]).toEqual([[], false])
+  })
+})
+
+describe('the attempts of a session', () => {
+  it('end with their file, and no others; who waits for a file waits for all of its own', async () => {
+    const { attempts, send, requests } = heldAttempts(true)
+    await Promise.all([send(0), send(1)])
+    let isIdle = false
+    void attempts.idle(0).then(() => (isIdle = true))
+    attempts.abortFile(0, new Error('It failed.'))
+    expect(requests.map(({ request }) => request.signal.aborted)).toEqual([true, false])
+    await passTurns(20)
+    expect(isIdle).toBe(false)
+
+    requests[0]?.end()
+    await passTurns(20)
+    expect([isIdle, attempts.count()]).toEqual([true, 1])
+    await attempts.idle(0)
+  })
+
+  it('tell of their bytes as they grow', async () => {
+    const { send, requests, told } = heldAttempts(true)
+    await send(0)
+    requests[0]?.request.onSent?.(400)
+    requests[0]?.request.onSent?.(1_000)
+
+    expect(told).toEqual(['400 bytes', 'sent 0/2 400', '600 bytes', 'sent 0/2 1000'])
+  })
+
+  it('make no request with an address that has died, or that a newer one has replaced', async () => {
+    const dead = heldAttempts(true, true)
+    expect(await (await dead.send(0)).sent).toEqual({ kind: 'expired' })
+    const replaced = heldAttempts(true)
+    const sending = replaced.send(0)
+    replaced.file(0).addresses = ['https://store.test/new/1', 'https://store.test/new/2']
+    expect(await (await sending).sent).toEqual({ kind: 'expired' })
+
+    expect([dead.requests, replaced.requests]).toEqual([[], []])
   })
 })
