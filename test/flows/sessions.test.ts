@@ -3,12 +3,14 @@
 
 import { describe, expect, it } from 'vitest'
 
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import { listSessions } from '../../src/flows/session-list.ts'
 import { createUplink } from '../../src/index.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { watchedSource } from '../simulation/watched-source.ts'
 
 it('lists a thousand sessions without reading them all at once', async () => {
   const journal = memoryJournal()
@@ -63,7 +65,7 @@ async function uplinkWith(records: readonly JournalRecord[]) {
   const transport = createScriptedTransport()
   const uplink = createUplink(
     { baseUrl: 'https://service.test', credentials: { apiKey: 'key' } },
-    { transport, journal, clock: createSimulatedClock(), random: () => 0.5 },
+    { transport, journal, clock: createSimulatedClock(), random: () => 0.5, hasher: md5Hasher() },
   )
   return { uplink, journal, transport }
 }
@@ -99,6 +101,30 @@ describe('a session of the journal', () => {
     const again = await journal.open('k')
     expect(again.records).toEqual(records)
     await again.close()
+  })
+
+  it.each([
+    ['is not sent where what was sent of it has changed since: it fails before a byte goes', 'aaa', 0],
+    ['is sent where that is what it was', 'abc', 1],
+  ])('%s', async (_, found, sentCount) => {
+    const [begun, created] = opened(HTTPS) as [JournalRecord & { type: 'session.begun' }, JournalRecord]
+    const { uplink, transport, journal } = await uplinkWith([
+      { ...begun, files: [{ ...begun.files[0]!, sizeBytes: 6, partCount: 2 }] },
+      { ...created, files: [{ fileIndex: 0, addresses: [HTTPS, `${HTTPS}/2`] }] } as JournalRecord,
+      {
+        ...{ at: 3, type: 'part.received', fileIndex: 0, partNumber: 1 },
+        receipt: { acceptedEnd: 3, etag: '"e"', isVerified: true, md5: '900150983cd24fb0d6963f7d28e17f72' },
+      },
+    ])
+    const source = watchedSource('a.mp4', new TextEncoder().encode(`${found}def`))
+    const upload = await uplink.resume('k', { source: () => source })
+    const next = await Promise.race([transport.next(), upload.done().catch(() => undefined)])
+
+    expect(transport.sent.map(({ url }) => url)).toEqual(sentCount === 0 ? [] : [`${HTTPS}/2`])
+    const failures = (await journal.read('k')).filter(({ type }) => type === 'file.failed')
+    expect(failures).toMatchObject(sentCount === 0 ? [{ error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } }] : [])
+    expect(next === undefined).toBe(sentCount === 0)
+    await uplink.close()
   })
 
   it('has it on record that it was resumed before anything of it goes on, unless it is confirmed', async () => {

@@ -13,6 +13,7 @@ it('is done when every file has been asked for and answered, and not before', as
   const feeder = createFeeder(job, ({ plan }) => void told.push(plan.name))
   const { signal } = new AbortController()
 
+  expect([feeder.isHungry(), feeder.isDone()]).toEqual([true, false])
   const asked = feeder.feed(signal)
   expect([feeder.isHungry(), feeder.isDone(), told.length]).toEqual([false, false, 0])
   await asked

@@ -5,26 +5,31 @@ import { createFinisher } from '../../../src/core/transfer/finisher.ts'
 import type { TransferJob } from '../../../src/core/transfer/transfer-job.ts'
 import { createLedger, type LedgerFile } from '../../../src/core/journal/ledger.ts'
 
-function threeFiles(): readonly LedgerFile[] {
+function filesToFinish(count = 3): readonly LedgerFile[] {
   const plan = { sizeBytes: 1, partSizeBytes: 1, partCount: 1 }
-  return createLedger([0, 1, 2].map((fileIndex) => ({ fileIndex, name: `${fileIndex}.mp4`, ...plan }))).files
+  const indexes = Array.from({ length: count }, (_, fileIndex) => fileIndex)
+  return createLedger(indexes.map((fileIndex) => ({ fileIndex, name: `${fileIndex}.mp4`, ...plan }))).files
 }
 
 /** A finisher of so many files at once; its tasks and reports are noted. */
-function finisherOf(finish: TransferJob['finish'], finishesAtOnce = 1) {
+function finisherOf(
+  finish: TransferJob['finish'],
+  atOnce: Pick<TransferJob, 'finishesAtOnce'> = { finishesAtOnce: 1 },
+  signal = new AbortController().signal,
+) {
   const voided: string[] = []
   const added: string[] = []
   const tasks: Promise<void>[] = []
   const finisher = createFinisher({
     job: {
       finish,
-      finishesAtOnce,
+      ...atOnce,
       report(event) {
         if (event.type === 'voided') voided.push(...event.units.map(({ partNumber }) => String(partNumber)))
       },
     },
     schedule: { add: (units) => void added.push(...units.map(({ partNumber }) => String(partNumber))) },
-    signal: new AbortController().signal,
+    signal,
     async track(task) {
       const running = task()
       tasks.push(running)
@@ -43,7 +48,7 @@ describe('createFinisher', () => {
       finished.push(file)
       return undefined
     })
-    const files = threeFiles()
+    const files = filesToFinish()
 
     for (const file of files) finisher.add(file)
 
@@ -53,7 +58,7 @@ describe('createFinisher', () => {
   it('takes a file again that was done in one step and has become complete once more', () => {
     let count = 0
     const { finisher } = finisherOf(() => void (count += 1))
-    const [file] = threeFiles()
+    const [file] = filesToFinish()
 
     finisher.add(file!)
     finisher.add(file!)
@@ -61,15 +66,33 @@ describe('createFinisher', () => {
     expect(count).toBe(2)
   })
 
+  it('waits for four at once where the job does not say', () => {
+    let count = 0
+    const { finisher } = finisherOf(() => (void (count += 1), new Promise(() => undefined)), {})
+
+    for (const file of filesToFinish(9)) finisher.add(file)
+
+    expect(count).toBe(4)
+  })
+
+  it('begins with none once the transfer was stopped', () => {
+    const { finisher } = finisherOf(() => expect.unreachable('It is over.'), {}, AbortSignal.abort())
+
+    for (const file of filesToFinish()) finisher.add(file)
+  })
+
   it('waits for no more than so many at once, takes none twice, and sends again what was voided', async () => {
     const ends: ((again: readonly number[]) => void)[] = []
     const begun: number[] = []
-    const { finisher, voided, added, tasks } = finisherOf((file) => {
-      begun.push(file.plan.fileIndex)
-      return new Promise<readonly number[]>((resolve) => ends.push(resolve))
-    }, 2)
+    const { finisher, voided, added, tasks } = finisherOf(
+      (file) => {
+        begun.push(file.plan.fileIndex)
+        return new Promise<readonly number[]>((resolve) => ends.push(resolve))
+      },
+      { finishesAtOnce: 2 },
+    )
 
-    for (const file of threeFiles()) {
+    for (const file of filesToFinish()) {
       finisher.add(file)
       finisher.add(file)
     }
