@@ -134,3 +134,25 @@ test('a slot is kept by a part that was refused, so that a pause the storage ask
   expect(sent).toHaveLength(9)
   expect(sent[1]).toBeGreaterThanOrEqual(600_000)
 })
+
+test('counts each of the 64 once, and none that kept its slot to its end', async () => {
+  const settling = createSettling()
+  const first = Array.from({ length: 64 }, steps)
+  for (const attempt of first) {
+    void settling(attempt.begin)
+    attempt.answer()
+    attempt.answer()
+  }
+  const kept = steps()
+  const keptSlot = settling(kept.begin)
+  kept.answer()
+  kept.end('done')
+  expect(await isSettled(keptSlot)).toBe(true)
+  first[0]?.end('done')
+  await isSettled(undefined)
+
+  const next = [steps(), steps()]
+  const freed = next.map((attempt) => settling(attempt.begin))
+  for (const attempt of next) attempt.answer()
+  expect([await isSettled(freed[0]), await isSettled(freed[1])]).toEqual([true, false])
+})
