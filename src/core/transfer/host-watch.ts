@@ -44,6 +44,8 @@ export interface HostWatch {
  * some requests for ten minutes costs no file, and a part that alone is never taken comes to its end.
  */
 const AWAY_TRY = 1 / 8
+/** What a missing answer says of how many the host takes, as a share of a refusal: many a line breaks connections by itself. */
+const MISSING_WEIGHT = 0.4
 
 export function createHostWatch(options: HostWatchOptions): HostWatch {
   const { clock, inFlight, report } = options
@@ -112,7 +114,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       const isTaken = result.kind === 'received' || (result.kind === 'refused' && result.verdict.kind !== 'retry')
       if (isTaken) window.taken(beganAtMs, others, now())
       // What a part is refused again and again may be its own matter.
-      else window.refused(beganAtMs, others, now(), 1 / turn.attempt)
+      else window.refused(beganAtMs, others, now(), (result.kind === 'missing' ? MISSING_WEIGHT : 1) / turn.attempt)
       return tries
     },
     isInReach,

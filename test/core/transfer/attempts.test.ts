@@ -12,6 +12,7 @@ import type { LedgerFile } from '../../../src/core/journal/ledger.ts'
 import type { Transport, TransportRequest } from '../../../src/core/ports.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
+import { createSessionAddresses } from '../../../src/core/transfer/session-addresses.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
 /** Sends files in parts of 1,000 bytes, two at once, by a transport that counts what it gave out and what came back. */
@@ -216,24 +217,30 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
       }),
   }
   const spared: boolean[] = []
-  const watchStragglers = <T extends Moving>() => ({
-    look([first]: readonly T[]): T | undefined {
-      if (first !== undefined) spared.push(first.isSpared === true)
-      return first
-    },
-  })
+  const watchStragglers = () =>
+    createStragglerResets((isSpared) => ({
+      look([first]) {
+        if (first !== undefined) spared.push(isSpared?.(first) === true)
+        return first
+      },
+    }))
   const told: string[] = []
   const made = world.job({ sources: world.sources([2_000, 2_000], { isBlob: true }), partSizeBytes: 1_000 })
   const report = (event: TransferEvent): void => {
     if (event.type === 'sent') told.push(`sent ${event.unit.fileIndex}/${event.unit.partNumber} ${event.sentBytes}`)
   }
   const job = { ...made, report }
+  const addresses = createSessionAddresses(world.clock, made.ledger, made.protocol)
   const attempts = createAttempts({
     ports: {
       ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
       pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
     },
-    ...{ job, protocol: made.protocol, watchStragglers, isDead: () => isDead },
+    ...{
+      job,
+      watchStragglers,
+      addresses: { ...addresses, isExpired: (attempt) => isDead || addresses.isExpired(attempt) },
+    },
     onBytes: (bytes) => void told.push(`${bytes} bytes`),
   })
   const file = (fileIndex: number): LedgerFile => made.ledger.files[fileIndex]!
@@ -242,7 +249,8 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
     const unit = units[fileIndex]!
     const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
     const address = addressOf(file(fileIndex), unit)
-    const sent = attempts.send({ turn, file: file(fileIndex), address, generation: 0, isLeftOver: false })
+    const times = { addressedAtMs: 0, beganAtMs: 0 }
+    const sent = attempts.send({ turn, file: file(fileIndex), address, generation: 0, ...times, isLeftOver: false })
     await passTurns(20)
     return { sent }
   }

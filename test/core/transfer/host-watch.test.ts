@@ -144,7 +144,7 @@ it.each([
   ['a refusal', undefined],
 ] as const)('holds parts back by its window while it is in service: %s', (_, phase) => {
   const { fail, refuse, answer, open } = setUp()
-  for (let time = 0; time < 6; time += 1) {
+  for (let time = 0; time < (phase === undefined ? 6 : 20); time += 1) {
     answer()
     if (phase === undefined) refuse()
     else fail(phase)
