@@ -1,5 +1,6 @@
 // A call of the protocol, which the host may have written: its waits are told, and it is left where it does not end.
 
+import { onAbort } from '../core/on-abort.ts'
 import type { Clock, OnWaiting } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
@@ -31,13 +32,13 @@ export async function callProtocol<T>(
     // Last, since what the host tells may have fields of these names.
     report(wait ? { ...wait, type: 'unreachable', call } : { type: wait === null ? 'reachable' : 'tried', call })
   }
-  signal.addEventListener('abort', giveTime)
+  const leave = onAbort(signal, giveTime)
   try {
     return await unlessAborted(call(onWaiting), limit.signal)
   } finally {
     isOver = true
     limit.end()
-    signal.removeEventListener('abort', giveTime)
+    leave()
     report({ type: 'reachable', call })
   }
 }

@@ -3,6 +3,7 @@
 
 import { hostOf } from '../../core/address/address.ts'
 import { TransportError, type AttemptEnding } from '../../core/errors.ts'
+import { onAbort } from '../../core/on-abort.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody } from './collected-body.ts'
 import { DEFAULT_MAX_REPLY_BYTES, networkFailure } from './platform-request.ts'
@@ -40,7 +41,7 @@ export function platformTransport(
       endings.set(request, 'doubtful')
       const own = new AbortController()
       const end = (): void => own.abort(signal.aborted ? signal.reason : closed(host, 'doubtful'))
-      signal.addEventListener('abort', end, { once: true })
+      const leave = onAbort(signal, end)
       underWay.add(end)
       try {
         return await exchange({ request, host, body, maxReplyBytes, signal: own.signal })
@@ -50,7 +51,7 @@ export function platformTransport(
         throw error
       } finally {
         underWay.delete(end)
-        signal.removeEventListener('abort', end)
+        leave()
       }
     },
     endingOf: (request) => endings.get(request) ?? 'neverWhole',
