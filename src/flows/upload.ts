@@ -70,7 +70,7 @@ export interface UploadEvents {
   state: { readonly state: UploadState }
   /** At most five a second, and once at the end. */
   progress: UploadProgress
-  /** A file changed its state. */
+  /** A file is being confirmed, is confirmed or has failed. Nothing tells of its first byte: see `files()` at `progress`. */
   file: UploadFileStatus
   /** An attempt failed and will be repeated. */
   retry: {
