@@ -39,7 +39,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('1 of 2 files confirmed').waitFor()
   }
 
-  test('does not cancel what a double click has begun, where “Cancel” is drawn under the pointer', async () => {
+  test('does not cancel what a double click has begun, though another button is drawn under the pointer', async () => {
     const page = await openPage()
     await page.route(isLatePart, () => undefined)
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
