@@ -99,6 +99,9 @@ it('tells when an address dies and how long it lives by the clock of its signer,
 
   await clock.advance(LIFE_MS - MINUTE_MS)
   expect(addresses.isDead(address, cameAtMs)).toBe(true)
+  // However late it came by the clock of the storage.
+  addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:05:00 GMT' })
+  expect(addresses.lifeMs(address, clock.wallNow())).toBe(LIFE_MS)
 })
 
 it('knows nothing of an address that does not say how long it lives, and keeps what it knows of the time', () => {
