@@ -95,6 +95,8 @@ describe('a part in one piece', () => {
     const start = () => ({ update: () => Promise.reject(problem), digest: () => Promise.resolve(''), dispose })
     const unasked = bodyOf(5, { hasher: { start } })
     await unasked?.make()
+    // A rejection that nobody hears of by now would end the process.
+    await new Promise((resolve) => setImmediate(resolve))
     await unasked?.end?.()
     expect(dispose).toHaveBeenCalledTimes(1)
 
