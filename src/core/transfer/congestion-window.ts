@@ -28,9 +28,9 @@ const MOST_CREDIT = 5
 const FAR_BELOW = 0.75
 const SAMPLE_WEIGHT = 1 / 24
 const STEP_MS = 1_000
-/** The pause doubles with each refusal, up to a step, and four answers halve it. */
+/** The pause doubles with each refusal, up to a step, and an answer halves it: a host that takes one at a time, so many a second, is asked twice for each. */
 const SHORTEST_PAUSE_MS = 50
-const ANSWER_SHORTENS = 0.84
+const ANSWER_SHORTENS = 0.5
 /** Where the same number is refused again and again, it is tried after so many steps at last. */
 const MOST_PATIENCE = 128
 
