@@ -51,8 +51,6 @@ export interface AttemptsOptions {
   readonly watchStragglers?: Tuning['watchStragglers'] | undefined
 }
 
-/** How often one part may be reset for crawling. */
-
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { ports, job, addresses, onBytes, watchStragglers } = options
   const { transport } = ports

@@ -53,6 +53,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   const window = createCongestionWindow()
   /** Until when it was told to be out of reach; undefined while it is in reach, NaN once it was told that it is asked again. */
   let toldUntilMs: number | undefined
+  /** Failures since it went out of reach: whether it did, the next answer tells. */
+  let unjudged = 0
   const now = (): number => clock.monotonicNow()
 
   const announce = (cause: Partial<TransportError & HttpStatusError>, address: string): void => {
@@ -90,7 +92,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   const answered = (): void => {
     circuit.onSuccess(now())
     // A pause that the host asked for is not ended by answers to what was under way before it.
-    if (toldUntilMs === undefined || circuit.state(now()).kind !== 'closed') return
+    if (toldUntilMs === undefined || !isInReach()) return
     toldUntilMs = undefined
     report({ type: 'reachable' })
   }
@@ -99,6 +101,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     ended({ beganAtMs, turn, address: { url } }, result) {
       let tries = 1
       const others = inFlight()
+      const nextProbeMs = probeAtMs(now())
       if (result.kind === 'missing' && !result.error.isUnreadable) {
         circuit.onFailure(now())
         announce(result.error, url)
@@ -110,7 +113,13 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered()
       else return 1
       // What is asked during an outage is one part at a time: its answer says nothing of how many the host takes.
-      if (!isInReach()) return 0
+      if (!isInReach()) {
+        if (result.kind === 'missing') unjudged += 1
+        return 0
+      }
+      // Where what was under way before is answered, and no probe, it was no outage: those that failed meanwhile were too many.
+      if (nextProbeMs) for (; unjudged > 0; unjudged -= 1) window.refused(beganAtMs, others, now(), MISSING_WEIGHT)
+      unjudged = 0
       const isTaken = result.kind === 'received' || (result.kind === 'refused' && result.verdict.kind !== 'retry')
       if (isTaken) window.taken(beganAtMs, others, now())
       // What a part is refused again and again may be its own matter.

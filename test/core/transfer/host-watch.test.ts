@@ -154,15 +154,27 @@ it.each([
 })
 
 it('learns nothing of numbers from an outage, nor from what ends by itself', () => {
-  const { fail, refuse, answer, end, open } = setUp()
+  const { fail, refuse, answer, end, open, now } = setUp()
   for (let time = 0; time < 64; time += 1) fail('connect')
   for (let time = 0; time < 64; time += 1) refuse()
+  // Of the probe.
+  now.ms = 1_000
   answer()
   for (let time = 0; time < 64; time += 1) end({ kind: 'crawled', ending: 'neverWhole' })
   for (let time = 0; time < 64; time += 1) end({ kind: 'aborted', ending: 'neverWhole' })
   for (let time = 0; time < 64; time += 1) end({ kind: 'expired' })
 
   expect(open(64)).toBe(Infinity)
+})
+
+it('takes it for too many, and for no outage, where one fails after the other and what was under way with them is answered', () => {
+  const { fail, answer, open, events } = setUp()
+  for (let time = 0; time < 20; time += 1) fail('send')
+  open(8)
+  answer()
+
+  expect(events.map(({ type }) => type)).toEqual(['unreachable', 'reachable'])
+  expect([open(8), open(7)]).toEqual([0, 1])
 })
 
 function setUp() {

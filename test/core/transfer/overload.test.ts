@@ -177,6 +177,20 @@ describe('a large file of which no part is ever taken', () => {
   })
 })
 
+describe('a host that breaks every connection beyond so many', () => {
+  it.each([
+    [8, 64],
+    [32, 64],
+    [8, 'auto'],
+  ] as const)('of %i loses few of them, with %s of ours, and takes nearly what it can', async (most, concurrency) => {
+    const { result, refused, ms } = await send({ most, concurrency, no: { kind: 'reset', share: 0 } })
+
+    expect(result).toEqual({ confirmedCount: FILES, failedCount: 0 })
+    expect(refused).toBeLessThanOrEqual(300)
+    if (concurrency !== 'auto') expect(ms).toBeLessThanOrEqual(1.1 * (FILES / most) * ANSWER_MS + 6_000)
+  })
+})
+
 describe('a line that breaks one connection in seven', () => {
   it.each([4, 16])('carries as many parts at once as before, of %i', async (concurrency) => {
     const broken = await send({ concurrency, files: 4_000, share: 1 / 7, no: { kind: 'reset', share: 0.5 } })
