@@ -14,7 +14,7 @@ import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './an
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
-import { letGoError, type Running } from './running.ts'
+import { checkSignal, letGoError, type Running } from './running.ts'
 import type { Outage } from './upload.ts'
 import { asOutage } from './waits.ts'
 
@@ -85,6 +85,7 @@ function startAnalysis(
   name: string,
   segments: AnalysisSegments | undefined,
 ): Analysis {
+  checkSignal(options.signal)
   const beganAtMs = clock.monotonicNow()
   const said = options.idOf ?? ((record: RequestedAnalysis) => record.id)
   // A reply keeps in its place what can be no id.

@@ -1,6 +1,6 @@
 // What runs on one Uplink: its close lets all of it go, and waits until it has ended.
 
-import { UploadError } from '../core/errors.ts'
+import { invalid, UploadError } from '../core/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 
 export interface Running {
@@ -43,6 +43,11 @@ export function createRunning(): Running {
 
 export function closedError(): UploadError {
   return new UploadError('ERR_UPLOAD_CLOSED', 'The Uplink was closed: make another one.')
+}
+
+/** Asked before anything begins: what began with another thing could not be let go any more. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal && !('aborted' in signal)) invalid('signal must be an AbortSignal.')
 }
 
 /** `signal` let go of it, or its Uplink did. `advice` says how to go on, and ` of another one` where another Uplink must. */

@@ -9,7 +9,7 @@ import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/ses
 import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter } from './emitter.ts'
-import { letGoError } from './running.ts'
+import { checkSignal, letGoError } from './running.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
@@ -32,6 +32,7 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
 export function driveSession(ports: FlowPorts, definition: UploadDefinition, record: SessionRecord): Upload {
   const { clock } = ports
   const { flow, signal } = definition
+  checkSignal(signal)
   const { key } = record
   const folded = record.folded()
   const beganAtMs = clock.monotonicNow()

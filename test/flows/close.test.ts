@@ -353,6 +353,41 @@ describe('an abort', () => {
     expect([requests.length, clock.pending]).toEqual([0, 0])
   })
 
+  it('cannot come of what is no signal, with which nothing begins', async () => {
+    const { uplink, requests, clock } = createFarEnd({ service, storage: goodStorage })
+    const signal = new AbortController() as unknown as AbortSignal
+    const refused = expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error
+
+    expect(() => uplink.uploadVideos({ ...VIDEO, files, signal })).toThrow(refused)
+    expect(() => uplink.watchAnalysis(9, { signal })).toThrow(refused)
+    await clock.advance(60_000)
+    expect(requests).toEqual([])
+    expect(await uplink.sessions()).toEqual([])
+  })
+
+  it('before a resume or within a listener lets go as any other', async () => {
+    const { controller, ...held } = await begin({ storage: unanswered })
+    held.upload.on('state', ({ state }) => {
+      if (state === 'pausing') controller.abort()
+    })
+    held.upload.pause()
+    expect((await held.settled(endOf(held.upload))).error).toMatchObject({ code: 'ERR_UPLOAD_CLOSED' })
+    const before = held.requests.length
+    const options = { source: ({ name }: { name: string }) => source(name), signal: controller.signal }
+    const resumed = await held.settled(held.uplink.resume(held.key, options))
+
+    expect((await held.settled(endOf(resumed))).error).toMatchObject({ code: 'ERR_UPLOAD_CLOSED' })
+    expect([held.requests.length, held.clock.pending]).toEqual([before, 0])
+  })
+
+  it('while a cancel is under way changes nothing of it', async () => {
+    const { controller, upload, settled } = await begin({ storage: unanswered })
+    const cancelled = upload.cancel()
+    controller.abort()
+
+    expect(await settled(cancelled)).toMatchObject({ status: 'cancelled', isServiceTold: true })
+  })
+
   it('lets go of an analysis, and says how to watch it on', async () => {
     const { uplink, settled, clock } = createFarEnd({
       service: () => ({ status: 200, body: { id: 9, status: 'requested' } }),
