@@ -4,6 +4,7 @@
 import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
+import { onAbort } from '../core/on-abort.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { EndStatus } from '../machines/session-data.ts'
@@ -104,7 +105,7 @@ export function createSessionSteps(
     failure: () => failure,
     create(signal) {
       looking = new AbortController()
-      signal.addEventListener('abort', stopLooking)
+      onAbort(signal, stopLooking)
       return step(createSession(options, telling, { signal, looking: looking.signal }), signal)
     },
     giveUp(isKept) {

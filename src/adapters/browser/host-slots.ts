@@ -2,6 +2,7 @@
 // and queues the rest unseen, where nobody can tell a request that waits from one that hangs.
 
 import { hostOf } from '../../core/address/address.ts'
+import { onAbort } from '../../core/on-abort.ts'
 import type { Transport } from '../../core/ports.ts'
 import { sendThrough } from '../../core/send-through.ts'
 import { isSeen } from '../web/is-seen.ts'
@@ -94,17 +95,16 @@ function createPlaces(locks: LockManager, host: string): Waiting {
   return (signal, work) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted()
-      const leave = (): void => {
+      const leave = onAbort(signal, () => {
         waiting.delete(start)
         reject(signal.reason as Error)
-      }
+      })
       const start = (): Promise<unknown> => {
-        signal.removeEventListener('abort', leave)
+        leave()
         const working = work()
         resolve(working)
         return working
       }
-      signal.addEventListener('abort', leave, { once: true })
       waiting.set(start, reject)
       const [goOn = ask] = idle
       goOn()

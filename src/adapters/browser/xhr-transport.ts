@@ -1,6 +1,7 @@
 // The Transport of pages: XMLHttpRequest, because only it tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
+import { onAbort } from '../../core/on-abort.ts'
 import type { Transport, TransportReply } from '../../core/ports.ts'
 import { allowedHeaders, networkFailure, redirectRefused } from '../web/platform-request.ts'
 import { isWaitOver, platformTransport, type PlatformExchange } from '../web/platform-transport.ts'
@@ -68,14 +69,13 @@ function exchange(
   }
   request.onStarted?.()
   xhr.send(body)
-  const end = (): void => {
+  onAbort(signal, () => {
     // Chromium tells of a head when 512 bytes of the body are there, or at once where the storage says
     // `x-content-type-options: nosniff`.
     if (answer !== undefined && isWaitOver(request)) settle(false)
     else reject(signal.reason as Error)
     xhr.abort()
-  }
-  signal.addEventListener('abort', end)
+  })
 }
 
 function replyOf(answer: Answer, maxReplyBytes: number, isWhole: boolean, hidesHeaders: boolean): TransportReply {

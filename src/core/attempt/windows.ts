@@ -2,6 +2,8 @@
 // attempt gets its windows before it reads its first byte and gives them back when its last byte has left. Handing out
 // is first come, first served, and all windows of an attempt at once, so that two attempts never wait for each other.
 
+import { onAbort } from '../on-abort.ts'
+
 /** Windows for one attempt; two lie side by side unless single ones were leased between. `release` gives them back, once. */
 export interface WindowLease {
   readonly windows: readonly Uint8Array[]
@@ -75,19 +77,18 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
       if (signal.aborted) return Promise.reject(signal.reason as Error)
       if (waiters.length === 0 && leased + count <= capacity) return handOut(count)
       return new Promise((resolve, reject) => {
-        const leave = (): void => {
+        const leave = onAbort(signal, () => {
           waiters.splice(waiters.indexOf(waiter), 1)
           reject(signal.reason as Error)
           serve()
-        }
+        })
         const waiter: Waiter = {
           count,
           grant() {
-            signal.removeEventListener('abort', leave)
+            leave()
             resolve(handOut(count))
           },
         }
-        signal.addEventListener('abort', leave, { once: true })
         waiters.push(waiter)
       })
     },

@@ -1,6 +1,8 @@
 // The life of one piece of concurrent work: tasks come and go; when the work is stopped, or is over, it settles only
 // after the last task has ended. So whoever awaits it knows that nothing runs any more.
 
+import { onAbort } from '../on-abort.ts'
+
 export interface Lifetime<T> {
   /** Fires when the work is stopped; its reason is why. */
   readonly signal: AbortSignal
@@ -37,7 +39,7 @@ export function createLifetime<T extends object>(
     if (taskCount > 0) return
     const value = inner.signal.aborted ? undefined : outcome()
     if (value === undefined && !inner.signal.aborted) return
-    outer.removeEventListener('abort', onAbort)
+    leave()
     if (value === undefined) reject(inner.signal.reason)
     else resolve(value)
   }
@@ -45,11 +47,8 @@ export function createLifetime<T extends object>(
     if (!inner.signal.aborted) inner.abort(reason)
     settleIfOver()
   }
-  const onAbort = (): void => {
-    stop(outer.reason)
-  }
-  outer.addEventListener('abort', onAbort, { once: true })
-  if (outer.aborted) stop(outer.reason)
+  let leave = (): void => undefined
+  leave = onAbort(outer, () => stop(outer.reason))
 
   return {
     signal: inner.signal,

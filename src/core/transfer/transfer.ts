@@ -13,6 +13,7 @@ import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/led
 import { createLifetime } from './lifetime.ts'
 import { missingUnits } from './missing-units.ts'
 import { createMovedFiles } from './moved-files.ts'
+import { onAbort } from '../on-abort.ts'
 import type { Random } from '../ports.ts'
 import { createSchedule, type Turn } from './schedule.ts'
 import { createSessionAddresses } from './session-addresses.ts'
@@ -67,7 +68,7 @@ export function createTransfer(
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol)
   const attempts = createAttempts({ ports, job, addresses, onBytes, watchStragglers })
   const life = createLifetime(signal, () => outcomeOf(job), ports.wake)
-  life.signal.addEventListener('abort', () => attempts.abortAll(life.signal.reason), { once: true })
+  onAbort(life.signal, () => attempts.abortAll(life.signal.reason))
   const host = createHostWatch({
     clock,
     random,
