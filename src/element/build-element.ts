@@ -31,7 +31,8 @@ export function setPart(element: Element, part: string): void {
 export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
   const button = build('button', `button ${part}`, { type: 'button' }, text)
   button.addEventListener('click', ({ detail }) => {
-    if (detail < 2) onClick()
+    // A plain Event, such as a script may send, has none.
+    if (!(detail > 1)) onClick()
   })
   return button
 }
