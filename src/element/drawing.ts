@@ -32,7 +32,7 @@ export function createDrawing(
     'uploader',
     // As its words are: those of another direction than the page's would be read in a wrong order.
     { dir: 'auto' },
-    // A notice pushes down what is below it: never a button that somebody is about to press.
+    // A notice pushes down what is below it: never the controls of the whole, which somebody may be about to press.
     ...[cards, zone, summary, parts.notices, rows].map((of) => of.element),
   )
   let isAsked = false

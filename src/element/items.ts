@@ -37,6 +37,8 @@ export interface Job {
   upload: Upload
   readonly items: readonly Item[]
   report: UploadReport | undefined
+  /** Its session was given up after its end. */
+  isDiscarded?: boolean
   /** The one that its upload told of last. */
   outage?: Outage
   /** What was sent when the host that is away began to be tried; undefined between two tries. */
@@ -98,13 +100,14 @@ export async function sourceOf({ name, chosen }: Item): Promise<Source> {
   return chosen.path === name ? source : { ...source, location: chosen.path }
 }
 
-/** The files as they were chosen; where the browser found them by itself it does so again. */
+/** The files as they were chosen; where the browser found them by itself it does so again. What was chosen again is not sent twice. */
 export function sourcesAgain({ items }: Job): Parameters<BrowserUplink['resume']>[1] {
   if (items.some((item) => item.chosen === undefined && item.state !== 'confirmed'))
     return { files: items.flatMap((item) => item.chosen?.file ?? []) }
   return {
     source({ fileIndex, name }) {
-      return blobSource(name, items[fileIndex]?.chosen?.file ?? new Blob())
+      const item = items[fileIndex]
+      return blobSource(name, (item?.replacedBy ? undefined : item?.chosen?.file) ?? new Blob())
     },
   }
 }

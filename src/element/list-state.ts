@@ -1,7 +1,7 @@
 // Where all files of an element are together: the one phase that its controls follow, and the sums.
 
 import type { UploadProgress, UploadState } from '../flows/upload.ts'
-import type { Item, Job } from './items.ts'
+import type { Item, ItemState, Job } from './items.ts'
 
 export type Phase = 'empty' | 'ready' | 'uploading' | 'waiting' | 'paused' | 'cancelling' | 'settled'
 
@@ -41,16 +41,18 @@ export function totalsOf(jobs: readonly Job[], active: readonly Job[]): Totals {
   const runningItems = new Set(active.flatMap((job) => job.items))
   const counted = carried.filter((item) => item.replacedBy === undefined)
   const over = counted.filter((item) => !runningItems.has(item))
-  // Nothing of these is on its way: what was sent of them is confirmed. Of a file that was chosen again the rest of its upload
-  // may still run, and counts it.
+  // Of a file that was chosen again the rest of its upload may still run, and counts it.
   const voided = carried.filter((item) => item.replacedBy !== undefined && runningItems.has(item))
-  const overBytes = sum(over, 'sentBytes') - sum(voided, 'sentBytes')
+  const beside = (of: (items: readonly Item[]) => number): number => of(over) - of(voided)
+  const countOf = (wanted: ItemState) => beside((items) => items.filter(({ state }) => state === wanted).length)
+  // Nothing of these is on its way: what was sent of them is confirmed.
+  const bytesBeside = beside((items) => sum(items, 'sentBytes'))
   return {
     filesTotal: counted.length,
-    filesConfirmed: sum(running, 'filesConfirmed') + over.filter(({ state }) => state === 'confirmed').length,
-    filesFailed: counted.filter(({ state }) => state === 'failed').length,
-    sentBytes: sum(running, 'sentBytes') + overBytes,
-    confirmedBytes: sum(running, 'confirmedBytes') + overBytes,
+    filesConfirmed: sum(running, 'filesConfirmed') + countOf('confirmed'),
+    filesFailed: sum(running, 'filesFailed') + countOf('failed'),
+    sentBytes: sum(running, 'sentBytes') + bytesBeside,
+    confirmedBytes: sum(running, 'confirmedBytes') + bytesBeside,
     totalBytes: sum(counted, 'bytes'),
     bytesPerSecond: sum(running, 'bytesPerSecond'),
     remainingMs: longest(running),

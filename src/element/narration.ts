@@ -60,7 +60,7 @@ export function createNarration(options: {
     },
     sayEnd({ items }, report) {
       const { saidFileFailed, problems, progress } = words()
-      const failed = items.find((item) => item.state === 'failed')
+      const failed = items.find((item) => item.state === 'failed' && !item.replacedBy)
       if (failed?.error !== undefined) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
       const totals = list.totals()
       const { filesConfirmed: done, filesTotal: all } = totals

@@ -32,6 +32,7 @@ export interface UploadList {
   retryable(): readonly Item[]
   /** A file that could not be read or was given up, and is chosen again, takes its own place. */
   add(files: readonly ChosenFile[]): void
+  /** What it had taken the place of is there again. */
   remove(item: Item): void
   /** Of the uploads that a cancel ends. */
   atStake(): Totals
@@ -142,7 +143,12 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     },
     remove(item) {
+      const former = jobs.flatMap((job) => job.items).find(({ replacedBy }) => replacedBy === item)
       items = items.filter((other) => other !== item)
+      if (former) {
+        former.replacedBy = undefined
+        items.push(former)
+      }
       listener.change()
     },
     async start(wanted, begin) {

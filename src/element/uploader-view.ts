@@ -106,7 +106,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const left = list.unfinished()
       const isAtStake = left.some(({ items }) => items.some((item) => item.state === 'failed' && item.sentBytes > 0))
       if (isAtStake && !(await question.ask(setting().words, totalsOf(left, []), true))) return
-      for (const { upload } of list.unfinished()) void discard(upload.key)
+      for (const each of list.unfinished()) void discard(each)
       list.clear()
       notices.clear()
       toZone()
@@ -133,10 +133,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
     else tell('mocap-upload-error', { error: error ?? summarize(undefined), report })
     if (report?.status !== 'cancelled') explain(failed, error)
-    drawing.reveal(failed[0])
+    drawing.reveal(failed.find((item) => !item.replacedBy))
     narration.sayEnd(job, report)
-    if (isUnreadable(job)) void discard(job.upload.key)
-    for (const { upload } of list.superseded()) void discard(upload.key)
+    if (isUnreadable(job)) void discard(job)
+    for (const done of list.superseded()) void discard(done)
   }
 
   /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
@@ -157,9 +157,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (taken > 0) announcer.say(words.saidStarted(taken))
   }
 
-  async function discard(key: string): Promise<void> {
+  /** Once: another time would only tell the service again. */
+  async function discard(job: Job): Promise<void> {
+    if (job.isDiscarded) return
+    job.isDiscarded = true
     try {
-      await setting().uplink()?.discardSession(key)
+      await setting().uplink()?.discardSession(job.upload.key)
     } catch {
       // It is offered after a reload, where it can be given up.
     }

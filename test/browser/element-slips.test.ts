@@ -58,6 +58,23 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('uploading')
   })
 
+  test('hears keys however quickly they come, and what a script or an assistive technology sends', async () => {
+    const page = await openPage()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    for (const name of ['swing-01.mp4', 'swing-02.mp4']) await button(page, `Remove: ${name}`).waitFor()
+    await button(page, 'Remove: swing-01.mp4').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Space')
+    await expect.poll(() => rows(page)).toEqual([])
+
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Remove: swing-01.mp4').dispatchEvent('click')
+    await expect.poll(() => rows(page)).toEqual([])
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Remove: swing-01.mp4').evaluate((of) => of.dispatchEvent(new Event('click')))
+    await expect.poll(() => rows(page)).toEqual([])
+  })
+
   test('leaves the controls where they are when there is something to read', async () => {
     const page = await openPage()
     await uploadHalf(page)
@@ -94,6 +111,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
         return page.getByText('An earlier upload is not finished').count()
       })
       .toBe(0)
+  })
+
+  test('tells the service once that a session is given up of which nothing could be read', async () => {
+    const page = await openPage()
+    const given: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'DELETE') given.push(request.url())
+    })
+    await pick(page, 'changing.mp4')
+    await button(page, 'Upload 1 file').waitFor()
+    await appendFile(pages.pathOf('changing.mp4'), 'more')
+    await button(page, 'Upload 1 file').click()
+    await button(page, 'Choose again: changing.mp4').waitFor()
+
+    await pick(page, 'changing.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+
+    expect(given).toHaveLength(1)
   })
 
   test('counts a file once that was given up, chosen again, and delivered', async () => {

@@ -101,3 +101,21 @@ it.each([
 
   expect(said).toEqual(expected)
 })
+
+it('asks nobody to choose a file again that was chosen again', () => {
+  const { narration, said } = narrating(6, 'uploading')
+  const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: '' }
+  const items = [
+    { name: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
+    { name: 'swing-02.mp4', state: 'failed', error },
+  ]
+
+  narration.sayEnd({ items: items.slice(0, 1) } as unknown as Job, { status: 'partial' } as UploadReport)
+  narration.sayEnd({ items } as unknown as Job, { status: 'partial' } as UploadReport)
+
+  expect(said).toEqual([
+    '6 of 20 files confirmed',
+    'swing-02.mp4: The file has changed or cannot be read. Choose it again.',
+    '6 of 20 files confirmed',
+  ])
+})

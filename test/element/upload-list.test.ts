@@ -6,7 +6,7 @@ import type { BrowserUplink } from '../../src/browser.ts'
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
-import type { Outage, Upload } from '../../src/flows/upload.ts'
+import type { Outage, Upload, UploadFileStatus, UploadReport } from '../../src/flows/upload.ts'
 
 const ignore = (): void => undefined
 
@@ -131,4 +131,112 @@ it('waits no more while a host that was away is tried, and takes the bytes: a pa
   sentBytes -= 1
   tell({ untilMs: 120_000 })
   expect(list.phase()).toBe('waiting')
+})
+
+/** An upload as the list sees it: each file is what the test last said that it is; `end` is its end. */
+function driven(key: string, ...bytes: number[]) {
+  let end: (report: Partial<UploadReport>) => void = ignore
+  const done = new Promise<UploadReport>((resolve) => (end = (report) => resolve(report as UploadReport)))
+  const statuses = bytes.map((each, fileIndex): UploadFileStatus => {
+    const name = `swing-0${String(fileIndex + 1)}.mp4`
+    return { fileIndex, name, bytes: each, parts: 1, sentBytes: 0, confirmedBytes: 0, state: 'pending' }
+  })
+  const sum = (field: 'bytes' | 'sentBytes'): number => statuses.reduce((total, status) => total + status[field], 0)
+  const count = (of: string): number => statuses.filter(({ state }) => state === of).length
+  const progress = () => {
+    const [sentBytes, totalBytes] = [sum('sentBytes'), sum('bytes')]
+    const files = { filesTotal: bytes.length, filesConfirmed: count('confirmed'), filesFailed: count('failed') }
+    return { ...files, sentBytes, confirmedBytes: sentBytes, totalBytes, bytesPerSecond: 0, remainingMs: undefined }
+  }
+  const upload = { ...{ key, state: 'uploading', on: ignore, done: () => done, files: () => statuses }, progress }
+  const say = (fileIndex: number, state: UploadFileStatus['state'], sentBytes: number): void => {
+    const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' } as const
+    Object.assign(statuses[fileIndex]!, { state, sentBytes }, state === 'failed' ? { error } : {})
+  }
+  return { upload: upload as unknown as Upload, say, end: () => end({ status: 'partial', files: [] }) }
+}
+
+function chosen(name: string, bytes: number): ChosenFile {
+  return { file: new File([new Uint8Array(bytes)], name), path: name }
+}
+
+/** A list of two files, the first of which changed while the second is on its way. */
+async function withChangedFile() {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = driven('first', 100, 1000)
+  list.add([chosen('swing-01.mp4', 100), chosen('swing-02.mp4', 1000)])
+  await list.start(list.items, () => first.upload)
+  first.say(0, 'failed', 40)
+  first.say(1, 'uploading', 500)
+  list.refresh(0)
+  return { list, first }
+}
+
+const counts = (filesTotal: number, filesConfirmed: number, filesFailed: number) => ({
+  ...{ filesTotal, filesConfirmed, filesFailed },
+})
+
+it('counts a file that was chosen again once: while the rest of its former upload runs, and after that', async () => {
+  const { list, first } = await withChangedFile()
+  expect(list.totals()).toMatchObject({ ...counts(2, 0, 1), sentBytes: 540, totalBytes: 1100 })
+
+  const second = driven('second', 120)
+  list.add([chosen('swing-01.mp4', 120)])
+  expect(list.totals()).toMatchObject({ ...counts(1, 0, 0), sentBytes: 500, totalBytes: 1000 })
+  await list.start(list.items, () => second.upload)
+  second.say(0, 'confirmed', 120)
+  list.refresh(1)
+  expect(list.totals()).toMatchObject({ ...counts(2, 1, 0), sentBytes: 620, totalBytes: 1120 })
+  expect(list.superseded()).toEqual([])
+  second.end()
+  first.say(1, 'confirmed', 1000)
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+
+  expect(list.totals()).toMatchObject({ ...counts(2, 2, 0), confirmedBytes: 1120, totalBytes: 1120 })
+  expect(list.superseded().map(({ upload }) => upload.key)).toEqual(['first'])
+})
+
+it('tells of a file that fails at once, also where no frame is drawn, as in a tab behind another', async () => {
+  const { list, first } = await withChangedFile()
+
+  first.say(1, 'failed', 500)
+
+  expect(list.totals()).toMatchObject(counts(2, 0, 2))
+})
+
+it('has a file that changed in its place again when what was chosen in its stead is removed', async () => {
+  const { list, first } = await withChangedFile()
+  first.say(1, 'confirmed', 1000)
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+
+  list.add([chosen('swing-01.mp4', 120)])
+  list.remove(list.items.find(({ state }) => state === 'ready')!)
+
+  expect(list.items.map(({ name, state }) => [name, state])).toEqual([
+    ['swing-02.mp4', 'confirmed'],
+    ['swing-01.mp4', 'failed'],
+  ])
+  expect(list.totals()).toMatchObject(counts(2, 1, 1))
+  expect(list.unfinished().map(({ upload }) => upload.key)).toEqual(['first'])
+})
+
+it('does not send a file twice that was chosen again, when the rest of its former upload is tried again', async () => {
+  const { list, first } = await withChangedFile()
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  list.add([chosen('swing-01.mp4', 120)])
+  const given: number[] = []
+  const resume: BrowserUplink['resume'] = async (_key, options) => {
+    for (const [fileIndex, name] of ['swing-01.mp4', 'swing-02.mp4'].entries()) {
+      const source = options?.source?.({ fileIndex, name, location: name })
+      given.push((await source?.describe())?.sizeBytes ?? -1)
+    }
+    return driven('first', 100, 1000).upload
+  }
+
+  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]), resume } as unknown as BrowserUplink)
+
+  expect(given).toEqual([0, 1000])
 })
