@@ -596,6 +596,18 @@ describe('a journal that has grown', () => {
     expect((await read(journal)).at(-1)).toEqual(received(1, 'again'))
   })
 
+  it('calls kept all lines of the short one and no others, or a crash after that would be taken for damage', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [badNight(100)])
+    const session = await journal.open('k')
+    await session.append([received(1, 'again')])
+
+    const [, number, kept] = (await readFile(pathOf(folder), 'utf8')).split('\n').at(-2)!.split(' ')
+    await session.close()
+    expect(Number(kept)).toBe(Number(number) - 1)
+  })
+
   it('is left as it is where it would still be more than half as long', async () => {
     const folder = await temporary()
     const journal = diskJournal({ folder })
