@@ -30,7 +30,7 @@ function narrating(filesConfirmed = 6, phase: Phase = 'uploading') {
     words: () => createWords(englishTexts, 'en'),
     list: { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
   })
-  return { narration, said }
+  return { narration, said, counts }
 }
 
 /** Each wait is told three times, as at every try. */
@@ -118,4 +118,19 @@ it('asks nobody to choose a file again that was chosen again', () => {
     'swing-02.mp4: The file has changed or cannot be read. Choose it again.',
     '6 of 20 files confirmed',
   ])
+})
+
+it('says quarters as they are reached, and anew where files that were added have made the whole larger', () => {
+  const { narration, said, counts } = narrating()
+  const reach = (confirmedBytes: number, totalBytes: number): void => {
+    Object.assign(counts, { confirmedBytes, totalBytes })
+    narration.told({ upload: { key: 'video-1' }, items: [] } as unknown as Job, 'progress')
+  }
+
+  for (const bytes of [10, 25, 30, 55]) reach(bytes, 100)
+  reach(60, 200)
+  reach(100, 200)
+  reach(200, 200)
+
+  expect(said).toEqual(['25% confirmed.', '50% confirmed.', '50% confirmed.'])
 })

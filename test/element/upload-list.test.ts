@@ -212,6 +212,8 @@ it('has a file that changed in its place again when what was chosen in its stead
   await expect.poll(() => list.phase()).toBe('settled')
 
   list.add([chosen('swing-01.mp4', 120)])
+  // What was chosen in its stead is not delivered: the former session may still be needed.
+  expect(list.superseded()).toEqual([])
   list.remove(list.items.find(({ state }) => state === 'ready')!)
 
   expect(list.items.map(({ name, state }) => [name, state])).toEqual([
