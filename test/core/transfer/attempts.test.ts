@@ -6,10 +6,10 @@ import { DEFAULT_TIMEOUTS } from '../../../src/core/attempt/watchdog.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
 import { createStragglerResets } from '../../../src/core/line/straggler-resets.ts'
-import { addressOf, createAttempts } from '../../../src/core/transfer/attempts.ts'
+import { addressOf, createAttempts, type AttemptStart } from '../../../src/core/transfer/attempts.ts'
 import { fixedTuning } from '../../../src/core/tuning.ts'
 import type { LedgerFile } from '../../../src/core/journal/ledger.ts'
-import type { Transport, TransportRequest } from '../../../src/core/ports.ts'
+import type { Transport, TransportRequest, Unit } from '../../../src/core/ports.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createSessionAddresses } from '../../../src/core/transfer/session-addresses.ts'
@@ -90,16 +90,7 @@ describe('an attempt whose hash cannot be freed', () => {
     })
     const [file] = job.ledger.files
     const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
-    const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
-    const sent = attempts.send({
-      turn,
-      file: file!,
-      address: addressOf(file!, unit),
-      generation: 0,
-      addressedAtMs: 0,
-      beganAtMs: 0,
-      isLeftOver: false,
-    })
+    const sent = attempts.send(firstTry(file!, unit))
 
     await expect(world.until(sent)).rejects.toThrow('freed twice')
 
@@ -181,16 +172,7 @@ describe('an attempt that was reset because it crawled', () => {
     const [file] = job.ledger.files
     const results = [1, 2].map((partNumber) => {
       const unit = { fileIndex: 0, partNumber, start: (partNumber - 1) * 1_000, end: partNumber * 1_000 }
-      const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
-      return attempts.send({
-        turn,
-        file: file!,
-        address: addressOf(file!, unit),
-        generation: 0,
-        addressedAtMs: 0,
-        beganAtMs: 0,
-        isLeftOver: false,
-      })
+      return attempts.send(firstTry(file!, unit))
     })
     await passTurns(20)
 
@@ -203,6 +185,13 @@ describe('an attempt that was reset because it crawled', () => {
     expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['crawled', 'crawled'])
   })
 })
+
+/** The first attempt at a part. */
+function firstTry(file: LedgerFile, unit: Unit): AttemptStart {
+  const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
+  const times = { addressedAtMs: 0, beganAtMs: 0 }
+  return { turn, file, address: addressOf(file, unit), generation: 0, ...times, isLeftOver: false }
+}
 
 /** Attempts at two files of two parts, which end when the test says so; what is looked at and told is noted. */
 function heldAttempts(isResetByAbort: boolean, isDead = false) {
@@ -247,10 +236,7 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
   const units = [0, 1].map((fileIndex) => ({ fileIndex, partNumber: 2, start: 1_000, end: 2_000 }))
   const send = async (fileIndex: number) => {
     const unit = units[fileIndex]!
-    const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
-    const address = addressOf(file(fileIndex), unit)
-    const times = { addressedAtMs: 0, beganAtMs: 0 }
-    const sent = attempts.send({ turn, file: file(fileIndex), address, generation: 0, ...times, isLeftOver: false })
+    const sent = attempts.send(firstTry(file(fileIndex), unit))
     await passTurns(20)
     return { sent }
   }
