@@ -50,7 +50,7 @@ async function begin(
     isFreshConnection: false,
     attempts: 0,
     isDoubtful: false,
-    isOffline: false,
+    isOffline: undefined,
     missingTries: 0,
     ...call,
   }

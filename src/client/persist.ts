@@ -27,6 +27,8 @@ export interface Failure {
   readonly isAway: boolean
   /** It may have been heard. */
   readonly isDoubtful: boolean
+  /** This machine is without a network: that is no short wait, and is told at once. */
+  readonly isOffline?: boolean | undefined
   /** The pause that the host asks for, ms; kept up to five minutes. */
   readonly retryAfterMs?: number | undefined
 }
@@ -96,10 +98,20 @@ export async function persist<TResult, TFailure extends Failure>(
     const restMs = awaySinceMs === undefined ? Infinity : awaySinceMs + giveUpAfterMs - nowMs
     if (restMs <= 0) return { failure, awayMs: giveUpAfterMs - restMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
-    const { host, reason, status, isAway } = failure
-    if (host !== undefined && nowMs + waitMs - beganMs >= TOLD_FROM_MS) {
+    const { host, reason, status, isAway, isOffline } = failure
+    if (host !== undefined && (isOffline || nowMs + waitMs - beganMs >= TOLD_FROM_MS)) {
       const [untilMs, giveUpAtMs] = [wallMs + waitMs, isAway ? wallMs + restMs : undefined]
-      tell(onWaiting, { host, operation, reason, status, isDoubtful, sinceMs, untilMs, giveUpAtMs })
+      tell(onWaiting, {
+        host,
+        operation,
+        reason,
+        status,
+        isDoubtful,
+        isOffline,
+        sinceMs,
+        untilMs,
+        giveUpAtMs,
+      })
     }
     await sleep(clock, waitMs, signal)
   }

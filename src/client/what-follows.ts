@@ -53,7 +53,8 @@ function unanswered(
   isDoubtful: boolean,
 ): CallFailure {
   const reason = reasonOf(error, explain)
-  life.isOffline ||= explain?.(error).isOffline ?? false
+  const isOffline = explain?.(error).isOffline || undefined
+  life.isOffline ||= isOffline
   const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
   const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
   life.missingTries += Number(isFirstContact || isHidden)
@@ -61,7 +62,7 @@ function unanswered(
   if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
-  return { error, host, reason, isAway: !error.isUnreadable, isDoubtful }
+  return { error, host, reason, isAway: !error.isUnreadable, isDoubtful, isOffline }
 }
 
 /** Nobody is there, or takes anything now. What cannot be read, or leads elsewhere, is an answer. */

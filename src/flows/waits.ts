@@ -8,7 +8,7 @@ import type { TransferEvent } from '../core/transfer/transfer-job.ts'
  * Somebody is out of reach since then, or answers only that it cannot. Wall times, ms since 1970. `operation`: the call that waits;
  * absent where parts wait for the storage, whose `reason` is absent where it gives no answer.
  */
-export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'status' | 'isDoubtful'>> & {
+export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'status' | 'isDoubtful' | 'isOffline'>> & {
   readonly who: 'service' | 'storage'
   /** `host:port`. */
   readonly host: string
@@ -47,9 +47,9 @@ export function createWaits(options: {
     const ofCall = [...waits].find(([call]) => call)?.[1]
     let outage = (lastCall ? ofCall : ofStorage) ?? ofStorage ?? ofCall
     // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
-    // byte nothing tells but that none follows.
+    // byte nothing tells but that none follows; without a network none does.
     const forMs = movesForMs()
-    if (outage && !ofStorage && forMs > 0) {
+    if (outage && !outage.isOffline && !ofStorage && forMs > 0) {
       outage = undefined
       stillness = clock.setTimeout(look, forMs)
     }

@@ -292,6 +292,19 @@ describe('a service that has never answered', () => {
     expect(ended).toBe(expected)
   })
 
+  it('is told of at once where there is no network, which is no short wait', async () => {
+    const subject = clientUnderTest({ explain: () => ({ isOffline: true }) })
+    const waits: (HostWait | null | undefined)[] = []
+    const list = subject.client.requestedAnalyses.list({}, { onWaiting: (wait) => wait && waits.push(wait) })
+    ;(await subject.transport.next()).fail({ phase: 'connect', cause: withCode('ENOTFOUND') })
+    await subject.clock.advance(0)
+    expect(waits).toMatchObject([{ operation: 'requestedAnalyses.list', isOffline: true }])
+
+    await subject.clock.advance(subject.clock.nextDueInMs!)
+    await answerNext(subject, { status: 200, body: [] })
+    await list
+  })
+
   it('is waited for while the platform says that there is no network, whatever the error', async () => {
     let isOffline = true
     const subject = clientUnderTest({ explain: () => ({ isOffline }) })

@@ -24,9 +24,10 @@ const SESSION: Answer = {
 }
 
 /** What the line does while it is down. */
-const noWay = (): Error =>
+const noWay = (): Error => noWayBy('EAI_AGAIN')
+const noWayBy = (code: string): Error =>
   new TransportError('ERR_UPLOAD_NETWORK', 'No connection', {
-    ...{ phase: 'connect', ending: 'neverWhole', cause: Object.assign(new Error('no'), { code: 'EAI_AGAIN' }) },
+    ...{ phase: 'connect', ending: 'neverWhole', cause: Object.assign(new Error('no'), { code }) },
   })
 
 type Calls = (operation: 'create' | 'register' | 'confirm' | 'cancel') => Answer | Error | undefined
@@ -217,7 +218,7 @@ it('a service that asks for a pause right after the last byte is said to be wait
 
 it('is not waiting while the storage takes parts, and is once it has them all and the service still keeps it waiting', async () => {
   const COUNT = 40
-  const { service } = serviceOf((operation) => (operation === 'confirm' ? noWay() : undefined))
+  const { service } = serviceOf((operation) => (operation === 'confirm' ? noWayBy('ECONNREFUSED') : undefined))
   let sent = 0
   const rig = createFarEnd({
     service: (request, body) => {
@@ -247,6 +248,19 @@ it('is not waiting while the storage takes parts, and is once it has them all an
   expect(new Set(told)).toEqual(new Set(['waiting']))
   await rig.settled(ended)
   expect(waits.length).toBeGreaterThan(10)
+})
+
+it('is waiting at once where there is no network, also when the last byte has only just left', async () => {
+  let isBack = false
+  const { service } = serviceOf((operation) => (operation === 'confirm' && !isBack ? noWay() : undefined))
+  const rig = createFarEnd({ service, storage: goodStorage })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  const beganMs = rig.clock.wallNow()
+  await until(rig, upload, 'waiting')
+  expect(rig.clock.wallNow() - beganMs).toBeLessThan(1_000)
+
+  isBack = true
+  expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
 })
 
 it('says of no time that is past when it is tried again: while a try is on its way it says none', async () => {

@@ -117,10 +117,12 @@ export interface HostWait {
   readonly giveUpAtMs: number | undefined
   /** The far end may have acted on one of the tries. */
   readonly isDoubtful: boolean
+  /** This machine is without a network, as far as its platform knows. */
+  readonly isOffline?: boolean | undefined
 }
 
 /**
- * Told after every try, once a person would notice that the answer is missing; and without a wait as each try begins, which a
+ * Told after every try, once a person would notice that the answer is missing or there is no network; and without a wait as each try begins, which a
  * pause then lets finish; and with null once one of many tries that are one call has its answer, and the next begins. What it
  * throws is ignored.
  */
