@@ -7,7 +7,8 @@ import { indexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
 import { keptHandles } from './adapters/browser/kept-handles.ts'
 import { listenForNetwork } from './adapters/browser/network-hints.ts'
 import { pageClock } from './adapters/browser/page-clock.ts'
-import { createPickedFiles, handleOf, type MissingFile, type SessionFile } from './adapters/browser/picked-files.ts'
+import { createPickedFiles, handleOf, type FindSource } from './adapters/browser/picked-files.ts'
+import type { MissingFile, SessionFile } from './adapters/browser/picked-files.ts'
 import { createWaking } from './adapters/browser/wake-lock.ts'
 import { xhrTransport } from './adapters/browser/xhr-transport.ts'
 import { fetchTransport } from './adapters/web/fetch-transport.ts'
@@ -22,7 +23,7 @@ export { sharingHosts } from './adapters/browser/host-slots.ts'
 export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
 export { pageClock } from './adapters/browser/page-clock.ts'
-export { fileFromHandle, type MissingFile, type SessionFile } from './adapters/browser/picked-files.ts'
+export { fileFromHandle, withHandle, type MissingFile, type SessionFile } from './adapters/browser/picked-files.ts'
 export { drivenSessions } from './adapters/browser/session-lease.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
 export { learnFacts } from './adapters/web/file-facts.ts'
@@ -36,7 +37,9 @@ export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts
   readonly keepsAwake?: boolean
 }
 
-export interface BrowserResumeOptions extends ResumeOptions {
+export interface BrowserResumeOptions extends Omit<ResumeOptions, 'source'> {
+  /** Finds a file again. Default, and where it gives undefined: among `files`, or by what the browser remembers. */
+  readonly source?: FindSource
   /** What the person picked or dropped again; matched by name, size and time of change. Others may be among them. */
   readonly files?: readonly File[]
 }
@@ -102,13 +105,13 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
     uploadVideos: (input) => accompany(uplink.uploadVideos(input), input.files),
     uploadCaptures: (input) => accompany(uplink.uploadCaptures(input), input.files),
     upload: (input) => accompany(uplink.upload(input), input.files),
-    async resume(key, { files = [], ...resumeOptions } = {}) {
-      const source = resumeOptions.source ?? (await picked.sources(key, files))
-      return accompany(await uplink.resume(key, { ...resumeOptions, source }), [])
+    async resume(key, { files, source, ...resumeOptions } = {}) {
+      const found = await picked.sources(key, files, source)
+      return accompany(await uplink.resume(key, { ...resumeOptions, source: found }), [])
     },
-    missingFiles: async (key, files = []) => (await picked.look(key, files)).missing,
-    sessionFiles: async (key, files = []) => (await picked.look(key, files)).all,
-    allowFiles: async (key) => (await picked.look(key, [], true)).missing,
+    missingFiles: async (key, files) => (await picked.look(key, files)).missing,
+    sessionFiles: async (key, files) => (await picked.look(key, files)).all,
+    allowFiles: async (key) => (await picked.look(key, undefined, true)).missing,
     async close() {
       stopListening()
       await uplink.close()

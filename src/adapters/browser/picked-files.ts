@@ -3,7 +3,6 @@
 // compared when the session goes on, where there is a hasher.
 
 import { UploadError } from '../../core/errors.ts'
-import { given } from '../../core/given.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
 import type { Journal, PlannedFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
@@ -19,12 +18,12 @@ export interface SessionFile {
   /** Where the person had it, folders included as far as the browser said. */
   readonly location: string
   readonly bytes: number
-  readonly modifiedAtMs?: number
+  readonly modifiedAtMs?: number | undefined
   /**
    * `allow`: the browser remembers it and needs a click (`allowFiles`); `pick`: the person has to choose it again. Absent: it is
    * confirmed, or the page has it.
    */
-  readonly how?: 'allow' | 'pick'
+  readonly how?: 'allow' | 'pick' | undefined
 }
 
 /** A file that a session needs and the page does not have. */
@@ -50,20 +49,27 @@ interface Ending {
   readonly status: string
 }
 
+type Named = Pick<SessionFile, 'fileIndex' | 'name' | 'location'>
+export type FindSource = (file: Named) => Source | undefined
+
 export interface PickedFiles {
   /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
   remember(upload: Remembered, handles: readonly (FileSystemFileHandle | undefined)[]): void
   /** What a session has, and what of it is missing. `isAsking` asks the person to allow what the browser remembers. */
-  look(key: string, files: readonly File[], isAsking?: boolean): Promise<LookedAt>
-  /** How `resume` finds each file. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
-  sources(key: string, files: readonly File[]): Promise<(file: { readonly fileIndex: number }) => Source>
+  look(key: string, files?: readonly File[], isAsking?: boolean): Promise<LookedAt>
+  /** How `resume` finds each file, where `own` does not. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
+  sources(key: string, files?: readonly File[], own?: FindSource): Promise<(file: Named) => Source>
 }
 
 const handles = new WeakMap<Source, FileSystemFileHandle>()
 
 /** A source of the file behind a handle (of `showOpenFilePicker` or a drop): found again after a reload with one click. */
 export async function fileFromHandle(handle: FileSystemFileHandle): Promise<Source> {
-  const source = blobSource(await handle.getFile())
+  return withHandle(blobSource(await handle.getFile()), handle)
+}
+
+/** The same for a File that a page has from the handle already: what is uploaded is that File, as it was then. */
+export function withHandle(source: Source, handle: FileSystemFileHandle): Source {
   handles.set(source, handle)
   return source
 }
@@ -73,7 +79,7 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 }
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
-  const look = async (key: string, files: readonly File[], isAsking = false): Promise<LookedAt> => {
+  const look = async (key: string, files: readonly File[] = [], isAsking = false): Promise<LookedAt> => {
     await learnFacts(files)
     const folded = foldJournal(await journal.read(key))
     const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
@@ -95,7 +101,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
           found.set(fileIndex, picked)
         }
       }
-      all.push({ fileIndex, name, fileName, location, bytes, ...given({ modifiedAtMs, how }) })
+      all.push({ fileIndex, name, fileName, location, bytes, modifiedAtMs, how })
     }
     return { found, all, missing: all.filter((file): file is MissingFile => file.how !== undefined) }
   }
@@ -113,13 +119,12 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       keeping.then(forget).catch(() => undefined)
     },
     look,
-    async sources(key, files) {
-      const { found, missing } = await look(key, files)
+    async sources(key, files, own) {
+      const looked = await look(key, files)
+      const missing = looked.missing.filter((file) => !own?.(file))
       if (missing.length > 0) throw filesMissing(key, missing)
-      return ({ fileIndex }) => {
-        const file = found.get(fileIndex)
-        return file === undefined ? blobSource('confirmed', new Blob()) : blobSource(file)
-      }
+      // What is confirmed is not opened.
+      return (file) => own?.(file) ?? blobSource(file.name, looked.found.get(file.fileIndex) ?? new Blob())
     },
   }
 }
@@ -171,13 +176,11 @@ async function howToFind(handle: FileSystemFileHandle | undefined): Promise<Miss
 }
 
 function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {
-  const names = missing.slice(0, 3).map((file) => file.name)
-  const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : ''
+  const names = missing.map((file) => file.name)
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
   return new UploadError(
     'ERR_UPLOAD_SOURCE_READ',
-    `To go on, ${key} needs ${names.join(', ')}${more}. Pick them again, unchanged, or allow them (allowFiles).`,
-    {
-      details: { missing: missing.map((file) => file.name) },
-    },
+    `To go on, ${key} needs ${names.slice(0, 3).join(', ')}${more}. Pick them again, unchanged, or allow them (allowFiles).`,
+    { details: { missing: names } },
   )
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { KeptHandles } from '../../../src/adapters/browser/kept-handles.ts'
+import { blobSource } from '../../../src/adapters/web/blob-source.ts'
 import { createPickedFiles } from '../../../src/adapters/browser/picked-files.ts'
 import { memoryJournal } from '../../../src/adapters/web/memory-journal.ts'
 
@@ -32,8 +33,9 @@ describe('files that are picked again', () => {
 
     expect((await picked.look('k', again)).missing).toEqual([])
     const sourceOf = await picked.sources('k', again)
-    const texts = [0, 1].map(async (fileIndex) => {
-      const reader = await sourceOf({ fileIndex }).open({ sizeBytes: 3, modifiedAtMs: CHANGED_AT })
+    const { all } = await picked.look('k', again)
+    const texts = all.map(async (wanted) => {
+      const reader = await sourceOf(wanted).open({ sizeBytes: 3, modifiedAtMs: CHANGED_AT })
       return reader.blob!(0, 3).text()
     })
     expect(await Promise.all(texts)).toEqual(['one', 'two'])
@@ -48,6 +50,19 @@ describe('files that are picked again', () => {
     ]
 
     expect((await picked.look('k', others)).missing.map((missing) => missing.name)).toEqual(['a swing.c3d'])
+  })
+})
+
+describe('files of which a host has some itself', () => {
+  it('are its own where it has them, and picked else; one that nobody has is missing', async () => {
+    const picked = createPickedFiles(await journalOf(['a.c3d', 'b.c3d'], ['a.c3d', 'b.c3d']), undefined)
+    const own = ({ fileIndex }: { fileIndex: number }) => (fileIndex === 0 ? blobSource('own', new Blob()) : undefined)
+
+    await expect(picked.sources('k', [], own)).rejects.toMatchObject({ details: { missing: ['b.c3d'] } })
+    const sourceOf = await picked.sources('k', [file('b.c3d', 'two')], own)
+
+    const { all } = await picked.look('k', [])
+    expect(all.map((wanted) => sourceOf(wanted).name)).toEqual(['own', 'b.c3d'])
   })
 })
 
