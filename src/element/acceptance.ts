@@ -108,6 +108,12 @@ export function isSamePlace(one: string, other: string): boolean {
   return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 
+/** As far as a page can tell, wherever it lies: by name, size and time. */
+export function isSameFile({ fileName, bytes, modifiedAtMs }: Present, other: Present): boolean {
+  const isSameTime = modifiedAtMs === undefined || modifiedAtMs === other.modifiedAtMs
+  return fileName === other.fileName && bytes === other.bytes && isSameTime
+}
+
 /** The rules of `<input accept>`: an extension, a type, or all types of a group. */
 function isOfKind(file: File, kind: string): boolean {
   if (kind.startsWith('.')) return file.name.toLowerCase().endsWith(kind)

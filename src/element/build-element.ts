@@ -24,16 +24,10 @@ export function setPart(element: Element, part: string): void {
   setAttribute(element, 'class', part)
 }
 
-/**
- * A button of the element; its text is set where the state is drawn. The second click of a double click does nothing: it may meet
- * another button than the first, as “Cancel” is drawn where “Upload” was.
- */
+/** A button of the element; its text is set where the state is drawn. */
 export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
   const button = build('button', `button ${part}`, { type: 'button' }, text)
-  button.addEventListener('click', ({ detail }) => {
-    // A plain Event, such as a script may send, has none.
-    if (!(detail > 1)) onClick()
-  })
+  button.addEventListener('click', onClick)
   return button
 }
 

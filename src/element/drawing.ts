@@ -43,23 +43,23 @@ export function createDrawing(
   const ask = (): void => {
     if (isAsked) return
     isAsked = true
-    requestAnimationFrame((nowMs) => {
+    requestAnimationFrame(() => {
       isAsked = false
-      draw(nowMs)
+      draw()
     })
   }
-  const draw = (nowMs: number): void => {
+  const draw = (): void => {
     const { words, accept } = setting()
-    list.refresh(nowMs)
     const { items, jobs } = list
     clearTimeout(lookAgain)
-    const [phase, totals] = [list.phase(), list.totals()]
+    const [totals, phase] = [list.totals(), list.phase()]
     if (phase === 'uploading') lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
     setAttribute(element, 'aria-label', words.label)
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
-    const retryableCount = list.retryable().length
+    const retryable = list.retryable()
+    const retryableCount = retryable.length
     const readyCount = items.filter(({ state }) => state === 'ready').length
     summary.draw(words, {
       phase,
@@ -67,6 +67,7 @@ export function createDrawing(
       outage: list.outage(),
       readyCount,
       retryableCount,
+      isResumable: retryable.some(({ sentBytes }) => sentBytes > 0),
       isClearable: items.length > readyCount,
       wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
     })

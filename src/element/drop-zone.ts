@@ -4,19 +4,21 @@ import { learnFacts } from '../browser.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
 import { ICONS } from './icons.ts'
+import type { Item } from './items.ts'
 import type { Words } from './words.ts'
 
 export interface DropZone {
   readonly element: HTMLElement
-  /** Opens the picker; call it in a click. */
-  choose(): Promise<void>
+  /** Opens the picker; call it in a click. `instead`: what the files are asked for. */
+  choose(instead?: Item): Promise<void>
   focus(): void
   /** `accept` as of `<input accept>`. Compact while there is something else to look at. */
   draw(words: Words, accept: string, look: { hasList: boolean; isCompact: boolean }): void
 }
 
 /** `target` is what files can be dropped on. */
-export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[]) => void): DropZone {
+export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[], instead?: Item) => void): DropZone {
+  let asked: Item | undefined
   // Not shown, and not in the order of focus: the buttons open them.
   const files = build('input', '', { type: 'file', multiple: '' })
   const folder = build('input', '', { type: 'file', webkitdirectory: '' })
@@ -24,20 +26,24 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     input.hidden = true
     input.addEventListener('change', () => {
       const chosen = filesOfInput(input)
-      void learnFacts(chosen.map(({ file }) => file)).then(() => onFiles(chosen))
+      void learnFacts(chosen.map(({ file }) => file)).then(() => onFiles(chosen, asked))
       // So that the same file can be chosen again.
       input.value = ''
     })
   }
-  const choose = async (): Promise<void> => {
+  const open = (input: HTMLInputElement, instead?: Item): void => {
+    asked = instead
+    input.click()
+  }
+  const choose = async (instead?: Item): Promise<void> => {
     const picked = await pickWithHandles()
-    if (picked === undefined) files.click()
-    else if (picked.length > 0) onFiles(picked)
+    if (picked === undefined) open(files, instead)
+    else if (picked.length > 0) onFiles(picked, instead)
   }
   const title = build('p', 'drop-title title')
   const hint = build('p', 'drop-hint hint')
   const fileButton = buildButton('choose-button', () => void choose())
-  const folderButton = buildButton('folder-button quiet-button', () => folder.click())
+  const folderButton = buildButton('folder-button quiet-button', () => open(folder))
   folderButton.hidden = !('webkitdirectory' in folder)
   const element = build(
     'div',

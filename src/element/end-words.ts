@@ -5,10 +5,10 @@ import type { Words } from './words.ts'
 
 export function endWords(
   words: Words,
-  { filesConfirmed: done, filesTotal: all }: Pick<Totals, 'filesConfirmed' | 'filesTotal'>,
+  { filesConfirmed: done, filesTotal: all, sentBytes }: Pick<Totals, 'filesConfirmed' | 'filesTotal' | 'sentBytes'>,
   wasCancelled: boolean,
 ): string {
   if (done === all) return words.allDone(all)
   if (wasCancelled) return words.wasCancelled
-  return done === 0 ? words.noneDone : words.notDone(all - done)
+  return sentBytes === 0 ? words.noneDone : words.notDone(all - done)
 }

@@ -76,10 +76,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
 /** A progress bar, and what fills it. */
 export function buildBar(part: string): [bar: HTMLElement, fill: HTMLElement] {
   const fill = build('span', 'fill')
-  return [
-    build('div', `bar ${part}`, { role: 'progressbar', 'aria-valuemin': '0', 'aria-valuemax': '100' }, fill),
-    fill,
-  ]
+  return [build('div', `bar ${part}`, { role: 'progressbar' }, fill), fill]
 }
 
 /** The same bar for a row and for the whole. `said` is what a screen reader says of it. */

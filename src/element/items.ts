@@ -1,6 +1,6 @@
 // One file of an element, the upload that carries it, and where its bytes come from.
 
-import { blobSource, fileFromHandle, type BrowserUplink } from '../browser.ts'
+import { blobSource, withHandle, type BrowserResumeOptions } from '../browser.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadReport } from '../flows/upload.ts'
@@ -20,6 +20,7 @@ export interface Item {
   readonly present: Present
   state: ItemState
   sentBytes: number
+  confirmedBytes: number
   bytesPerSecond: number
   retries: number
   /** Of this file alone. */
@@ -60,6 +61,7 @@ export function newItem(
     present: chosen === undefined ? earlier : presentOf(chosen),
     state,
     sentBytes: 0,
+    confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
     error: undefined,
@@ -89,25 +91,20 @@ export function isDelivered({ state, replacedBy }: Item): boolean {
   return state === 'confirmed' || (replacedBy !== undefined && isDelivered(replacedBy))
 }
 
-/** With its handle where there is one, so that a later life of the page finds the file again. */
-export async function sourceOf({ name, chosen }: Item): Promise<Source> {
+/** The file as it was when it was chosen, with its handle where there is one: a later life of the page finds it again by that. */
+export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Source {
   if (chosen === undefined) return blobSource(name, new Blob())
-  if (chosen.handle !== undefined) {
-    const found = await fileFromHandle(chosen.handle).catch(() => undefined)
-    if (found !== undefined) return found
-  }
-  const source = blobSource(chosen.file)
-  return chosen.path === name ? source : { ...source, location: chosen.path }
+  const { file, path: location, handle } = chosen
+  const source = Object.assign(blobSource(file), { location })
+  return handle === undefined ? source : withHandle(source, handle)
 }
 
-/** The files as they were chosen; where the browser found them by itself it does so again. What was chosen again is not sent twice. */
-export function sourcesAgain({ items }: Job): Parameters<BrowserUplink['resume']>[1] {
-  if (items.some((item) => item.chosen === undefined && item.state !== 'confirmed'))
-    return { files: items.flatMap((item) => item.chosen?.file ?? []) }
+/** The files as they were chosen; what the browser found by itself it finds again. What was chosen again is not sent twice. */
+export function sourcesAgain({ items }: Job): BrowserResumeOptions {
   return {
     source({ fileIndex, name }) {
-      const item = items[fileIndex]
-      return blobSource(name, (item?.replacedBy ? undefined : item?.chosen?.file) ?? new Blob())
+      const { chosen, replacedBy } = items[fileIndex] ?? {}
+      return chosen || replacedBy ? sourceOf({ name, chosen: replacedBy ? undefined : chosen }) : undefined
     },
   }
 }

@@ -34,25 +34,17 @@ function stateOf({ upload, sentAtTry = Infinity }: Job): UploadState {
   return state === 'waiting' && upload.progress().sentBytes > sentAtTry ? 'uploading' : state
 }
 
-/** Of the files that an upload carries, or has carried; one that was chosen again counts once. `active`: those of `jobs` that are not over. */
+/** Of the files of these uploads; one that was chosen again counts once. `active`: those of them that are not over. */
 export function totalsOf(jobs: readonly Job[], active: readonly Job[]): Totals {
   const running = active.map((job) => job.upload.progress())
-  const carried = jobs.flatMap((job) => job.items)
-  const runningItems = new Set(active.flatMap((job) => job.items))
-  const counted = carried.filter((item) => item.replacedBy === undefined)
-  const over = counted.filter((item) => !runningItems.has(item))
-  // Of a file that was chosen again the rest of its upload may still run, and counts it.
-  const voided = carried.filter((item) => item.replacedBy !== undefined && runningItems.has(item))
-  const beside = (of: (items: readonly Item[]) => number): number => of(over) - of(voided)
-  const countOf = (wanted: ItemState) => beside((items) => items.filter(({ state }) => state === wanted).length)
-  // Nothing of these is on its way: what was sent of them is confirmed.
-  const bytesBeside = beside((items) => sum(items, 'sentBytes'))
+  const counted = jobs.flatMap((job) => job.items.filter(({ replacedBy }) => !replacedBy))
+  const countOf = (wanted: ItemState): number => counted.filter(({ state }) => state === wanted).length
   return {
     filesTotal: counted.length,
-    filesConfirmed: sum(running, 'filesConfirmed') + countOf('confirmed'),
-    filesFailed: sum(running, 'filesFailed') + countOf('failed'),
-    sentBytes: sum(running, 'sentBytes') + bytesBeside,
-    confirmedBytes: sum(running, 'confirmedBytes') + bytesBeside,
+    filesConfirmed: countOf('confirmed'),
+    filesFailed: countOf('failed'),
+    sentBytes: sum(counted, 'sentBytes'),
+    confirmedBytes: sum(counted, 'confirmedBytes'),
     totalBytes: sum(counted, 'bytes'),
     bytesPerSecond: sum(running, 'bytesPerSecond'),
     remainingMs: longest(running),

@@ -5,6 +5,7 @@ import type { BrowserUplink, SessionFile } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import type { Upload } from '../flows/upload.ts'
+import { isSameFile, presentOf } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
 
 export interface Offer {
@@ -61,7 +62,7 @@ export function feedOffers(
   const take = (found: Map<number, ChosenFile>, wanted: readonly SessionFile[]): void => {
     rest = rest.filter((chosen) => {
       // One file for one that is wanted, though two may look the same.
-      const same = wanted.find((each) => !found.has(each.fileIndex) && isSame(each, chosen.file))
+      const same = wanted.find((each) => !found.has(each.fileIndex) && isSameFile(each, presentOf(chosen)))
       if (same !== undefined) found.set(same.fileIndex, chosen)
       return same === undefined
     })
@@ -101,10 +102,4 @@ export async function resumeOffer(uplink: BrowserUplink, offer: Offer): Promise<
 /** Whether one click is enough: the browser remembers every file that is missing. */
 export function isOneClick({ missing }: Offer): boolean {
   return missing.every((file) => file.how === 'allow')
-}
-
-function isSame({ fileName, bytes, modifiedAtMs }: SessionFile, file: File): boolean {
-  return (
-    file.name === fileName && file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
-  )
 }

@@ -33,10 +33,10 @@ export function createQuestion(): Question {
   keep.autofocus = true
   return {
     element,
-    ask(words, atStake, isKept) {
+    async ask(words, atStake, isKept) {
       const what = questionOf(atStake, isKept, words)
-      if (!what) return Promise.resolve('discard')
-      if (element.open) return Promise.resolve(undefined)
+      if (!what) return 'discard'
+      if (element.open) return undefined
       const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
       setText(body, what)

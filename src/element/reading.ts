@@ -14,7 +14,7 @@ export function createReading(touch: (item: Item, change: Partial<Item>) => void
     for (const status of job.upload.files()) {
       const item = job.items[status.fileIndex]
       if (item === undefined) continue
-      const { sentBytes, error } = status
+      const { sentBytes, confirmedBytes, error } = status
       const state = status.state === 'pending' ? 'waiting' : status.state
       let bytesPerSecond = 0
       if (isRunning && state === 'uploading') {
@@ -26,9 +26,10 @@ export function createReading(touch: (item: Item, change: Partial<Item>) => void
       const isSame =
         item.state === state &&
         item.sentBytes === sentBytes &&
+        item.confirmedBytes === confirmedBytes &&
         item.error?.message === error?.message &&
         Math.abs(item.bytesPerSecond - bytesPerSecond) < 1
-      if (!isSame) touch(item, { state, sentBytes, bytesPerSecond, error, isOver: false })
+      if (!isSame) touch(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
     }
   }
 }

@@ -16,6 +16,8 @@ export interface SummaryState {
   readonly outage: Outage | undefined
   readonly readyCount: number
   readonly retryableCount: number
+  /** Parts of what can be tried again are stored. */
+  readonly isResumable: boolean
   /** Whether anything is over and can be taken out of the list. */
   readonly isClearable: boolean
   readonly wasCancelled: boolean
@@ -115,17 +117,19 @@ function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancell
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(words: Words, { phase, totals, wasCancelled }: SummaryState, hasLost: boolean): string {
+function factsOf(words: Words, { phase, totals, wasCancelled, isResumable }: SummaryState, hasLost: boolean): string {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
   const isOver = phase === 'settled'
+  const isDone = isOver && filesConfirmed === filesTotal
   if (phase === 'ready' || phase === 'empty' || (isOver && wasCancelled && filesConfirmed === 0)) return ''
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const whole = words.bytes(totalBytes)
   return joinFacts(
-    isOver && filesConfirmed > 0 && sentBytes < totalBytes && words.progress(filesConfirmed, filesTotal),
+    isOver && filesConfirmed > 0 && !isDone && words.progress(filesConfirmed, filesTotal),
     !isOver && filesFailed > 0 && words.notDone(filesFailed),
-    isOver && sentBytes === totalBytes ? whole : words.amountOf(words.bytes(sentBytes), whole),
+    isDone ? whole : words.amountOf(words.bytes(sentBytes), whole),
+    isOver && isResumable && words.goesOn,
     hasLost && words.sentAgain,
     isMoving && words.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && words.remaining(words.duration(remainingMs)),

@@ -1,6 +1,7 @@
 // Every word that the element shows or says, in one table that a host can replace in whole or in part. Functions get
 // amounts, a number and how it is written, so that any language can choose its plural.
 
+import type { Outage } from '../flows/upload.ts'
 import type { RefusalReason } from './acceptance.ts'
 import type { Amount } from './formats.ts'
 import type { Problem } from './problems.ts'
@@ -47,15 +48,19 @@ export interface UploaderTexts {
   readonly progress: (done: Amount, all: Amount) => string
   readonly pausedAt: (done: Amount, all: Amount) => string
   readonly noNetwork: string
-  /** The service or the storage gives no answer, or says that it cannot; `time` is when it is tried next, undefined while it is. */
-  readonly noAnswer: (time: string | undefined) => string
+  /** `who` gives no answer, or says that it cannot; `time` is when it is tried next, undefined while it is. */
+  readonly noAnswer: (who: Outage['who'], time: string | undefined) => string
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
+  /** Parts of these files may be stored. */
   readonly notDone: (files: Amount) => string
+  /** Not a byte of it is. */
   readonly noneDone: string
   readonly wasCancelled: string
   /** Beside what is kept, when it stopped in the middle of a part. */
   readonly sentAgain: string
+  /** Beside how much of what was not finished is stored. */
+  readonly goesOn: string
   readonly amountOf: (some: string, all: string) => string
   readonly totalProgress: string
 
@@ -123,7 +128,7 @@ export const englishTexts: UploaderTexts = {
   uploading: 'Uploading',
   confirming: 'Being confirmed',
   confirmed: 'Confirmed',
-  failed: 'Not uploaded',
+  failed: 'Not finished',
   cancelled: 'Cancelled',
   paused: 'Paused',
   remaining: (duration) => `${duration} left`,
@@ -133,14 +138,16 @@ export const englishTexts: UploaderTexts = {
   progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
-  noAnswer: (time) => `The upload has to wait. The next try is ${time ? `at ${time}` : 'now'}.`,
+  noAnswer: (who, time) =>
+    `The ${who === 'storage' ? 'file storage' : 'upload service'} is not available. The next try is ${time ? `at ${time}` : 'now'}.`,
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
-  notDone: (amount) => `${files(amount)} not uploaded`,
+  notDone: (amount) => `${files(amount)} not finished`,
   noneDone: 'Nothing was uploaded',
   wasCancelled: 'The upload was cancelled',
   sentAgain: 'what was on its way is sent again',
+  goesOn: 'another try goes on from there',
   amountOf: (some, all) => `${some} of ${all}`,
   totalProgress: 'All files together',
 

@@ -5,9 +5,9 @@ import { UploadFailedError, type BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
-import { isSamePlace } from './acceptance.ts'
+import { isSameFile, isSamePlace } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { changeItem as touch, isDelivered, isReplaceable, needsChoosing } from './items.ts'
+import { changeItem as touch, isReplaceable, needsChoosing } from './items.ts'
 import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
@@ -25,19 +25,23 @@ export interface UploadList {
   readonly items: readonly Item[]
   readonly jobs: readonly Job[]
   phase(): Phase
+  /** As the uploads are now, which is read into their items. */
   totals(): Totals
   /** What an upload that is waiting waits for. */
   outage(): Outage | undefined
   /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
-  /** A file that could not be read or was given up, and is chosen again, takes its own place. */
-  add(files: readonly ChosenFile[]): void
+  /**
+   * A file that could not be read or was given up, and is chosen again, takes its own place. One of its name that is another by size or
+   * date does so only where it was asked for `instead`: it may be the clip of another camera.
+   */
+  add(files: readonly ChosenFile[], instead?: Item): void
   /** What it had taken the place of is there again. */
   remove(item: Item): void
-  /** Of the uploads that a cancel ends. */
+  /** The same of the uploads that a cancel ends. */
   atStake(): Totals
   /** Takes those of `wanted` that are ready, and gives how many files that were. Throws what the flow says about its input. */
-  start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): Promise<number>
+  start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): number
   /** An upload of an earlier life. */
   adopt(resumed: ResumedUpload): void
   pause(): void
@@ -45,14 +49,10 @@ export interface UploadList {
   giveUp(how: GivenUp): Promise<void>
   /** Takes every upload with such files up again; gives the files of those that the journal never heard of, ready anew. */
   retry(uplink: BrowserUplink): Promise<readonly Item[]>
-  /** Uploads that are over, and of which something is left to do. */
+  /** Uploads that are over without all of their files, and were not given up since. */
   unfinished(): readonly Job[]
-  /** Those of which nothing is: what failed in them was chosen again, and another one has delivered it. */
-  superseded(): readonly Job[]
   /** Takes what is over out of the list. */
   clear(): void
-  /** Reads from the uploads what has changed; called once a frame. */
-  refresh(nowMs: number): void
 }
 
 export function createUploadList(listener: ListListener): UploadList {
@@ -63,7 +63,10 @@ export function createUploadList(listener: ListListener): UploadList {
   const isReady = ({ state }: Item): boolean => state === 'ready'
   const isActive = (job: Job): boolean => !over.has(job)
   const active = (): Job[] => jobs.filter(isActive)
-  const failed = (): Job[] => jobs.filter((job) => !isActive(job) && job.items.some(({ state }) => state === 'failed'))
+  const totals = (of: readonly Job[]): Totals => {
+    for (const job of active()) read(job, performance.now())
+    return totalsOf(of, active())
+  }
 
   /** Follows an upload to its end. */
   const follow = (job: Job): void => {
@@ -73,7 +76,12 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.told(job, event, status)
     }
     upload.on('progress', () => tell('progress'))
-    upload.on('file', (status) => tell('file', status))
+    upload.on('file', (status) => {
+      const item = job.items[status.fileIndex]
+      // A former session may be waiting for it.
+      if (item && status.state === 'confirmed') touch(item, { state: status.state })
+      tell('file', status)
+    })
     upload.on('state', () => tell('state'))
     upload.on('waiting', (outage) => {
       job.outage = outage
@@ -115,7 +123,7 @@ export function createUploadList(listener: ListListener): UploadList {
     // Unless it is given up whole, what is confirmed stays.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
     // What was uploaded of it is let go.
-    if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, error: undefined })
+    if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
   }
 
@@ -127,16 +135,18 @@ export function createUploadList(listener: ListListener): UploadList {
       return jobs
     },
     phase: () => phaseOf(items, active()),
-    totals: () => totalsOf(jobs, active()),
+    totals: () => totals(jobs),
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
-    atStake: () => totalsOf(active(), active()),
+    atStake: () => totals(active()),
     retryable: () => items.filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
-    add(files) {
+    add(files, instead) {
       const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
       const former = items.filter(isReplaceable)
       for (const item of added) {
-        const { location } = item.present
-        const same = former.find((each) => !each.replacedBy && isSamePlace(each.present.location, location))
+        const { present: own } = item
+        const isAgain = (each: Item): boolean =>
+          isSamePlace(each.present.location, own.location) && (each === instead || isSameFile(each.present, own))
+        const same = former.find((each) => !each.replacedBy && isAgain(each))
         if (same !== undefined) same.replacedBy = item
       }
       items = [...items.filter(({ replacedBy }) => replacedBy === undefined), ...added]
@@ -151,14 +161,10 @@ export function createUploadList(listener: ListListener): UploadList {
       }
       listener.change()
     },
-    async start(wanted, begin) {
-      const found = new Map(
-        await Promise.all(wanted.filter(isReady).map(async (item) => [item, await sourceOf(item)] as const)),
-      )
-      // Meanwhile a second click may have taken them, or the person removed one.
-      const taken = items.filter((item) => isReady(item) && found.has(item))
+    start(wanted, begin) {
+      const taken = wanted.filter(isReady)
       if (taken.length === 0) return 0
-      const upload = begin(taken.flatMap((item) => found.get(item) ?? []))
+      const upload = begin(taken.map(sourceOf))
       for (const item of taken) touch(item, { state: 'waiting', error: undefined })
       carry(upload, taken)
       return taken.length
@@ -194,18 +200,15 @@ export function createUploadList(listener: ListListener): UploadList {
         for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }
-      return [...wanted].filter(isReady)
+      return items.filter((item) => wanted.has(item) && isReady(item))
     },
-    unfinished: () => failed().filter((job) => !job.items.every(isDelivered)),
-    superseded: () => failed().filter((job) => job.items.every(isDelivered)),
+    unfinished: () =>
+      jobs.filter((job) => !isActive(job) && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),
     clear() {
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))
       items = items.filter((item) => running.has(item) || isReady(item))
       listener.change()
-    },
-    refresh(nowMs) {
-      for (const job of active()) read(job, nowMs)
     },
   }
   return list

@@ -7,6 +7,7 @@ import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, type UploaderInput } from './attributes.ts'
 import type { Setting } from './setting.ts'
+import { guardFromSlips } from './slips.ts'
 import { styleSheet } from './style-sheet.ts'
 import { englishTexts, type UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
@@ -46,6 +47,7 @@ export class MocapUploaderElement extends Base {
     root.adoptedStyleSheets = [styleSheet()]
     this.#view = createUploaderView(this, () => this.#setting(), tellOn(this))
     root.append(...this.#view.elements)
+    guardFromSlips(root)
   }
 
   connectedCallback(): void {

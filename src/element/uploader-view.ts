@@ -11,7 +11,7 @@ import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
-import { isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
+import { isDelivered, isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
 import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
@@ -28,7 +28,8 @@ import { namesOf } from './words.ts'
 
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
-  add(files: readonly ChosenFile[]): void
+  /** `instead`: the row that the person asked them for. */
+  add(files: readonly ChosenFile[], instead?: Item): void
   /** Looks for unfinished uploads of an earlier life. */
   lookForOffers(): Promise<void>
   /** Texts, attributes or size of the world changed: everything is drawn anew. */
@@ -38,10 +39,13 @@ export interface UploaderView extends SummaryActions {
 export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
   const list = createUploadList({
     change: () => drawing.ask(),
-    told: (job, event, file) => narration.told(job, event, file),
+    told(job, event, file) {
+      narration.told(job, event, file)
+      if (file?.state === 'confirmed') discardDelivered()
+    },
     settled,
   })
-  const zone = createDropZone(target, (files) => view.add(files))
+  const zone = createDropZone(target, (files, instead) => view.add(files, instead))
   const toZone = (): void => zone.focus()
   const offers = createOfferControl({
     target,
@@ -65,7 +69,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       return [drawing.element, question.element, announcer.region]
     },
     list,
-    add(files) {
+    add(files, instead) {
       const rest = offers.feed(files)
       const { words, accept, flow, isRenaming } = setting()
       const here = list.items.filter((item) => !isReplaceable(item))
@@ -82,7 +86,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       }
       drawing.ask()
       if (accepted.length === 0) return
-      list.add(accepted)
+      list.add(accepted, instead)
       announcer.say(words.saidAdded(accepted.length))
       if (setting().isStartingByItself) void view.start()
     },
@@ -136,7 +140,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     drawing.reveal(failed.find((item) => !item.replacedBy))
     narration.sayEnd(job, report)
     if (isUnreadable(job)) void discard(job)
-    for (const done of list.superseded()) void discard(done)
+    discardDelivered()
   }
 
   /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
@@ -151,15 +155,18 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (forOthers[0]?.error) notices.showProblem(forOthers[0].error, words, namesOf(names, words))
   }
 
-  async function begin(uplink: BrowserUplink, items: readonly Item[]): Promise<void> {
+  function begin(uplink: BrowserUplink, items: readonly Item[]): void {
     const { begin: beginWith, words } = setting()
-    const taken = await list.start(items, (sources) => beginWith(uplink, sources))
+    const taken = list.start(items, (sources) => beginWith(uplink, sources))
     if (taken > 0) announcer.say(words.saidStarted(taken))
   }
 
-  /** Once: another time would only tell the service again. */
+  /** Of an upload whose files another one has delivered nothing is left to do. */
+  function discardDelivered(): void {
+    for (const each of list.unfinished()) if (each.items.every(isDelivered)) void discard(each)
+  }
+
   async function discard(job: Job): Promise<void> {
-    if (job.isDiscarded) return
     job.isDiscarded = true
     try {
       await setting().uplink()?.discardSession(job.upload.key)
@@ -176,7 +183,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   function onRowAction(item: Item, action: RowAction): void {
     if (action === 'retry') void view.retry()
     // Its row stays until the file is there: who thinks better of it is to see what is missing.
-    else if (action === 'choose') void zone.choose()
+    else if (action === 'choose') void zone.choose(item)
     else {
       list.remove(item)
       rows.keep(list.items)
@@ -185,7 +192,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
 
   /** What goes wrong in a click is shown, and never an unhandled rejection. */
-  async function attempt(work: (uplink: BrowserUplink) => Promise<void>): Promise<void> {
+  async function attempt(work: (uplink: BrowserUplink) => Promise<void> | void): Promise<void> {
     try {
       const uplink = setting().uplink()
       if (uplink !== undefined) {

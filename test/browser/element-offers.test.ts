@@ -1,7 +1,7 @@
 // An upload that an earlier visit left, as a coach comes back to it: the same clips are dropped once more, another tab has
 // gone on meanwhile; and what a pause says is kept.
 
-import { rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { rm, utimes, writeFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
@@ -56,8 +56,10 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)
+    // In whole milliseconds, to be set again.
+    const changedAt = new Date(2026, 10, 20)
+    await utimes(pages.pathOf('gone.mp4'), changedAt, changedAt)
     await pick(page, 'gone.mp4')
-    const { mtime: changedAt } = await stat(pages.pathOf('gone.mp4'))
     await rm(pages.pathOf('gone.mp4'))
     const told = page.waitForRequest((request) => request.method() === 'DELETE')
     await button(page, 'Upload 1 file').click()

@@ -12,7 +12,12 @@ const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
-  const files = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'changing.mp4': pattern(500) }
+  const files = {
+    'swing-01.mp4': pattern(1000),
+    'swing-02.mp4': pattern(6 * MIB),
+    'changing.mp4': pattern(500),
+    'other/swing-02.mp4': pattern(700),
+  }
   const pages = useElementPages({ ...files, 'notes.pdf': pattern(100) })
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -75,6 +80,54 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect.poll(() => rows(page)).toEqual([])
   })
 
+  test('removes two files by two clicks in one place, since the rows move up under it, and one by a double click', async () => {
+    const page = await openPage()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4', 'changing.mp4')
+    await button(page, 'Remove: changing.mp4').waitFor()
+    const { x, y, width, height } = await placeOf(page, 'Remove: changing.mp4')
+    const devTools = await page.context().newCDPSession(page)
+    const startedAt = Date.now() / 1000
+    /** As the platform counts it: within half a second in the same place. */
+    const click = async (clickCount: number, afterMs: number): Promise<void> => {
+      const at = { x: x + width / 2, y: y + height / 2, timestamp: startedAt + afterMs / 1000 }
+      for (const type of ['mousePressed', 'mouseReleased'] as const)
+        await devTools.send('Input.dispatchMouseEvent', { ...at, type, button: 'left', clickCount })
+    }
+
+    await click(1, 0)
+    await click(2, 150)
+    await expect.poll(() => rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
+    await click(3, 450)
+
+    await expect.poll(() => rows(page)).toEqual(['swing-02.mp4'])
+  })
+
+  test('takes a key that is held for one press, also where the focus moves on to another button', async () => {
+    const page = await openPage()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4', 'changing.mp4')
+    await button(page, 'Remove: changing.mp4').focus()
+
+    for (let times = 0; times < 3; times += 1) await page.keyboard.down('Enter')
+    await page.keyboard.up('Enter')
+
+    await expect.poll(() => rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
+  })
+
+  test('gives another clip of the same name a row of its own, and the same one its own row', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+    const states = () => page.locator('mocap-uploader li').evaluateAll((all) => all.map((li) => li.dataset['state']))
+
+    await pick(page, 'other/swing-02.mp4')
+    await expect.poll(() => rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4', 'swing-02.mp4'])
+    await pick(page, 'swing-02.mp4')
+
+    await expect.poll(states).toEqual(['confirmed', 'ready', 'ready'])
+  })
+
   test('leaves the controls where they are when there is something to read', async () => {
     const page = await openPage()
     await uploadHalf(page)
@@ -125,7 +178,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Upload 1 file').click()
     await button(page, 'Choose again: changing.mp4').waitFor()
 
-    await pick(page, 'changing.mp4')
+    const choosing = page.waitForEvent('filechooser')
+    await button(page, 'Choose again: changing.mp4').click()
+    await (await choosing).setFiles(pages.pathOf('changing.mp4'))
     await button(page, 'Upload 1 file').click()
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
     await pick(page, 'swing-01.mp4')

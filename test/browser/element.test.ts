@@ -222,7 +222,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     })
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').click()
-    await heading(page).getByText('Nothing was uploaded').waitFor()
+    await heading(page).getByText('1 file not finished').waitFor()
 
     await button(page, 'Clear the list').click()
     const question = page.getByRole('dialog', { name: 'Give this upload up?' })
@@ -265,12 +265,54 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').click()
     await heading(page)
-      .getByText(/^The upload has to wait\. The next try is at \d+:\d\d:\d\d( [AP]M)?\.$/)
+      .getByText(/^The upload service is not available\. The next try is at \d+:\d\d:\d\d( [AP]M)?\.$/)
       .waitFor()
 
     await page.unroute(isFarEnd)
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+  })
+
+  test('says of a file whose confirmation alone was refused that its bytes are there, and goes on from there', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const puts: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') puts.push(request.url())
+    })
+    await page.route('**/upload_videos', async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue()
+      return route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, body: '{}' })
+    })
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+
+    await heading(page).getByText('1 file not finished').waitFor()
+    const facts = page.locator('mocap-uploader [part~=summary-facts]')
+    expect((await facts.textContent())?.replaceAll('\u00a0', ' ')).toBe('1 kB of 1 kB · another try goes on from there')
+    await page.getByRole('listitem').getByText('Not finished').waitFor()
+    await page.unroute('**/upload_videos')
+    await button(page, 'Try again').click()
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    expect(puts).toHaveLength(1)
+  })
+
+  test('says at once that there is no network, also where it goes while a file is being confirmed', async () => {
+    const page = await openPage()
+    await addElement(page)
+    let tries = 0
+    await page.route('**/upload_videos', async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue()
+      tries += 1
+      // Of the second try nothing is heard: what is said was said before.
+      if (tries > 1) return
+      await page.context().setOffline(true)
+      await route.abort('internetdisconnected')
+    })
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('No connection. The upload goes on by itself when it is back.').waitFor()
   })
 
   test('says in plain words what failed, and tries exactly that again', async () => {
@@ -281,7 +323,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('1 file not uploaded').waitFor()
+    await heading(page).getByText('1 file not finished').waitFor()
     const problem = page.locator('mocap-uploader [part~=file-problem]')
     await problem.getByText('It did not work. Try again in a few minutes.').waitFor()
 
@@ -301,7 +343,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
     await heading(page).getByText('Nothing was uploaded').waitFor()
-    await page.getByRole('listitem').getByText('Not uploaded').last().waitFor()
+    await page.getByRole('listitem').getByText('Not finished').last().waitFor()
     await page.getByRole('alert').getByText('You are not signed in').waitFor()
     expect(await page.locator('mocap-uploader [part~=file-problem]:visible').count()).toBe(0)
     expect(await violations(page, 'mocap-uploader')).toEqual([])
@@ -325,7 +367,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await letGo()
     await button(page, 'Resume').click()
 
-    await heading(page).getByText('1 file not uploaded').waitFor()
+    await heading(page).getByText('1 file not finished').waitFor()
     await page.getByText('You are not signed in').waitFor()
     expect(await told(page, 'done')).toMatchObject([{ status: 'partial' }])
 
@@ -400,7 +442,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       globalThis.scripted.change(0, { state: 'failed', error: { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'no' } })
     })
     const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
-    await row.getByText('Not uploaded').waitFor()
+    await row.getByText('Not finished').waitFor()
     await button(page, 'Pause').waitFor()
 
     expect(await row.getByRole('button').count()).toBe(0)

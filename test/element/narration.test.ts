@@ -21,9 +21,9 @@ const OF_SERVICE = { ...WAIT, who: 'service', host: 'service.example:443', reaso
 
 afterEach(() => void vi.unstubAllGlobals())
 
-function narrating(filesConfirmed = 6, phase: Phase = 'uploading') {
+function narrating(filesConfirmed = 6, phase: Phase = 'uploading', sentBytes: number = filesConfirmed) {
   const said: string[] = []
-  const counts = { filesTotal: 20, filesConfirmed, filesFailed: 0, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
+  const counts = { filesTotal: 20, filesConfirmed, filesFailed: 0, sentBytes, confirmedBytes: 0, totalBytes: 1 }
   const narration = createNarration({
     announcer: { region: undefined as never, say: (message) => said.push(message) },
     tell: () => undefined,
@@ -34,7 +34,8 @@ function narrating(filesConfirmed = 6, phase: Phase = 'uploading') {
 }
 
 /** Each wait is told three times, as at every try. */
-function narrated(states: readonly UploadState[], outage: Outage = WAIT, onLine = true): string[] {
+function narrated(states: readonly UploadState[], told: Outage | 'untold' = WAIT, onLine = true): string[] {
+  const outage = told === 'untold' ? undefined : told
   vi.stubGlobal('navigator', { onLine })
   const { narration, said } = narrating()
   const upload = { key: 'video-1', state: 'uploading' as UploadState }
@@ -48,7 +49,7 @@ function narrated(states: readonly UploadState[], outage: Outage = WAIT, onLine 
 }
 
 it('says that the network is gone, and that it is back', () => {
-  expect(narrated(['uploading', 'waiting', 'uploading'])).toEqual([
+  expect(narrated(['uploading', 'waiting', 'uploading'], WAIT, false)).toEqual([
     'No connection. The upload goes on by itself when it is back.',
     'Uploading 14 files.',
   ])
@@ -57,9 +58,9 @@ it('says that the network is gone, and that it is back', () => {
 it('says that it is the other end that takes nothing, and when it is tried next; without a network it is that', () => {
   const time = createFormats('en').time(OF_SERVICE.untilMs)
   expect(narrated(['waiting', 'uploading', 'waiting'], OF_SERVICE)).toEqual([
-    `The upload has to wait. The next try is at ${time}.`,
+    `The upload service is not available. The next try is at ${time}.`,
     'Uploading 14 files.',
-    `The upload has to wait. The next try is at ${time}.`,
+    `The upload service is not available. The next try is at ${time}.`,
   ])
   expect(time).toMatch(/^\d+:05:30/)
   expect(narrated(['waiting'], OF_SERVICE, false)).toEqual([
@@ -67,15 +68,22 @@ it('says that it is the other end that takes nothing, and when it is tried next;
   ])
 })
 
-it('does not say of a storage that answers, and takes nothing, that there is no connection', () => {
-  expect(narrated(['waiting'], { ...WAIT, reason: 'it answers 503' })).toEqual([
-    expect.stringMatching(/^The upload has to wait\. The next try is at /),
-  ])
+it.each([
+  ['storage', 'gives no answer', WAIT, 'The file storage'],
+  ['storage', 'takes nothing', { ...WAIT, reason: 'it answers 503' }, 'The file storage'],
+  ['service', 'gives no answer', OF_SERVICE, 'The upload service'],
+])('says whose outage it is: the %s %s', (_who, _how, outage, who) => {
+  const [said] = narrated(['waiting'], outage)
+  expect(said).toMatch(new RegExp(`^${who} is not available\\. The next try is at `))
+})
+
+it('says no more than that it waits where nobody has told for whom yet', () => {
+  expect(narrated(['waiting'], 'untold')).toEqual(['Waiting'])
 })
 
 it('says that the next try is now while it is, and no time', () => {
   expect(narrated(['waiting'], { ...OF_SERVICE, untilMs: undefined })).toEqual([
-    'The upload has to wait. The next try is now.',
+    'The upload service is not available. The next try is now.',
   ])
 })
 
@@ -87,20 +95,25 @@ it('does not say what the person did anyway, nor an end of an outage that there 
 
 it.each([
   [20, 'confirmed', 'settled', ['All 20 files are uploaded and confirmed']],
-  [6, 'partial', 'settled', ['14 files not uploaded', '6 of 20 files confirmed']],
-  [6, 'partial', 'ready', ['14 files not uploaded', '6 of 20 files confirmed']],
+  [6, 'partial', 'settled', ['14 files not finished', '6 of 20 files confirmed']],
+  [6, 'partial', 'ready', ['14 files not finished', '6 of 20 files confirmed']],
   [0, 'failed', 'settled', ['Nothing was uploaded']],
+  // Parts of them are stored.
+  [0, 'failed', 'settled', ['20 files not finished'], 700],
   [6, 'cancelled', 'settled', ['The upload was cancelled', '6 of 20 files confirmed']],
   [0, 'cancelled', 'settled', ['The upload was cancelled']],
   // Another upload runs on: what it has not done yet is not lost.
   [6, 'partial', 'uploading', ['6 of 20 files confirmed']],
-] as const)('says of %i of 20 files, %s and %s, what the heading says', (filesConfirmed, status, phase, expected) => {
-  const { narration, said } = narrating(filesConfirmed, phase)
+] as const)(
+  'says of %i of 20 files, %s and %s, what the heading says',
+  (filesConfirmed, status, phase, expected, bytes?: number) => {
+    const { narration, said } = narrating(filesConfirmed, phase, bytes)
 
-  narration.sayEnd({ items: [] } as unknown as Job, { status } as UploadReport)
+    narration.sayEnd({ items: [] } as unknown as Job, { status } as UploadReport)
 
-  expect(said).toEqual(expected)
-})
+    expect(said).toEqual(expected)
+  },
+)
 
 it('asks nobody to choose a file again that was chosen again', () => {
   const { narration, said } = narrating(6, 'uploading')

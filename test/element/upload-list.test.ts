@@ -4,63 +4,69 @@ import { expect, it } from 'vitest'
 
 import type { BrowserUplink } from '../../src/browser.ts'
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import type { Source } from '../../src/core/ports.ts'
 import type { Offer } from '../../src/element/offers.ts'
+import { isDelivered } from '../../src/element/items.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../../src/flows/upload.ts'
 
 const ignore = (): void => undefined
 
-/** A list with one file, whose handle answers when the test says so, and the uploads that were begun. */
+/** A list with one file, which has changed behind its handle since it was chosen, and the uploads that were begun. */
 function listed() {
-  const file = new File(['swing'], 'swing-01.mp4')
-  let answer = ignore
-  const looked = new Promise<File>((resolve) => (answer = () => resolve(file)))
-  const handle = { getFile: () => looked } as FileSystemFileHandle
+  const file = new File(['swing'], 'swing-01.mp4', { lastModified: 7 })
+  const changed = new File(['another swing'], 'swing-01.mp4', { lastModified: 9 })
+  const handle = { getFile: () => Promise.resolve(changed) } as FileSystemFileHandle
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
-  list.add([{ file, path: file.name, handle } satisfies ChosenFile])
+  list.add([{ file, path: 'cam1/swing-01.mp4', handle } satisfies ChosenFile])
   const begun: number[] = []
-  const begin = (sources: readonly unknown[]): Upload => {
+  const given: Source[] = []
+  const begin = (sources: readonly Source[]): Upload => {
     begun.push(sources.length)
+    given.push(...sources)
     const pending = new Promise<never>(ignore)
     return { on: ignore, done: () => pending, state: 'creating', files: () => [] } as unknown as Upload
   }
-  return { list, begin, begun, answer: () => answer() }
+  return { list, begin, begun, given }
 }
 
-it('stays ready until an upload carries the files: nothing is over before it began', async () => {
-  const { list, begin, answer } = listed()
+it('is under way as soon as it was begun: a second click finds nothing that is ready', () => {
+  const { list, begin } = listed()
 
-  const started = list.start(list.items, begin)
-  expect(list.phase()).toBe('ready')
-  answer()
-  await started
+  list.start(list.items, begin)
 
   expect(list.phase()).toBe('uploading')
 })
 
 it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
-  const { list, answer } = listed()
-  const progress = { filesTotal: 1, filesConfirmed: 1, filesFailed: 0, sentBytes: 5, confirmedBytes: 5, totalBytes: 5 }
-  const upload = { on: ignore, state: 'confirmed', files: () => [], progress: () => progress }
-  answer()
-  let end = ignore
-  const done = new Promise((resolve) => (end = () => resolve({ status: 'confirmed', files: [] })))
-  await list.start(list.items, () => ({ ...upload, done: () => done }) as unknown as Upload)
+  const { list } = listed()
+  const { upload, say, end } = driven('first', 5)
+  list.start(list.items, () => upload)
+  say(0, 'confirmed', 5)
   expect(list.atStake()).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 })
   end()
-  await done
+  await upload.done()
 
   expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
 })
 
-it('begins one upload, however quickly one clicks', async () => {
-  const { list, begin, begun, answer } = listed()
+it('begins one upload, however quickly one clicks', () => {
+  const { list, begin, begun } = listed()
 
-  const started = [list.start(list.items, begin), list.start(list.items, begin)]
-  answer()
-  await Promise.all(started)
+  list.start(list.items, begin)
+  list.start(list.items, begin)
 
   expect(begun).toEqual([1])
+})
+
+it('uploads the file as it was when it was chosen, and never what its handle leads to by then', async () => {
+  const { list, given, begin } = listed()
+
+  list.start(list.items, begin)
+
+  const [source] = given
+  expect(source).toMatchObject({ name: 'swing-01.mp4', location: 'cam1/swing-01.mp4' })
+  expect(await source?.describe()).toMatchObject({ sizeBytes: 5, modifiedAtMs: 7 })
 })
 
 it('knows a file of an earlier life as the person has it, whatever name the service gave it', () => {
@@ -75,18 +81,6 @@ it('knows a file of an earlier life as the person has it, whatever name the serv
   expect(list.items[1]).toMatchObject({ name: 'cam1_take.c3d', present: known })
 })
 
-it('leaves out a file that was removed while it was looked at', async () => {
-  const { list, begin, begun, answer } = listed()
-
-  const started = list.start(list.items, begin)
-  list.remove(list.items[0]!)
-  answer()
-  await started
-
-  expect(begun).toEqual([])
-  expect(list.phase()).toBe('empty')
-})
-
 it('tries again what failed, and not what is merely ready', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const add = (name: string): void => list.add([{ file: new File(['swing'], name), path: name }])
@@ -97,19 +91,19 @@ it('tries again what failed, and not what is merely ready', async () => {
     return failing as unknown as Upload
   }
   add('swing-01.mp4')
-  await list.start(list.items, begin)
+  list.start(list.items, begin)
   await expect.poll(() => list.retryable().length).toBe(1)
   add('swing-02.mp4')
 
   const anew = await list.retry({ sessions: () => Promise.resolve([]) } as unknown as BrowserUplink)
-  await list.start(anew, begin)
+  list.start(anew, begin)
 
   expect(begun).toEqual([1, 1])
   expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
 })
 
 it('waits no more while a host that was away is tried, and takes the bytes: a part may be minutes on its way', async () => {
-  const { list, answer } = listed()
+  const { list } = listed()
   let sentBytes = 3
   let tell: (outage: Partial<Outage>) => void = ignore
   const upload = {
@@ -118,8 +112,7 @@ it('waits no more while a host that was away is tried, and takes the bytes: a pa
       if (name === 'waiting') tell = handler
     },
   }
-  answer()
-  await list.start(list.items, () => upload as unknown as Upload)
+  list.start(list.items, () => upload as unknown as Upload)
 
   tell({ untilMs: 60_000 })
   expect(list.phase()).toBe('waiting')
@@ -148,16 +141,26 @@ function driven(key: string, ...bytes: number[]) {
     const files = { filesTotal: bytes.length, filesConfirmed: count('confirmed'), filesFailed: count('failed') }
     return { ...files, sentBytes, confirmedBytes: sentBytes, totalBytes, bytesPerSecond: 0, remainingMs: undefined }
   }
-  const upload = { ...{ key, state: 'uploading', on: ignore, done: () => done, files: () => statuses }, progress }
+  let tell: (status: UploadFileStatus) => void = ignore
+  const on = (name: string, handler: typeof tell): void => {
+    if (name === 'file') tell = handler
+  }
+  const upload = { ...{ key, state: 'uploading', on, done: () => done, files: () => statuses }, progress }
   const say = (fileIndex: number, state: UploadFileStatus['state'], sentBytes: number): void => {
     const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' } as const
-    Object.assign(statuses[fileIndex]!, { state, sentBytes }, state === 'failed' ? { error } : {})
+    tell(
+      Object.assign(
+        statuses[fileIndex]!,
+        { state, sentBytes, confirmedBytes: sentBytes },
+        state === 'failed' ? { error } : {},
+      ),
+    )
   }
   return { upload: upload as unknown as Upload, say, end: () => end({ status: 'partial', files: [] }) }
 }
 
-function chosen(name: string, bytes: number): ChosenFile {
-  return { file: new File([new Uint8Array(bytes)], name), path: name }
+function chosen(name: string, bytes: number, lastModified = 7): ChosenFile {
+  return { file: new File([new Uint8Array(bytes)], name, { lastModified }), path: name }
 }
 
 /** A list of two files, the first of which changed while the second is on its way. */
@@ -165,10 +168,11 @@ async function withChangedFile() {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const first = driven('first', 100, 1000)
   list.add([chosen('swing-01.mp4', 100), chosen('swing-02.mp4', 1000)])
-  await list.start(list.items, () => first.upload)
+  list.start(list.items, () => first.upload)
   first.say(0, 'failed', 40)
   first.say(1, 'uploading', 500)
-  list.refresh(0)
+  // As each frame does.
+  list.totals()
   return { list, first }
 }
 
@@ -181,20 +185,49 @@ it('counts a file that was chosen again once: while the rest of its former uploa
   expect(list.totals()).toMatchObject({ ...counts(2, 0, 1), sentBytes: 540, totalBytes: 1100 })
 
   const second = driven('second', 120)
-  list.add([chosen('swing-01.mp4', 120)])
+  list.add([chosen('swing-01.mp4', 120)], list.items[0])
   expect(list.totals()).toMatchObject({ ...counts(1, 0, 0), sentBytes: 500, totalBytes: 1000 })
-  await list.start(list.items, () => second.upload)
+  list.start(list.items, () => second.upload)
   second.say(0, 'confirmed', 120)
-  list.refresh(1)
   expect(list.totals()).toMatchObject({ ...counts(2, 1, 0), sentBytes: 620, totalBytes: 1120 })
-  expect(list.superseded()).toEqual([])
   second.end()
   first.say(1, 'confirmed', 1000)
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
 
   expect(list.totals()).toMatchObject({ ...counts(2, 2, 0), confirmedBytes: 1120, totalBytes: 1120 })
-  expect(list.superseded().map(({ upload }) => upload.key)).toEqual(['first'])
+})
+
+it('knows of an upload that nothing is left of as soon as another one has delivered its file, and draws no frame for it', async () => {
+  const { list, first } = await withChangedFile()
+  first.say(1, 'confirmed', 1000)
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  const second = driven('second', 120, 10)
+  list.add([chosen('swing-01.mp4', 120), chosen('swing-03.mp4', 10)], list.items[0])
+  list.start(list.items, () => second.upload)
+  const left = () => list.unfinished().map(({ upload: { key }, items }) => [key, items.every(isDelivered)])
+  second.say(0, 'confirming', 120)
+  expect(left()).toEqual([['first', false]])
+
+  second.say(0, 'confirmed', 120)
+
+  expect(left()).toEqual([['first', true]])
+  list.unfinished()[0]!.isDiscarded = true
+  expect(left()).toEqual([])
+})
+
+it.each([
+  ['another size', 120, 7],
+  ['another date', 100, 8],
+])('gives another clip of the same name a row of its own: %s', async (_other, bytes, modifiedAtMs) => {
+  const { list } = await withChangedFile()
+
+  list.add([chosen('swing-01.mp4', bytes, modifiedAtMs)])
+  expect(list.items.map(({ state }) => state)).toEqual(['failed', 'uploading', 'ready'])
+
+  list.add([chosen('swing-01.mp4', 100)])
+  expect(list.items.map(({ state }) => state)).toEqual(['uploading', 'ready', 'ready'])
 })
 
 it('tells of a file that fails at once, also where no frame is drawn, as in a tab behind another', async () => {
@@ -211,9 +244,7 @@ it('has a file that changed in its place again when what was chosen in its stead
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
 
-  list.add([chosen('swing-01.mp4', 120)])
-  // What was chosen in its stead is not delivered: the former session may still be needed.
-  expect(list.superseded()).toEqual([])
+  list.add([chosen('swing-01.mp4', 120)], list.items[0])
   list.remove(list.items.find(({ state }) => state === 'ready')!)
 
   expect(list.items.map(({ name, state }) => [name, state])).toEqual([
@@ -228,7 +259,7 @@ it('does not send a file twice that was chosen again, when the rest of its forme
   const { list, first } = await withChangedFile()
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
-  list.add([chosen('swing-01.mp4', 120)])
+  list.add([chosen('swing-01.mp4', 120)], list.items[0])
   const given: number[] = []
   const resume: BrowserUplink['resume'] = async (_key, options) => {
     for (const [fileIndex, name] of ['swing-01.mp4', 'swing-02.mp4'].entries()) {
@@ -241,4 +272,30 @@ it('does not send a file twice that was chosen again, when the rest of its forme
   await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]), resume } as unknown as BrowserUplink)
 
   expect(given).toEqual([0, 1000])
+})
+
+it('leaves to the browser what it had found by itself, beside what was chosen again and is not sent twice', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = driven('first', 100, 1000)
+  const files = ['swing-01.mp4', 'swing-02.mp4'].map((name, fileIndex) => {
+    return { fileIndex, name, fileName: name, location: name, bytes: [100, 1000][fileIndex]!, modifiedAtMs: 7 }
+  })
+  const offer = { session: {} as Offer['session'], files, missing: [], found: new Map() }
+  list.adopt({ upload: first.upload, offer })
+  first.say(0, 'failed', 0)
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  list.add([chosen('swing-01.mp4', 120)], list.items[0])
+  const given: unknown[] = []
+  const resume: BrowserUplink['resume'] = async (_key, options) => {
+    for (const { fileIndex, name } of files) {
+      const source = options?.source?.({ fileIndex, name, location: name })
+      given.push((await source?.describe())?.sizeBytes)
+    }
+    return driven('first', 100, 1000).upload
+  }
+
+  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]), resume } as unknown as BrowserUplink)
+
+  expect(given).toEqual([0, undefined])
 })
