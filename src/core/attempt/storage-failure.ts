@@ -25,71 +25,60 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   const { status } = reply
   invariant(status < 200 || status > 299, `a failure has no status ${status}`)
   const { code, message } = readStorageError(reply)
-  const storageCode = code ?? ''
   const retryAfterMs = retryAfterOf(reply)
-  const again = (code: UploadErrorCode, reason: string): StorageFailure => ({
+  const again = (errorCode: UploadErrorCode, reason = ''): StorageFailure => ({
     kind: 'retry',
-    error: failure(code, reason, true),
-    isThrottle: status === 429 || status === 503 || THROTTLE_CODES.has(storageCode),
+    error: failure(errorCode, reason, true),
+    isThrottle: status === 429 || status === 503 || THROTTLE_CODES.has(code),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
+  const end = (kind: 'renew' | 'final', errorCode: UploadErrorCode, reason = ''): StorageFailure => {
+    return { kind, error: failure(errorCode, reason, false) }
+  }
   const failure = (errorCode: UploadErrorCode, reason: string, isRetryable: boolean): UploadError => {
     const verb = status >= 500 ? 'could not take' : 'refused'
-    const told = [status, ...(code === undefined ? [] : [code])].join(' ')
+    const told = code === '' ? status : `${status} ${code}`
     const message = `The storage ${verb} part ${unit.partNumber} (${told}${reason === '' ? '' : `: ${reason}`}).`
     return new HttpStatusError(errorCode, message, {
       status,
       isRetryable,
       retryAfterMs,
-      serviceCode: code,
+      serviceCode: code === '' ? undefined : code,
       details: { fileIndex: unit.fileIndex, partNumber: unit.partNumber },
     })
   }
 
   if (status >= 300 && status < 400) {
-    const reason = 'it redirects, and redirects are not followed'
-    return { kind: 'final', error: failure('ERR_UPLOAD_REDIRECT_REFUSED', reason, false) }
+    return end('final', 'ERR_UPLOAD_REDIRECT_REFUSED', 'it redirects, and redirects are not followed')
   }
-  if ((status === 400 || status === 401 || status === 403) && isExpiry(storageCode, message)) {
-    return { kind: 'renew', error: failure('ERR_UPLOAD_ADDRESS_EXPIRED', 'the address has expired', false) }
+  if (isExpiry(code, message)) return end('renew', 'ERR_UPLOAD_ADDRESS_EXPIRED', 'the address has expired')
+  if (THROTTLE_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS', 'it is busy')
+  if (status === 403 && /not (?:valid yet|yet valid)/i.test(message)) {
+    return again('ERR_UPLOAD_ADDRESS_REFUSED', 'the address is not valid yet: a clock is wrong')
   }
-  if (THROTTLE_CODES.has(storageCode)) return again('ERR_UPLOAD_HTTP_STATUS', 'it is busy')
-  if (status === 403) {
-    if (/not (?:valid yet|yet valid)/i.test(message)) {
-      return again('ERR_UPLOAD_ADDRESS_REFUSED', 'the address is not valid yet: a clock is wrong')
-    }
-    const error = failure('ERR_UPLOAD_ADDRESS_REFUSED', code === undefined ? 'it gives no reason' : '', false)
-    return { kind: code === undefined ? 'renew' : 'final', error }
-  }
-  if (status === 401) return { kind: 'final', error: failure('ERR_UPLOAD_ADDRESS_REFUSED', '', false) }
-  if (DAMAGED_CODES.has(storageCode)) {
-    return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
-  }
+  if (status === 403 && code === '') return end('renew', 'ERR_UPLOAD_ADDRESS_REFUSED', 'it gives no reason')
+  if (status === 401 || status === 403) return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED')
+  if (DAMAGED_CODES.has(code)) return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
   // Of a 400 only its reason tells whether it lasts, and an answer may break off before that.
-  const isUntold = status === 400 && code === undefined && reply.isBodyCut
-  if (isUntold || TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(storageCode)) {
-    return again('ERR_UPLOAD_HTTP_STATUS', '')
-  }
-  if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS', '')
+  const isUntold = status === 400 && code === '' && reply.isBodyCut
+  if (isUntold || TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS')
+  if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS')
   // Somebody may have meant to end it, so it takes a person's word, a resume, to ask for other addresses.
-  if (storageCode === 'NoSuchUpload') {
-    const reason = 'this upload was ended or swept away there'
-    return { kind: 'final', error: failure('ERR_UPLOAD_ADDRESS_REFUSED', reason, false) }
+  if (code === 'NoSuchUpload') {
+    return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'this upload was ended or swept away there')
   }
-  return { kind: 'final', error: failure('ERR_UPLOAD_HTTP_STATUS', '', false) }
+  return end('final', 'ERR_UPLOAD_HTTP_STATUS')
 }
 
 function isExpiry(code: string, message: string): boolean {
   return EXPIRED_CODES.has(code) || (code === 'AccessDenied' && /\bexpired\b/i.test(message))
 }
 
-/** The store's code and message. The code is shown to people, so only what looks like one is taken for one. */
-function readStorageError(reply: TransportReply): { code: string | undefined; message: string } {
-  const text = new TextDecoder().decode(reply.body.subarray(0, MAX_READ_BYTES))
+/** The store's code and message, empty where it gives none. The code is shown to people, so only what looks like one is taken for one. */
+function readStorageError({ body, headers }: TransportReply): { code: string; message: string } {
+  const text = new TextDecoder().decode(body.subarray(0, MAX_READ_BYTES))
+  const [, named = ''] = /<Code>\s{0,8}([A-Za-z0-9]{3,48})\s{0,8}<\/Code>/.exec(text) ?? []
+  const [, message = ''] = /<Message>([^<]{0,1000})/.exec(text) ?? []
   const looksLikeCode = /^[A-Z][A-Za-z0-9]{2,47}$/
-  const code = [
-    /<Code>\s{0,8}([A-Za-z0-9]{3,48})\s{0,8}<\/Code>/.exec(text)?.[1],
-    reply.headers['x-ms-error-code'],
-  ].find((candidate) => candidate !== undefined && looksLikeCode.test(candidate))
-  return { code, message: /<Message>([^<]{0,1000})/.exec(text)?.[1] ?? '' }
+  return { code: [named, headers['x-ms-error-code'] ?? ''].find((code) => looksLikeCode.test(code)) ?? '', message }
 }

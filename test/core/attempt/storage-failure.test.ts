@@ -42,6 +42,8 @@ describe('classifyStorageFailure', () => {
       '404 NoSuchUpload: this upload was ended or swept away there',
     ],
     [404, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '404'],
+    [199, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '199'],
+    [300, '', 'final', 'ERR_UPLOAD_REDIRECT_REFUSED', '300: it redirects, and redirects are not followed'],
     [400, xml('InvalidArgument'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 InvalidArgument'],
     [409, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '409'],
     [411, xml('MissingContentLength'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '411 MissingContentLength'],
@@ -68,6 +70,17 @@ describe('classifyStorageFailure', () => {
     })
   })
 
+  it.each([
+    [400, 'RequestExpired'],
+    [400, 'TokenRefreshRequired'],
+    [401, 'ExpiredToken'],
+    [404, 'ExpiredToken'],
+  ])('%i %s asks for new addresses, whatever the status is', (status, code) => {
+    expect(classifyStorageFailure(reply(status, xml(code)), UNIT)).toMatchObject({
+      ...{ kind: 'renew', error: { code: 'ERR_UPLOAD_ADDRESS_EXPIRED', isRetryable: false } },
+    })
+  })
+
   it.each(['', '<Error><Code>Request'])('tries again where a 400 broke off before its reason ("%s")', (body) => {
     const verdict = classifyStorageFailure({ ...reply(400, body), isBodyCut: true }, UNIT)
 
@@ -81,7 +94,16 @@ describe('classifyStorageFailure', () => {
     [400, xml('RequestTimeout'), false, 'ERR_UPLOAD_HTTP_STATUS'],
     [400, xml('IncompleteBody'), false, 'ERR_UPLOAD_HTTP_STATUS'],
     [400, xml('BadDigest'), false, 'ERR_UPLOAD_DIGEST_MISMATCH'],
+    [400, xml('Md5Mismatch'), false, 'ERR_UPLOAD_DIGEST_MISMATCH'],
+    [400, xml('XAmzContentSHA256Mismatch'), false, 'ERR_UPLOAD_DIGEST_MISMATCH'],
     [409, xml('OperationAborted'), false, 'ERR_UPLOAD_HTTP_STATUS'],
+    [409, xml('ConditionalRequestConflict'), false, 'ERR_UPLOAD_HTTP_STATUS'],
+    // Stores that throttle by another status than 503.
+    [400, '<Code>SlowDown</Code>', true, 'ERR_UPLOAD_HTTP_STATUS'],
+    [403, xml('SlowDownRead'), true, 'ERR_UPLOAD_HTTP_STATUS'],
+    [403, xml('SlowDownWrite'), true, 'ERR_UPLOAD_HTTP_STATUS'],
+    [400, xml('ServerBusy'), true, 'ERR_UPLOAD_HTTP_STATUS'],
+    [403, xml('TooManyRequests'), true, 'ERR_UPLOAD_HTTP_STATUS'],
     [408, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [425, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [429, '', true, 'ERR_UPLOAD_HTTP_STATUS'],
@@ -134,8 +156,29 @@ describe('classifyStorageFailure', () => {
     expect(classifyStorageFailure(reply(403, far), UNIT).error.message).toContain('it gives no reason')
   })
 
-  it('refuses to judge a success', () => {
-    expect(() => classifyStorageFailure(reply(200, ''), UNIT)).toThrow('a failure has no status 200')
+  it.each([
+    [500, xml('InternalError'), 'could not take part 3 (500 InternalError).'],
+    [408, '', 'refused part 3 (408).'],
+    [403, xml('ServerBusy'), 'refused part 3 (403 ServerBusy: it is busy).'],
+    [400, xml('BadDigest'), 'refused part 3 (400 BadDigest: the bytes were damaged on their way).'],
+    [
+      403,
+      xml('AccessDenied', 'Request not yet valid'),
+      'refused part 3 (403 AccessDenied: the address is not valid yet: a clock is wrong).',
+    ],
+  ])('says of %i what the storage did', (status, body, words) => {
+    expect(classifyStorageFailure(reply(status, body), UNIT).error.message).toBe(`The storage ${words}`)
+  })
+
+  it('names no code of the store where it gave none', () => {
+    expect(classifyStorageFailure(reply(500, ''), UNIT).error).toMatchObject({ serviceCode: undefined })
+    expect(classifyStorageFailure(reply(500, xml('InternalError')), UNIT).error).toMatchObject({
+      serviceCode: 'InternalError',
+    })
+  })
+
+  it.each([200, 299])('refuses to judge a success', (status) => {
+    expect(() => classifyStorageFailure(reply(status, ''), UNIT)).toThrow(`a failure has no status ${String(status)}`)
   })
 
   it('shows nothing of the body but a code, whatever the storage says, and always ends in one of three ways', () => {
