@@ -1,7 +1,7 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
-import { invariant, isUploadError, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
+import { invariant, isUploadError, summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
@@ -33,7 +33,7 @@ export interface SessionSteps {
   /** Tells the service of every session that holds files of this upload: the machine knows only the first one. */
   cancel(): Promise<{ isServiceTold: boolean }>
   /** Nothing is told or written of one that is `closed`: it goes on in a later life. */
-  settle(status: EndStatus, error: ErrorSummary | null): Promise<void>
+  settle(status: EndStatus): Promise<void>
   /** The last failure as it was thrown; machines keep plain data only. */
   failure(): unknown
 }
@@ -55,13 +55,18 @@ export function createSessionSteps(
   let looking = new AbortController()
   const stopLooking = (): void => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.'))
 
-  /** A drain waits for its end. */
-  const step = <T>(task: Promise<T>, signal: AbortSignal): Promise<T> => {
-    running = task.catch((error: unknown) => {
-      // A transfer has kept its own error before it threw plain data; how one ended that was stopped is the cause of nothing.
-      if (error instanceof Error && !signal.aborted) failure = error
-    })
-    return task
+  /** A drain waits for its end. Rejects with what a machine takes: plain data. */
+  const step = async <T>(task: Promise<T>, signal: AbortSignal): Promise<T> => {
+    running = task.catch(() => undefined)
+    try {
+      return await task
+    } catch (error) {
+      // How one ended that was stopped is the cause of nothing.
+      if (!signal.aborted) failure = error
+      const ledger = record.folded()?.ledger
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
+      throw { ...(ledger && countSettled(ledger)), error: summarize(error) }
+    }
   }
   const { isHttpAllowed, addressPolicy } = ports
   const options = { isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent, ...definition }
@@ -82,23 +87,15 @@ export function createSessionSteps(
       },
       ...options,
     })
-    try {
-      return await engine.run(job, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      failure = error
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
-      throw { ...countSettled(record.ledger()), error: summarize(error) }
-    }
+    return engine.run(job, signal)
   }
-  const keepEnd = async (status: FinalStatus, error: ErrorSummary | null): Promise<void> => {
+  const keepEnd = async (status: FinalStatus): Promise<void> => {
     // Where a session was known, the cancel has told of all of them.
     if (status !== 'cancelled' || record.folded()?.sessionId === undefined) {
       for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
     }
     // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
-    if (isOver(record, status))
-      await record.write({ type: 'session.settled', status, ...(error === null ? {} : { error }) })
+    if (isOver(record, status)) await record.write({ type: 'session.settled', status })
   }
 
   return {
@@ -125,9 +122,9 @@ export function createSessionSteps(
       if (reason !== undefined) throw reason
       return { isServiceTold }
     },
-    async settle(status, error) {
+    async settle(status) {
       try {
-        if (status !== 'closed') await keepEnd(status, error)
+        if (status !== 'closed') await keepEnd(status)
         await record.close()
       } finally {
         const dispose = () => Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))

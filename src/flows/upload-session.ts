@@ -3,7 +3,6 @@
 
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
 import { invariant, isUploadError } from '../core/errors.ts'
-import type { ErrorSummary } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/session-data.ts'
 import type { TransferResult } from '../machines/rejection.ts'
@@ -151,8 +150,8 @@ function withSteps() {
         stepsOf(system).drain(input.reason),
       ),
       cancellingSession: fromPromise<{ isServiceTold: boolean }>(({ system }) => stepsOf(system).cancel()),
-      settling: fromPromise<unknown, { status: EndStatus; error: ErrorSummary | null }>(({ system, input }) =>
-        stepsOf(system).settle(input.status, input.error),
+      settling: fromPromise<unknown, { status: EndStatus }>(({ system, input }) =>
+        stepsOf(system).settle(input.status),
       ),
     },
   })

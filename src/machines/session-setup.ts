@@ -2,7 +2,6 @@
 
 import { assign } from 'xstate'
 
-import type { ErrorSummary } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
@@ -48,7 +47,7 @@ export const setUpSession = () =>
       transferring: notProvided<TransferResult>('transferring'),
       draining: notProvided<unknown, { reason: DrainReason }>('draining'),
       cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
-      settling: notProvided<unknown, { status: EndStatus; error: ErrorSummary | null }>('settling'),
+      settling: notProvided<unknown, { status: EndStatus }>('settling'),
     },
     actions: {
       intend: assign(({ context: { intent } }, { to }: { to: UploadIntent }) => ({

@@ -170,7 +170,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'settling',
         src: 'settling',
-        input: ({ context }) => ({ status: known(context.status), error: context.error }),
+        input: ({ context }) => ({ status: known(context.status) }),
         onDone: 'settled',
         onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
       },

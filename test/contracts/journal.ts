@@ -311,6 +311,6 @@ function oneOfEach(key: string): JournalRecord[] {
     { type: 'file.failed', at: 11, fileIndex: 0, error },
     { type: 'session.cancelling', at: 12 },
     { type: 'session.cancelled', at: 13, isServiceTold: false },
-    { type: 'session.settled', at: 14, status: 'failed', error },
+    { type: 'session.settled', at: 14, status: 'failed' },
   ]
 }

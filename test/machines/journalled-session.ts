@@ -2,7 +2,6 @@
 // after, and do their work on a session of two files of one part each. Nothing is sent anywhere.
 import { createActor, fromPromise } from 'xstate'
 
-import type { ErrorSummary } from '../../src/core/errors.ts'
 import { type FoldedJournal, foldJournal } from '../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import { countSettled } from '../../src/core/journal/ledger.ts'
@@ -78,7 +77,7 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
       append({ at, type: 'session.cancelled', ...output })
       return output
     }),
-    settling: fromPromise<unknown, { status: EndStatus; error: ErrorSummary | null }>(async ({ input: { status } }) => {
+    settling: fromPromise<unknown, { status: EndStatus }>(async ({ input: { status } }) => {
       await ask('settling')
       if (status !== 'closed') append({ at, type: 'session.settled', status })
     }),

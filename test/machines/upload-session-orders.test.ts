@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
-import type { ErrorSummary } from '../../src/core/errors.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
@@ -19,7 +18,7 @@ const requests = [
 const works = ['create', 'fail', 'finish', 'attempts end', 'tell', 'settle'] as const
 type Command = (typeof requests)[number] | (typeof works)[number]
 
-type SettlingInput = { status: EndStatus; error: ErrorSummary | null }
+type SettlingInput = { status: EndStatus }
 
 const isRequest = (command: Command): command is (typeof requests)[number] =>
   (requests as readonly string[]).includes(command)

@@ -21,7 +21,7 @@ describe('a life without disturbance', () => {
     expect(session.runs.map(({ name, input }) => ({ name, input }))).toEqual([
       { name: 'creatingSession', input: undefined },
       { name: 'transferring', input: undefined },
-      { name: 'settling', input: { status: 'confirmed', error: null } },
+      { name: 'settling', input: { status: 'confirmed' } },
     ])
     expect(session.output()).toEqual({
       status: 'confirmed',
@@ -201,17 +201,19 @@ describe('failures', () => {
 
     await session.answer('transferring', { error: reason })
 
-    expect(session.last('settling').input).toEqual({ status, error: refused })
+    expect(session.last('settling').input).toEqual({ status })
     await session.answer('settling', nothing)
     expect(session.output()).toMatchObject({ status, error: refused })
   })
 
-  it('a create that fails leaves no session, and the error goes to the journal', async () => {
+  it('a create that fails leaves no session, and its error is told', async () => {
     const session = startSession()
 
     await session.answer('creatingSession', { error: refused })
 
-    expect(session.last('settling').input).toEqual({ status: 'failed', error: refused })
+    expect(session.last('settling').input).toEqual({ status: 'failed' })
+    await session.answer('settling', nothing)
+    expect(session.output()).toMatchObject({ status: 'failed', error: refused })
   })
 
   it('a journal that cannot be written takes nothing back', async () => {

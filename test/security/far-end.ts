@@ -29,6 +29,8 @@ export interface FarEndOptions extends Partial<UplinkOptions> {
   readonly journal?: Journal
   /** Default: nothing is verified. */
   readonly hasher?: Hasher
+  /** For `verify: 'full'`. */
+  readonly contentHasher?: Hasher
 }
 
 export interface FarEnd {
@@ -44,7 +46,7 @@ export const BASE_URL = 'https://service.example/api'
 export const VIDEO = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
 export const CAPTURE = { orgId: 'org-1', mocapTypeId: 2, sessionTypeId: 1, sessionDate: '2026-11-19' }
 
-export function createFarEnd({ service, storage, journal, hasher, ...options }: FarEndOptions): FarEnd {
+export function createFarEnd({ service, storage, journal, hasher, contentHasher, ...options }: FarEndOptions): FarEnd {
   const requests: TransportRequest[] = []
   const endings = new WeakMap<TransportRequest, 'doubtful'>()
   const transport: Transport = {
@@ -73,6 +75,7 @@ export function createFarEnd({ service, storage, journal, hasher, ...options }: 
       random: () => 0.5,
       explain: explaining(() => ({})),
       ...(hasher && { hasher }),
+      ...(contentHasher && { contentHasher }),
     },
   )
   return { uplink, clock, requests, settled: (task) => settled(clock, task) }

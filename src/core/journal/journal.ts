@@ -87,5 +87,5 @@ export type JournalRecord = { readonly at: number } & (
   /** `keepsConfirmed`: what is confirmed stays; default false, all of it is given up. */
   | { readonly type: 'session.cancelling'; readonly keepsConfirmed?: boolean | undefined }
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
-  | { readonly type: 'session.settled'; readonly status: FinalStatus; readonly error?: ErrorSummary }
+  | { readonly type: 'session.settled'; readonly status: FinalStatus }
 )
