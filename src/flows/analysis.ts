@@ -14,7 +14,7 @@ import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './an
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
 import { pollAnalysis, type PollingOptions } from './polling.ts'
-import { checkSignal, letGoError, type Running } from './running.ts'
+import { checkSignal, letGoError, type LetGoBy, type Running } from './running.ts'
 import type { Outage } from './upload.ts'
 import { asOutage } from './waits.ts'
 
@@ -137,7 +137,7 @@ function startAnalysis(
     { input: place },
   )
   let state = 'creatingSegments'
-  let isLetGo = false
+  let letGoBy: LetGoBy | undefined
   const outcome = new Promise<AnalysisReport>((resolve, reject) => {
     actor.subscribe({
       next(snapshot) {
@@ -147,20 +147,20 @@ function startAnalysis(
       },
       complete() {
         const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
-        if (isLetGo) reject(letGo(report, name, options.signal))
+        if (letGoBy) reject(letGo(report, name, letGoBy))
         else if (report.status === 'failed')
           reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
         else resolve(report)
       },
     })
   })
-  const stop = (isLettingGo = false): void => {
+  const stop = (by?: LetGoBy): void => {
     if (actor.getSnapshot().status !== 'active') return
-    isLetGo = isLettingGo
+    letGoBy = by
     actor.send({ type: 'analysis.stop' })
   }
   actor.start()
-  running.add(outcome, () => stop(true), options.signal).catch(() => undefined)
+  running.add(outcome, stop, options.signal).catch(() => undefined)
 
   return {
     get state() {
@@ -173,13 +173,15 @@ function startAnalysis(
   }
 }
 
-function letGo(report: AnalysisReport, name: string, signal: AbortSignal | undefined): AnalysisFailedError {
-  const { analysisId } = report
-  const error = letGoError(signal, (by) =>
-    analysisId === undefined
-      ? `look for ${name} before it is asked for again.`
-      : `watchAnalysis('${analysisId}')${by} goes on.`,
-  )
+function letGo(report: AnalysisReport, name: string, by: LetGoBy): AnalysisFailedError {
+  const { analysisId, hasPossibleDraft } = report
+  const advice =
+    analysisId !== undefined
+      ? `watchAnalysis('${analysisId}')${by.where} goes on.`
+      : hasPossibleDraft
+        ? `look for ${name} before it is asked for again.`
+        : 'the analysis was not asked for yet.'
+  const error = letGoError(by, advice)
   return new AnalysisFailedError(Object.assign(report, { error: summarize(error) }))
 }
 

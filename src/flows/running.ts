@@ -7,34 +7,48 @@ export interface Running {
   /** Throws ERR_UPLOAD_CLOSED once `close` was called: nothing begins any more. */
   refuseIfClosed(): void
   /**
-   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. So does `signal` when it fires.
-   * Returns `ended`, whose rejection is the caller's to handle.
+   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. So does `signal` when it fires;
+   * the second of them changes nothing. Returns `ended`, whose rejection is the caller's to handle.
    */
-  add<T>(ended: Promise<T>, letGo?: () => void, signal?: AbortSignal): Promise<T>
+  add<T>(ended: Promise<T>, letGo?: (by: LetGoBy) => void, signal?: AbortSignal): Promise<T>
   close(): Promise<void>
 }
 
+/** Who has let go of it, and, for the way on, of which Uplink that is. */
+export interface LetGoBy {
+  readonly why: string
+  readonly where: string
+}
+
+const BY_CLOSE: LetGoBy = { why: 'The Uplink was closed', where: ' of another one' }
+const BY_SIGNAL: LetGoBy = { why: 'Let go by its signal', where: '' }
+
 export function createRunning(): Running {
-  const running = new Map<Promise<unknown>, () => void>()
+  const running = new Map<Promise<unknown>, (by: LetGoBy) => void>()
   let isClosed = false
   return {
     refuseIfClosed() {
       if (isClosed) throw closedError()
     },
     add(ended, letGo = () => undefined, signal) {
-      const unhear = signal && onAbort(signal, letGo)
+      let isLetGo = false
+      const letGoOnce = (by: LetGoBy): void => {
+        if (!isLetGo) letGo(by)
+        isLetGo = true
+      }
+      const unhear = signal && onAbort(signal, () => letGoOnce(BY_SIGNAL))
       const leave = (): void => {
         unhear?.()
         running.delete(ended)
       }
-      running.set(ended, letGo)
+      running.set(ended, letGoOnce)
       ended.then(leave, leave)
-      if (isClosed) letGo()
+      if (isClosed) letGoOnce(BY_CLOSE)
       return ended
     },
     async close() {
       isClosed = true
-      for (const letGo of running.values()) letGo()
+      for (const letGo of running.values()) letGo(BY_CLOSE)
       // What was about to begin adds what it has begun.
       while (running.size > 0) await Promise.allSettled(running.keys())
     },
@@ -42,7 +56,7 @@ export function createRunning(): Running {
 }
 
 export function closedError(): UploadError {
-  return new UploadError('ERR_UPLOAD_CLOSED', 'The Uplink was closed: make another one.')
+  return letGoError(BY_CLOSE, 'make another one.')
 }
 
 /** Asked before anything begins: what began with another thing could not be let go any more. */
@@ -50,9 +64,7 @@ export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal && !('aborted' in signal)) invalid('signal must be an AbortSignal.')
 }
 
-/** `signal` let go of it, or its Uplink did. `advice` says how to go on, and ` of another one` where another Uplink must. */
-export function letGoError(signal: AbortSignal | undefined, advice: (by: string) => string): UploadError {
-  const isAborted = signal?.aborted === true
-  const why = isAborted ? 'Let go by its signal' : 'The Uplink was closed'
-  return new UploadError('ERR_UPLOAD_CLOSED', `${why}: ${advice(isAborted ? '' : ' of another one')}`)
+/** `advice` says how to go on. */
+export function letGoError({ why }: LetGoBy, advice: string): UploadError {
+  return new UploadError('ERR_UPLOAD_CLOSED', `${why}: ${advice}`)
 }

@@ -8,7 +8,7 @@ import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/ses
 import type { TransferResult } from '../machines/rejection.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
 import { createEmitter } from './emitter.ts'
-import { checkSignal, letGoError } from './running.ts'
+import { checkSignal, letGoError, type LetGoBy } from './running.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
@@ -69,6 +69,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     return finished
   }
   let late: unknown
+  let letGoBy: LetGoBy | undefined
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
   const finished = new Promise<UploadReport>((resolve) => {
@@ -98,10 +99,14 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     stepsBySystem.delete(actor.system)
     await record.close()
     if (report.status === 'confirmed' || report.status === 'partial') return report
-    throw failureOf(report, steps.failure(), signal)
+    throw failureOf(report, steps.failure(), letGoBy)
   })
   actor.start()
-  ports.running.add(outcome, () => void giveUp({ type: 'upload.close' }), signal).catch(() => undefined)
+  const letGo = (by: LetGoBy): void => {
+    letGoBy = by
+    void giveUp({ type: 'upload.close' })
+  }
+  ports.running.add(outcome, letGo, signal).catch(() => undefined)
 
   return Object.assign(withState(last), {
     flow,
@@ -167,14 +172,13 @@ function stateName({
   return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
 }
 
-function failureOf(report: UploadReport, cause: unknown, signal: AbortSignal | undefined): UploadFailedError {
+function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | undefined): UploadFailedError {
   if (report.status === 'cancelled') {
     return new UploadFailedError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.', report)
   }
-  if (report.status === 'closed') {
-    const { code, message } = letGoError(signal, (by) =>
-      report.files.length === 0 ? 'nothing was begun.' : `resume('${report.key}')${by} goes on.`,
-    )
+  if (letGoBy && report.status === 'closed') {
+    const goingOn = `resume('${report.key}')${letGoBy.where} goes on.`
+    const { code, message } = letGoError(letGoBy, report.files.length === 0 ? 'nothing was begun.' : goingOn)
     return new UploadFailedError(code, message, report)
   }
   const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error

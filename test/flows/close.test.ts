@@ -156,6 +156,18 @@ describe('a close', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST'])
   })
 
+  it('is what its error names, also where the signal of the upload fires while it waits', async () => {
+    const { uplink, settled, upload, key, controller } = await begin({ service: hangingAt(isCreate) })
+    const ended = endOf(upload)
+    const closed = uplink.close()
+    controller.abort()
+    await settled(closed)
+
+    expect((await ended).error).toMatchObject({
+      message: `The Uplink was closed: resume('${key}') of another one goes on.`,
+    })
+  })
+
   it('asks for no session once the sources are no longer looked at', async () => {
     const never = (): Promise<never> => new Promise(() => undefined)
     const rig = createFarEnd({ service, storage: goodStorage })
@@ -349,7 +361,10 @@ describe('an abort', () => {
 
     expect((await settled(endOf(upload))).error).toMatchObject({ ...refused, message: /nothing was begun/ })
     expect((await settled(endOf(capture))).error).toMatchObject({ ...refused, message: /nothing was begun/ })
-    await expect(analysis.done()).rejects.toMatchObject(refused)
+    await expect(analysis.done()).rejects.toMatchObject({
+      ...refused,
+      message: 'Let go by its signal: the analysis was not asked for yet.',
+    })
     expect([requests.length, clock.pending]).toEqual([0, 0])
   })
 
@@ -401,6 +416,19 @@ describe('an abort', () => {
     await expect(settled(analysis.done())).rejects.toMatchObject({
       ...{ code: 'ERR_UPLOAD_CLOSED', message: "Let go by its signal: watchAnalysis('9') goes on." },
       report: { status: 'stopped', analysisId: 9 },
+    })
+  })
+
+  it('while an analysis is being made names it, because it may have been', async () => {
+    const { uplink, settled, clock } = createFarEnd({ service: unanswered, storage: goodStorage })
+    const controller = new AbortController()
+    const { signal } = controller
+    const analysis = uplink.requestAnalysis({ name: 'Night game', primary: { segmentId: 1 }, signal })
+    await clock.advance(0)
+    controller.abort()
+
+    await expect(settled(analysis.done())).rejects.toMatchObject({
+      message: 'Let go by its signal: look for Night game before it is asked for again.',
     })
   })
 
