@@ -47,6 +47,8 @@ export function createTelling(options: {
   let shortfallOf: string | number | undefined
   let movingSinceMs = Infinity
   let movedAtMs = -Infinity
+  /** By file index, the state that was told last; of a file that is not in it, `pending`. */
+  const toldStates: UploadFileStatus['state'][] = []
 
   const now = (): number => clock.monotonicNow()
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
@@ -98,6 +100,15 @@ export function createTelling(options: {
     return { fileIndex, name, bytes, parts, sentBytes, confirmedBytes, state, ...given({ error: file.error }) }
   }
 
+  const tellFile = (fileIndex: number): void => {
+    const file = files()[fileIndex]
+    if (file === undefined || !emitter.isHeard('file')) return
+    const status = statusOf(file)
+    if (status.state === (toldStates[fileIndex] ?? 'pending')) return
+    toldStates[fileIndex] = status.state
+    emitter.emit('file', status)
+  }
+
   return {
     begin() {
       progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
@@ -114,15 +125,18 @@ export function createTelling(options: {
         case 'sent':
           noteMove()
           progress?.onSent(event.unit, event.sentBytes, now())
+          // Told so many times a second, it changes the state once.
+          if (toldStates[event.unit.fileIndex] !== 'uploading') tellFile(event.unit.fileIndex)
           break
         case 'received':
           progress?.onReceived(event.unit, now())
           break
         case 'attemptEnded':
           progress?.onAttemptEnded(event.unit, now())
+          tellFile(event.unit.fileIndex)
           break
         case 'fileState':
-          if (emitter.isHeard('file')) emitter.emit('file', statusOf(event.file))
+          tellFile(event.file.plan.fileIndex)
           break
         case 'retry': {
           const { attempt, delayMs } = event
@@ -148,6 +162,7 @@ export function createTelling(options: {
       for (const file of files()) {
         if (file.sessionId !== event.newSessionId) continue
         for (const unit of unitsOf(file)) progress?.onVoided(unit, now())
+        tellFile(file.plan.fileIndex)
       }
       emitter.emit('session.replaced', event)
       tellProgress(true)

@@ -70,7 +70,10 @@ export interface UploadEvents {
   state: { readonly state: UploadState }
   /** At most five a second, and once at the end. */
   progress: UploadProgress
-  /** A file is being confirmed, is confirmed or has failed. Nothing tells of its first byte: see `files()` at `progress`. */
+  /**
+   * The `state` of a file is another one: its first bytes go out, those of its only part are lost, it is being confirmed, is
+   * confirmed or has failed. How far it is, `files()` shows at each `progress`.
+   */
   file: UploadFileStatus
   /** An attempt failed and will be repeated. */
   retry: {

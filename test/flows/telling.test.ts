@@ -1,15 +1,17 @@
-// What an upload tells its host of addresses that will not live long enough: early, and only where it is so.
+// What an upload tells its host: of addresses that will not live long enough, of its progress, and of each file.
 
 import { describe, expect, it } from 'vitest'
 
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import type { PlannedFile } from '../../src/core/ports.ts'
 import { createEmitter } from '../../src/flows/emitter.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createTelling } from '../../src/flows/telling.ts'
-import type { UploadEvents } from '../../src/flows/upload.ts'
+import type { UploadEvents, UploadFileStatus } from '../../src/flows/upload.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { CAPTURE, createFarEnd, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const MB = 1_000_000
 const HOUR_MS = 3_600_000
@@ -148,5 +150,55 @@ describe('progress is told a few times a second', () => {
     for (const bytes of [1, 2]) telling.take(send(bytes))
     telling.finish()
     expect([sent, clock.pending]).toEqual([[1, 2], 0])
+  })
+})
+
+describe('a file is told of when its state is another one', () => {
+  it('once for all its bytes, and again when its only attempt is lost', async () => {
+    const { telling, emitter, record } = await uploading({ lifeMs: HOUR_MS })
+    const states: string[] = []
+    emitter.on('file', ({ state }) => states.push(state))
+
+    for (const sentBytes of [1, 2]) telling.take({ type: 'sent', unit: UNIT, sentBytes })
+    expect(states).toEqual(['uploading'])
+    telling.take({ type: 'attemptEnded', unit: UNIT })
+    expect(states).toEqual(['uploading', 'pending'])
+    for (const sentBytes of [1, 2]) telling.take({ type: 'sent', unit: UNIT, sentBytes })
+    const error = { code: 'ERR_UPLOAD_SOURCE_READ', message: 'gone' } as const
+    await record.write({ type: 'file.failed', fileIndex: 0, error })
+    for (const file of record.ledger().files) telling.take({ type: 'fileState', file })
+    expect(states).toEqual(['uploading', 'pending', 'uploading', 'failed'])
+  })
+
+  it('which is the one that files() shows, from its first byte to its end, in both flows', async () => {
+    const names = ['a', 'b', 'c']
+    let puts = 0
+    const { uplink, settled } = createFarEnd({
+      service: goodService((fileIndex) => `https://store.example/${String(fileIndex)}`),
+      storage: (request, body) => ((puts += 1) === 2 ? { status: 500 } : goodStorage(request, body)),
+    })
+    const sources = (suffix: string) =>
+      names.map((name) => ({ source: bytesSource(`${name}${suffix}`, new Uint8Array(7)) }))
+    const lives: Record<string, string[]> = {}
+    const uploads = [
+      uplink.uploadVideos({ ...VIDEO, files: sources('.mp4') }),
+      uplink.uploadCaptures({ ...CAPTURE, files: sources('.action') }),
+    ]
+    const shown: [UploadFileStatus, UploadFileStatus | undefined][] = []
+    for (const upload of uploads)
+      upload.on('file', (file) => {
+        shown.push([file, upload.files()[file.fileIndex]])
+        lives[file.name] = [...(lives[file.name] ?? []), file.state]
+      })
+    await settled(Promise.all(uploads.map((upload) => upload.done())))
+
+    expect(shown.map(([told]) => told)).toEqual(shown.map(([, is]) => is))
+    const retried = Object.values(lives).filter((states) => states[1] === 'pending')
+    expect(retried).toHaveLength(1)
+    for (const name of names) {
+      const [video, capture] = [lives[`${name}.mp4`], lives[`${name}.action`]]
+      expect(video?.slice(-3)).toEqual(['uploading', 'confirming', 'confirmed'])
+      expect(capture?.slice(-2)).toEqual(['uploading', 'confirmed'])
+    }
   })
 })
