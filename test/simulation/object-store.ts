@@ -142,7 +142,10 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     const length = about.end - about.start
     if (fault?.kind === 'connect') throw broken(request, 'connect')
     if (fault?.kind === 'silence' && fault.phase === 'connect') return silence(signal)
-    if (fault?.kind === 'early') return answer(200, { etag: '"early"' })
+    if (fault?.kind === 'early') {
+      request.onSent?.(0)
+      return answer(200, { etag: '"early"' })
+    }
     if (fault?.kind === 'reset' || (fault?.kind === 'silence' && fault.phase === 'send')) {
       await takeBody(request, about, fault.kind === 'reset' ? Math.floor(length * fault.share) : 0)
       if (fault.kind === 'silence') return silence(signal)

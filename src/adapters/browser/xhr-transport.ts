@@ -38,6 +38,8 @@ function exchange(
   }
   const look = (): void => {
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
+      // An early answer may come before the first progress.
+      onSent?.(0)
       // As it is written, mostly.
       if (xhr.responseURL !== request.url && xhr.responseURL !== withoutFragment(request.url)) {
         reject(redirectRefused(host))
@@ -50,6 +52,7 @@ function exchange(
     settle(false)
     xhr.abort()
   }
+  const { onSent } = request
   xhr.open(request.method, request.url)
   // Every byte of the answer becomes one character, so that its beginning can be read while the rest still comes.
   xhr.overrideMimeType('text/plain; charset=x-user-defined')
@@ -61,7 +64,6 @@ function exchange(
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
-  const { onSent } = request
   // `load` comes when all bytes were handed to the network; an early answer may come before it.
   if (body !== undefined && onSent !== undefined) {
     const lengthBytes = body instanceof Blob ? body.size : body.byteLength

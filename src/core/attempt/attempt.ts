@@ -20,6 +20,8 @@ export interface Attempt {
   isSending: boolean
   /** Bytes handed to the network so far; never falls. */
   sentBytes: number
+  /** The transport has told how far it is, and be it that nothing has gone yet. */
+  hasTold: boolean
   /** Why the watch over its waits has ended it. */
   expiry: TransportError | undefined
   /** It was reset because it crawled while others flew. */

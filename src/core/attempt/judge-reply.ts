@@ -9,18 +9,23 @@ import type { Protocol, Receipt, TransportReply, Unit, Verdict } from '../ports.
 type Received = Extract<Verdict, { kind: 'received' }>
 type Refused = { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, Received> }
 
-/** `sentBytes`: how much of the unit was handed over when the answer came. */
+/** Of the attempt as it was when the answer came. */
 export function judgeReply(
   protocol: Pick<Protocol, 'judge'>,
-  { unit, address, sentBytes }: Pick<Attempt, 'unit' | 'address' | 'sentBytes'>,
+  attempt: Pick<Attempt, 'unit' | 'address' | 'sentBytes' | 'hasTold'>,
   reply: TransportReply,
 ): Received | Refused {
+  const { unit, address, sentBytes } = attempt
   const verdict = protocol.judge(withoutEcho(reply, address), unit)
   if (verdict.kind !== 'received') {
     const { serviceCode } = verdict.error as Partial<HttpStatusError>
     // Nothing of such an answer but its status is used.
     return serviceCode !== undefined && echoesAddress(serviceCode, address)
-      ? judgeReply(protocol, { unit, address, sentBytes: 0 }, { ...reply, headers: {}, body: new Uint8Array() })
+      ? judgeReply(
+          protocol,
+          { unit, address, sentBytes: 0, hasTold: true },
+          { ...reply, headers: {}, body: new Uint8Array() },
+        )
       : { kind: 'refused', verdict }
   }
   const { acceptedEnd } = verdict
@@ -31,12 +36,14 @@ export function judgeReply(
     )
   }
   if (unit.start + sentBytes < acceptedEnd) {
-    // Also what a host's own transport comes to that never tells.
-    const told = `onSent of the transport told of ${sentBytes} of ${unit.end - unit.start} bytes`
-    return refusedAs(
-      'ERR_UPLOAD_NETWORK',
-      `The storage accepted part ${unit.partNumber} before all of it was sent: ${told}.`,
-    )
+    if (!attempt.hasTold) {
+      const message = `The transport did not tell by onSent what it sent of part ${unit.partNumber}, so no answer to it proves anything.`
+      return { kind: 'refused', verdict: { kind: 'final', error: new UploadError('ERR_UPLOAD_INTERNAL', message) } }
+    }
+    return refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`, {
+      sentBytes,
+      lengthBytes: unit.end - unit.start,
+    })
   }
   return verdict
 }
@@ -80,7 +87,8 @@ function withoutEcho(reply: TransportReply, address: SignedAddress): TransportRe
 function refusedAs(
   code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY',
   message: string,
+  details: UploadError['details'] = {},
 ): Refused {
-  const error = new UploadError(code, message, { isRetryable: true })
+  const error = new UploadError(code, message, { isRetryable: true, details })
   return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
 }

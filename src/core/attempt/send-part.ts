@@ -157,6 +157,7 @@ function contentOf(
 function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, bytes: number): void {
   const { lengthBytes, sentBytes } = attempt
   if (!attempt.isSending || bytes < sentBytes) return
+  attempt.hasTold = true
   attempt.sentBytes = Math.min(bytes, lengthBytes)
   if (bytes >= lengthBytes) watchdog.handedOver(bytes)
   else watchdog.moved()

@@ -38,8 +38,8 @@ export interface TransportRequest {
   readonly maxReplyBytes?: number
   /**
    * Bytes of the body handed to the network so far, never falling, ending at the length when all were handed over. 0 says that
-   * the connection is there, for bodies that are not pulled from us. A transport calls it where it is given, at the latest before
-   * it answers: of a part that it has not told of to its end, no 2xx is believed.
+   * the connection is there. A transport calls it where it is given and there is a body, at the latest before it answers: of a part
+   * that it has not told of to its end, no 2xx is believed, and one that it has told nothing of fails with ERR_UPLOAD_INTERNAL.
    */
   readonly onSent?: (sentBytes: number) => void
   /** Where the transport `hasQueue`: the request has left our queue and was handed to the platform. */

@@ -90,6 +90,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         onAnswered,
         isSending: false,
         sentBytes: 0,
+        hasTold: false,
         expiry: undefined,
         isCrawled: false,
       }

@@ -13,8 +13,8 @@ const reply = (fields: Partial<TransportReply>): TransportReply => ({
   ...{ status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false },
   ...fields,
 })
-const judged = (judge: Protocol['judge'], answer: TransportReply, sentBytes = 500) =>
-  judgeReply({ judge }, { unit, address, sentBytes }, answer)
+const judged = (judge: Protocol['judge'], answer: TransportReply, sentBytes = 500, hasTold = true) =>
+  judgeReply({ judge }, { unit, address, sentBytes, hasTold }, answer)
 
 describe('an answer', () => {
   it('that says more was accepted than there is, or than was sent, is tried again, and slows nothing down', () => {
@@ -28,6 +28,28 @@ describe('an answer', () => {
       })
     }
     expect(judged(() => ({ kind: 'received', acceptedEnd: 600 }), reply({}))).toMatchObject({ kind: 'received' })
+  })
+
+  it('of a transport that has told nothing of what it sent is its fault, and not tried again', () => {
+    const received = () => ({ kind: 'received', acceptedEnd: 600 }) as const
+    expect(judged(received, reply({}), 0, false)).toMatchObject({
+      kind: 'refused',
+      verdict: { kind: 'final', error: { code: 'ERR_UPLOAD_INTERNAL', message: /onSent/, isRetryable: false } },
+    })
+    // What it refuses needs no word of ours.
+    const refused = judged(classifyStorageFailure, reply({ status: 503 }), 0, false)
+    expect(refused).toMatchObject({ verdict: { kind: 'retry', error: { status: 503 } } })
+  })
+
+  it('that comes before all was sent is told in words for a person, and in numbers for the host', () => {
+    expect(judged(() => ({ kind: 'received', acceptedEnd: 600 }), reply({}), 7)).toMatchObject({
+      verdict: {
+        error: {
+          message: 'The storage accepted part 1 before all of it was sent.',
+          details: { sentBytes: 7, lengthBytes: 500 },
+        },
+      },
+    })
   })
 
   it('whose ETag repeats the address comes to its protocol without one, and with all else', () => {

@@ -749,6 +749,7 @@ async function setUp(options: SetUpOptions = {}) {
       sentBytes: 0,
       expiry: undefined,
       isCrawled: false,
+      hasTold: false,
     }
     attempts.push(attempt)
     return sendPart(ports, attempt)
