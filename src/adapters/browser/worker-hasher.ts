@@ -1,6 +1,7 @@
 // Hashers of a page whose work is done by one Web Worker, so that the page's own thread neither reads nor hashes.
 
 import { UploadError, invariant } from '../../core/errors.ts'
+import { onAbort } from '../../core/on-abort.ts'
 import type { BodyHash, Hasher } from '../../core/ports.ts'
 import type { HashCall } from './hash-messages.ts'
 import { createHashWorker, type HashWorker, type WorkerLike } from './hash-worker.ts'
@@ -73,7 +74,7 @@ async function digestBlob(say: Say, blob: Blob, signal: AbortSignal): Promise<st
     if (!isOver) drop(say)
     isOver = true
   }
-  signal.addEventListener('abort', stop, { once: true })
+  const leave = onAbort(signal, stop)
   try {
     await say(blob)
     signal.throwIfAborted()
@@ -84,6 +85,6 @@ async function digestBlob(say: Say, blob: Blob, signal: AbortSignal): Promise<st
     throw error instanceof UploadError ? error : new UploadError('ERR_UPLOAD_INTERNAL', String(error))
   } finally {
     stop()
-    signal.removeEventListener('abort', stop)
+    leave()
   }
 }

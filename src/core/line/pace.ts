@@ -1,6 +1,7 @@
 // Leave to send: one queue for the bodies of all attempts, so that they stay below one rate together and none starves. The
 // rate follows a timetable, may be changed while parts are under way, and is lowered further where background asks.
 
+import { onAbort } from '../on-abort.ts'
 import { createAlarm } from '../time/alarm.ts'
 import type { Clock } from '../ports.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -83,24 +84,19 @@ export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
         return undefined
       }
       return new Promise((resolve, reject) => {
-        const leave = (): void => {
-          waiters.delete(waiter)
-          reject(signal.reason as Error)
-          serve()
-        }
         const waiter: Waiter = {
           bytes,
           go() {
-            signal.removeEventListener('abort', leave)
+            leave()
             resolve()
           },
         }
-        if (signal.aborted) {
-          reject(signal.reason as Error)
-          return
-        }
-        signal.addEventListener('abort', leave, { once: true })
         waiters.add(waiter)
+        const leave = onAbort(signal, () => {
+          waiters.delete(waiter)
+          reject(signal.reason as Error)
+          serve()
+        })
         serve()
       })
     },

@@ -4,6 +4,7 @@
 // the stream has ended: a stream that is longer than it said is found out before its upload can be complete.
 
 import { invalid, UploadError } from '../../../core/errors.ts'
+import { onAbort } from '../../../core/on-abort.ts'
 import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
 import { createReadGate } from '../../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame } from '../../web/source-identity.ts'
@@ -53,11 +54,11 @@ export function streamSource(name: string, stream: StreamInput, options: StreamS
 /** Waits for what the stream gives; rejects with the signal's reason when that fires first: it may never come. */
 async function arrival(intake: StreamIntake, isHere: () => boolean, signal: AbortSignal | undefined): Promise<void> {
   const settled = intake.until(() => signal?.aborted === true || isHere())
-  signal?.addEventListener('abort', intake.wake)
+  const leave = signal && onAbort(signal, intake.wake)
   try {
     await settled
   } finally {
-    signal?.removeEventListener('abort', intake.wake)
+    leave?.()
   }
   signal?.throwIfAborted()
 }

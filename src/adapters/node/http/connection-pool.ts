@@ -2,6 +2,7 @@
 // at a time.
 
 import type Client from 'undici/lib/dispatcher/client.js'
+import { onAbort } from '../../../core/on-abort.ts'
 import type { Connector } from './connector.ts'
 import { clientOf } from './one-socket-client.ts'
 import type { Wire } from './wire.ts'
@@ -113,8 +114,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (isClosed) throw closedError()
       const origin = originOf(origins, target)
       const either = new AbortController()
-      const onAbort = () => either.abort(signal.reason)
-      signal.addEventListener('abort', onAbort)
+      const leave = onAbort(signal, () => either.abort(signal.reason))
       acquiring.add(either)
       try {
         await takePlace(origin, maxConnectionsPerHost, either.signal)
@@ -127,7 +127,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         }
       } finally {
         acquiring.delete(either)
-        signal.removeEventListener('abort', onAbort)
+        leave()
       }
     },
     release: (connection) => {
@@ -172,16 +172,15 @@ async function takePlace(origin: Origin, limit: number, signal: AbortSignal): Pr
     return
   }
   await new Promise<void>((resolve, reject) => {
-    const onAbort = () => {
-      origin.waiting.delete(onTurn)
-      reject(signal.reason as Error)
-    }
     // The place stays counted while it changes hands.
     const onTurn = () => {
-      signal.removeEventListener('abort', onAbort)
+      leave()
       resolve()
     }
-    signal.addEventListener('abort', onAbort, { once: true })
+    const leave = onAbort(signal, () => {
+      origin.waiting.delete(onTurn)
+      reject(signal.reason as Error)
+    })
     origin.waiting.add(onTurn)
   })
 }

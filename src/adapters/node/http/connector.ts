@@ -5,6 +5,7 @@ import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
+import { onAbort } from '../../../core/on-abort.ts'
 import { createProxyChoice, openTunnel, type ProxyOptions } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
 import { createWire, type Wire } from './wire.ts'
@@ -69,12 +70,11 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
     let socket = tcp
-    const onAbort = () => {
+    const leave = onAbort(signal, () => {
       // From the top: TLS within a proxy's TLS does not hear of the end of the socket two below it.
       socket.destroy()
       tcp.destroy()
-    }
-    signal.addEventListener('abort', onAbort)
+    })
     try {
       await opened(tcp, 'connect')
       if (through !== undefined) {
@@ -89,7 +89,7 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       signal.throwIfAborted()
       throw error
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      leave()
     }
   }
 }

@@ -78,6 +78,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
       onAbort()
       return
     }
+    // Once for each request, where a shared one would cost half as much again.
     signal.addEventListener('abort', onAbort)
     const handler: RawHandler = {
       onConnect: () => {

@@ -4,6 +4,7 @@
 import net from 'node:net'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
+import { onAbort } from '../../../core/on-abort.ts'
 import { hostnameOf, portOf, type ConnectorOptions } from './connector.ts'
 import { createProxyChoice } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
@@ -32,8 +33,7 @@ export function createRoundTrip({ proxy, addressPolicy = 'any' }: ConnectorOptio
       port: portOf(first),
       ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
-    const onAbort = () => socket.destroy(signal.reason as Error)
-    signal.addEventListener('abort', onAbort, { once: true })
+    const leave = onAbort(signal, () => socket.destroy(signal.reason as Error))
     try {
       await new Promise<void>((resolve, reject) => {
         socket.on('error', reject)
@@ -45,7 +45,7 @@ export function createRoundTrip({ proxy, addressPolicy = 'any' }: ConnectorOptio
       known = undefined
       throw error
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      leave()
       socket.resetAndDestroy()
     }
   }
