@@ -209,6 +209,37 @@ describe.skipIf(!hasScript)('cancel on a terminal', () => {
     expect(service.requestsOf('cancel')).toEqual([])
   })
 
+  it('asks also where a confirmation was not answered, since it may have been a yes', async () => {
+    service = await startIndependentService()
+    const key = 'video-doubtful'
+    const journal = await diskJournal({ folder: stateDir }).open(key)
+    const plan = { name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
+    const place = { serverFileId: 1, addresses: [`${service.storageUrl}/k`] }
+    const params = { movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 }
+    const begun = { version: 1, key, flow: 'video', params, locations: ['/a', '/b'] } as const
+    const files = [0, 1].map((fileIndex) => ({ ...plan, fileIndex }))
+    const receipt = { acceptedEnd: 3, etag: '"e"', isVerified: false }
+    await journal.append([
+      { at: 1, type: 'session.begun', ...begun, files },
+      {
+        at: 2,
+        type: 'session.created',
+        sessionId: 's1',
+        files: files.map(({ fileIndex }) => ({ ...place, fileIndex })),
+      },
+      { at: 3, type: 'part.received', fileIndex: 0, partNumber: 1, generation: 0, receipt },
+      { at: 4, type: 'file.confirming', fileIndex: 0 },
+    ])
+    await journal.close()
+    const { code, shown } = await cancelOnTerminal(key, 'n\n')
+
+    expect(code).toBe(1)
+    expect(shown.replaceAll(/\s+/g, ' ')).toMatch(
+      /1 of 2 files may be confirmed, since no answer came, and would be given up too; with --keep-confirmed/,
+    )
+    expect(service.requestsOf('cancel')).toEqual([])
+  })
+
   it('goes on after a yes', async () => {
     const key = await killedUpload()
     const { code, shown } = await cancelOnTerminal(key, 'y\n')

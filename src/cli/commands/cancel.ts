@@ -20,7 +20,7 @@ import { resultOf } from '../upload-result.ts'
 import { countOf, staysConfirmed } from '../views/wording.ts'
 
 const HELP =
-  'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Asks first where files are confirmed, unless --yes or --json is given or there is no terminal to ask at; whoever says no ends it with 1. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
+  'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Asks first where files are confirmed or may be, unless --yes or --json is given or there is no terminal to ask at; whoever says no ends it with 1. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
   'session. Ends with 1 when it could not be told; the same command tells it later.'
 
 type SessionIds = SessionSummary['sessionIds']
@@ -47,7 +47,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const forget = forgetLine(key, options, context.env)
     const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
     const isMore = session.keepsConfirmed === true && !isKeeping
-    const sessionIds = await sessionsToEnd(kept, session, isKeeping)
+    const { sessionIds, unanswered } = await whatEnds(kept, session, isKeeping)
     if (options.dryRun === true) {
       // None for a capture, and for what is over already.
       const isOver = session.status === 'confirmed' || (session.isServiceTold === true && !isMore)
@@ -60,8 +60,10 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       context.exitWith(tellAgain(output, session))
       return
     }
-    if (isGivingUpConfirmed(session, isKeeping, isMore) && isToBeAsked(options)) {
-      output.complain(`${stored(session)}, and would be given up too; with --keep-confirmed what is confirmed stays.`)
+    const isMissed = session.filesConfirmed + unanswered > 0 && isGivingUpWhole(session, isKeeping, isMore)
+    if (isMissed && isToBeAsked(options)) {
+      const what = stored(session, unanswered)
+      output.complain(`${what}, and would be given up too; with --keep-confirmed what is confirmed stays.`)
       if (!(await askPerson('Give the whole upload up?', context.interruption.signal))) {
         output.answer(`nothing was changed: ${key}`)
         context.exitWith(EXIT.failed)
@@ -85,29 +87,38 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
 }
 
 /** A capture's files stay stored whatever is said, and what was given up before is no question any more. */
-function isGivingUpConfirmed({ flow, status, filesConfirmed }: SessionSummary, isKeeping: boolean, isMore: boolean) {
+function isGivingUpWhole({ flow, status }: SessionSummary, isKeeping: boolean, isMore: boolean): boolean {
   const isOver = status === 'confirmed' || (status.startsWith('cancel') && !isMore)
-  return flow !== 'capture' && filesConfirmed > 0 && !isKeeping && !isOver
+  return flow !== 'capture' && !isKeeping && !isOver
 }
 
 function isToBeAsked({ yes, json }: CancelOptions): boolean {
   return yes !== true && json !== true && hasPerson()
 }
 
-function stored({ filesConfirmed, filesTotal }: SessionSummary): string {
-  return `${filesConfirmed} of ${countOf(filesTotal, 'file')} ${filesConfirmed === 1 ? 'is' : 'are'} confirmed`
+/** A confirmation that was not answered may have been taken. */
+function stored({ filesConfirmed, filesTotal }: SessionSummary, unanswered: number): string {
+  const all = countOf(filesTotal, 'file')
+  const confirmed = `${filesConfirmed} of ${all} ${filesConfirmed === 1 ? 'is' : 'are'} confirmed`
+  if (unanswered === 0) return confirmed
+  const doubt = 'since no answer came'
+  return filesConfirmed === 0
+    ? `${unanswered} of ${all} may be confirmed, ${doubt}`
+    : `${confirmed} and ${unanswered} may be, ${doubt}`
 }
 
-/** The sessions of the service that this ends: all, or those without a file that is confirmed or may be. */
-async function sessionsToEnd(
+/** The sessions of the service that this ends: all, or those without a file that is confirmed or may be; and how many may be. */
+async function whatEnds(
   { journal }: KeptSessions,
-  { key, status, keepsConfirmed }: SessionSummary,
+  { key, status, keepsConfirmed, filesConfirmed }: SessionSummary,
   isKeeping: boolean,
-): Promise<SessionIds> {
+): Promise<{ readonly sessionIds: SessionIds; readonly unanswered: number }> {
   const wasGivenUp = status === 'cancelling' || status === 'cancelled'
   const keeps = isKeeping && (keepsConfirmed === true || !wasGivenUp)
   const records = await journal.read(key)
-  return sessionsOf(foldJournal([...records, { type: 'session.cancelling', at: Date.now(), keepsConfirmed: keeps }]))
+  const folded = foldJournal([...records, { type: 'session.cancelling', at: Date.now(), keepsConfirmed: keeps }])
+  const mayBeConfirmed = folded.ledger.files.filter((file) => file.mayBeConfirmed).length
+  return { sessionIds: sessionsOf(folded), unanswered: mayBeConfirmed - filesConfirmed }
 }
 
 function tellCancelled(

@@ -95,7 +95,11 @@ export function addUploadOptions(command: Command): Command {
 export function addTransferOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
-    .option('--concurrency <n>', `parts in flight: 1 to ${MAX_CONCURRENCY}, or auto`, OPTION_DEFAULTS.concurrency)
+    .option(
+      '--concurrency <n>',
+      `parts in flight: 1 to ${MAX_CONCURRENCY}, of which two stay free for calls above 62, or auto`,
+      OPTION_DEFAULTS.concurrency,
+    )
     .option(
       '--limit-rate <rate>',
       'bytes a second over all parts, such as 2MB, or by local time of day: "08:00,512KB 23:00,off" (default: no limit)',
