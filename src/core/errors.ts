@@ -160,3 +160,9 @@ export function invalid(message: string, details: Readonly<Record<string, unknow
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new UploadError('ERR_UPLOAD_INTERNAL', `Broken invariant: ${message}`)
 }
+
+/** What must be there by now: without it, the program that asks is wrong. */
+export function known<T>(value: T | null | undefined): T {
+  invariant(value !== null && value !== undefined, 'what is used is known')
+  return value
+}

@@ -3,7 +3,7 @@
 // without a receipt; confirmed is what was proven to be there, and only a voided receipt takes it back. At all times
 // 0 ≤ confirmed ≤ sent ≤ total.
 
-import { invariant } from './errors.ts'
+import { known } from './errors.ts'
 import type { Unit } from './ports.ts'
 import { createRateMeter, timeLeft } from './rate-meter.ts'
 
@@ -54,11 +54,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
   const total = { totalBytes: fileSizes.reduce((sum, size) => sum + size, 0), sentBytes: 0, confirmedBytes: 0 }
   const meter = createRateMeter()
 
-  const fileOf = (fileIndex: number): FileCount => {
-    const file = files[fileIndex]
-    invariant(file !== undefined, `progress knows file ${fileIndex}`)
-    return file
-  }
+  const fileOf = (fileIndex: number): FileCount => known(files[fileIndex])
   const addSent = (file: FileCount, bytes: number): void => {
     file.sentBytes += bytes
     total.sentBytes += bytes

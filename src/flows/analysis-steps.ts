@@ -3,7 +3,7 @@
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { invariant, UploadError } from '../core/errors.ts'
+import { known, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
@@ -23,13 +23,13 @@ export async function createSegments(
     )
     return made.analysisSegmentId
   }
-  invariant(segments?.primary !== undefined, 'an analysis begins with segments')
-  const primary = await create(segments.primary)
-  const comparison = segments.comparison && (await create(segments.comparison))
-  const population = segments.population && (await create(segments.population))
+  const { primary, comparison, population } = known(segments)
   return {
-    primary,
-    ...given({ comparison, population }),
+    primary: await create(known(primary)),
+    ...given({
+      comparison: comparison && (await create(comparison)),
+      population: population && (await create(population)),
+    }),
   }
 }
 

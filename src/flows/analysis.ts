@@ -5,7 +5,7 @@ import { checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { invariant, isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
+import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
 import type { AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
@@ -180,7 +180,7 @@ function letGo(report: AnalysisReport, name: string, by: LetGoBy): AnalysisFaile
       ? `watchAnalysis('${analysisId}')${by.where} goes on.`
       : hasPossibleDraft
         ? `look for ${name} before it is asked for again.`
-        : 'the analysis was not asked for yet.'
+        : 'no analysis was begun.'
   const error = letGoError(by, advice)
   return new AnalysisFailedError(Object.assign(report, { error: summarize(error) }))
 }
@@ -190,8 +190,7 @@ function reportOf(
   idOfService: string | number | undefined,
   durationMs: number,
 ): AnalysisReport {
-  invariant(output !== undefined, 'an analysis ends with an outcome')
-  const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = output
+  const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = known(output)
   return {
     flow: 'analysis',
     status,

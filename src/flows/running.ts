@@ -7,8 +7,8 @@ export interface Running {
   /** Throws ERR_UPLOAD_CLOSED once `close` was called: nothing begins any more. */
   refuseIfClosed(): void
   /**
-   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. So does `signal` when it fires;
-   * the second of them changes nothing. Returns `ended`, whose rejection is the caller's to handle.
+   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. So does `signal` when it fires:
+   * the first of them counts. Returns `ended`, whose rejection is the caller's to handle.
    */
   add<T>(ended: Promise<T>, letGo?: (by: LetGoBy) => void, signal?: AbortSignal): Promise<T>
   close(): Promise<void>
@@ -31,19 +31,14 @@ export function createRunning(): Running {
       if (isClosed) throw closedError()
     },
     add(ended, letGo = () => undefined, signal) {
-      let isLetGo = false
-      const letGoOnce = (by: LetGoBy): void => {
-        if (!isLetGo) letGo(by)
-        isLetGo = true
-      }
-      const unhear = signal && onAbort(signal, () => letGoOnce(BY_SIGNAL))
+      const unhear = signal && onAbort(signal, () => letGo(BY_SIGNAL))
       const leave = (): void => {
         unhear?.()
         running.delete(ended)
       }
-      running.set(ended, letGoOnce)
+      running.set(ended, letGo)
       ended.then(leave, leave)
-      if (isClosed) letGoOnce(BY_CLOSE)
+      if (isClosed) letGo(BY_CLOSE)
       return ended
     },
     async close() {

@@ -2,7 +2,7 @@
 // addresses where the protocol can. It decides what a refusal of the service means for the files.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
-import { invariant, isUploadError, summarize } from '../core/errors.ts'
+import { isUploadError, known, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
@@ -164,10 +164,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
 }
 
 function receiptsOf(file: LedgerFile) {
-  return file.parts.map(({ partNumber, receipt }) => {
-    invariant(receipt !== undefined, 'a file is confirmed with all its receipts')
-    return { partNumber, receipt }
-  })
+  return file.parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: known(receipt) }))
 }
 
 /** All of them where a confirmation is refused in a second life: then the storage has not what it answered for. */

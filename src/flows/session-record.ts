@@ -4,7 +4,7 @@
 import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Ledger } from '../core/journal/ledger.ts'
-import { invariant } from '../core/errors.ts'
+import { known } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'
 import type { RecordBody } from '../core/transfer/transfer-job.ts'
 
@@ -71,14 +71,8 @@ export function createSessionRecord(
   return {
     key,
     folded: () => folded,
-    ledger() {
-      invariant(folded !== undefined, 'a session has a ledger once it has begun')
-      return folded.ledger
-    },
-    sessionId() {
-      invariant(folded?.sessionId !== undefined, 'a session is used only after it was created')
-      return folded.sessionId
-    },
+    ledger: () => known(folded).ledger,
+    sessionId: () => known(folded?.sessionId),
     write(body) {
       // Its type first, so that records of a kind have one shape: see ledgerFile.
       const record = { type: body.type, ...(body as object), at: clock.wallNow() } as JournalRecord

@@ -1,7 +1,7 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
 // writes its intent before the call and the result after it, and may run again in a later life.
 
-import { invariant, isUploadError, summarize, UploadError } from '../core/errors.ts'
+import { isUploadError, known, summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
@@ -195,7 +195,5 @@ function isOver(record: SessionRecord, status: FinalStatus): boolean {
 }
 
 function sourceAt({ files }: UploadDefinition, fileIndex: number) {
-  const file = files[fileIndex]
-  invariant(file !== undefined, 'a file of the session is asked for')
-  return file.source
+  return known(files[fileIndex]).source
 }

@@ -2,7 +2,7 @@
 // the protocol, and the engine. The flows call it with what differs between them.
 
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
-import { invariant, isUploadError } from '../core/errors.ts'
+import { isUploadError, known } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/session-data.ts'
 import type { TransferResult } from '../machines/rejection.ts'
@@ -103,7 +103,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
   actor.start()
   const letGo = (by: LetGoBy): void => {
-    letGoBy = by
+    letGoBy ??= by
     void giveUp({ type: 'upload.close' })
   }
   ports.running.add(outcome, letGo, signal).catch(() => undefined)
@@ -137,9 +137,7 @@ function withState(last: { readonly state: UploadState }): Pick<Upload, 'state'>
 const stepsBySystem = new WeakMap<object, SessionSteps>()
 
 function stepsOf(system: object): SessionSteps {
-  const steps = stepsBySystem.get(system)
-  invariant(steps !== undefined, 'a session has steps')
-  return steps
+  return known(stepsBySystem.get(system))
 }
 
 type Id = string | number

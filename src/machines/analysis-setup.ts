@@ -2,6 +2,7 @@
 
 import { assign } from 'xstate'
 
+import { known } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
@@ -13,7 +14,7 @@ import type {
   PollResult,
 } from './analysis-data.ts'
 import { isDoubtful, readRejection } from './rejection.ts'
-import { known, notProvided, setup } from './setup.ts'
+import { notProvided, setup } from './setup.ts'
 
 /** How often a draft is asked for in all, when each create ends without an answer. */
 const MAX_DRAFT_ATTEMPTS = 3

@@ -3,8 +3,8 @@
 //
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
+import { known } from '../core/errors.ts'
 import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
-import { known } from './setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output

@@ -2,6 +2,7 @@
 
 import { assign } from 'xstate'
 
+import { known } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
@@ -13,7 +14,7 @@ import type {
   UploadSessionEvent,
   UploadSessionOutput,
 } from './session-data.ts'
-import { known, notProvided, setup } from './setup.ts'
+import { notProvided, setup } from './setup.ts'
 
 type SessionId = string | number
 

@@ -21,9 +21,3 @@ export function notProvided<TOutput, TInput extends NonReducibleUnknown = NonRed
     throw new Error(`The actor ${name} was not provided`)
   })
 }
-
-/** What a state is only entered with. */
-export function known<T>(value: T | null): T {
-  if (value === null) throw new Error('A state was entered without what it needs')
-  return value
-}

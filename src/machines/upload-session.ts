@@ -7,8 +7,8 @@
 // its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
 // There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
 
+import { known } from '../core/errors.ts'
 import { beginContext, outputOf, setUpSession } from './session-setup.ts'
-import { known } from './setup.ts'
 
 /** What the host asks for, as actions. No function makes them: a call would keep the machine in pages that have none. */
 const run = { type: 'intend', params: { to: 'run' } } as const

@@ -2,7 +2,7 @@
 // one confirmation per file, one cancel for the whole.
 
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { HttpStatusError, invariant, isUploadError, UploadError } from '../core/errors.ts'
+import { HttpStatusError, isUploadError, known, UploadError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
@@ -48,10 +48,10 @@ export function videoSession(options: VideoSessionOptions): Protocol {
     request: () => ({ method: 'PUT', headers: {} }),
     judge: judgeTaggedPart,
     async confirm(sessionId, serverFileId, parts, signal, onWaiting) {
-      const etags = parts.map(({ partNumber, receipt }) => {
-        invariant(receipt.etag !== undefined, 'a video part is received only with an ETag')
-        return { partNumber, etag: formatEtag(receipt.etag, etagForm) }
-      })
+      const etags = parts.map(({ partNumber, receipt }) => ({
+        partNumber,
+        etag: formatEtag(known(receipt.etag), etagForm),
+      }))
       try {
         await client.videoUploads.confirm(
           { uploadSessionId: sessionId, sessionFileId: serverFileId, parts: etags },

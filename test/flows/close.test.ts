@@ -363,7 +363,7 @@ describe('an abort', () => {
     expect((await settled(endOf(capture))).error).toMatchObject({ ...refused, message: /nothing was begun/ })
     await expect(analysis.done()).rejects.toMatchObject({
       ...refused,
-      message: 'Let go by its signal: the analysis was not asked for yet.',
+      message: 'Let go by its signal: no analysis was begun.',
     })
     expect([requests.length, clock.pending]).toEqual([0, 0])
   })

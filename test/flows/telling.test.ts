@@ -116,7 +116,7 @@ it('progress counts what an earlier life delivered of a part, so that it ends at
 
   telling.begin()
   expect(telling.progress()).toMatchObject({ confirmedBytes: acceptedEnd, sentBytes: acceptedEnd })
-  telling.take({ type: 'received', unit: { ...UNIT, start: acceptedEnd }, attempt: 1, isVerified: false })
+  telling.take({ type: 'received', unit: { ...UNIT, start: acceptedEnd } })
 
   expect(telling.progress()).toMatchObject({ confirmedBytes: PLAN.sizeBytes, sentBytes: PLAN.sizeBytes })
 })

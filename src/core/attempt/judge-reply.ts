@@ -15,7 +15,7 @@ export function judgeReply(
   attempt: Pick<Attempt, 'unit' | 'address' | 'sentBytes' | 'hasTold'>,
   reply: TransportReply,
 ): Received | Refused {
-  const { unit, address, sentBytes } = attempt
+  const { unit, address, sentBytes, hasTold } = attempt
   const verdict = protocol.judge(withoutEcho(reply, address), unit)
   if (verdict.kind !== 'received') {
     const { serviceCode } = verdict.error as Partial<HttpStatusError>
@@ -36,14 +36,11 @@ export function judgeReply(
     )
   }
   if (unit.start + sentBytes < acceptedEnd) {
-    if (!attempt.hasTold) {
-      const message = `The transport did not tell by onSent what it sent of part ${unit.partNumber}, so no answer to it proves anything.`
-      return { kind: 'refused', verdict: { kind: 'final', error: new UploadError('ERR_UPLOAD_INTERNAL', message) } }
-    }
-    return refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`, {
-      sentBytes,
-      lengthBytes: unit.end - unit.start,
-    })
+    return hasTold
+      ? refusedAs('ERR_UPLOAD_NETWORK', `The storage accepted part ${unit.partNumber} before all of it was sent.`, {
+          sentBytes,
+        })
+      : refusedAs('ERR_UPLOAD_INTERNAL', `The transport never told by onSent what it sent of part ${unit.partNumber}.`)
   }
   return verdict
 }
@@ -84,11 +81,12 @@ function withoutEcho(reply: TransportReply, address: SignedAddress): TransportRe
   return { ...reply, headers }
 }
 
+/** A mistake of the host's transport is there at the next try, too. */
 function refusedAs(
-  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY',
+  code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY' | 'ERR_UPLOAD_INTERNAL',
   message: string,
   details: UploadError['details'] = {},
 ): Refused {
-  const error = new UploadError(code, message, { isRetryable: true, details })
+  const error = new UploadError(code, message, { isRetryable: code !== 'ERR_UPLOAD_INTERNAL', details })
   return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
 }

@@ -2,7 +2,7 @@
 // life. It changes only by journal records: see apply-record.
 
 import { partRange } from '../plan.ts'
-import { invariant, type ErrorSummary } from '../errors.ts'
+import { known, type ErrorSummary } from '../errors.ts'
 import type { PlannedFile, Receipt } from '../ports.ts'
 
 /**
@@ -59,16 +59,12 @@ export function createLedger(plans: readonly PlannedFile[]): Ledger {
 
 /** The file at an index; an index outside the plan is a broken invariant. */
 export function fileAt(ledger: Ledger, fileIndex: number): LedgerFile {
-  const file = ledger.files[fileIndex]
-  invariant(file !== undefined, `no file ${fileIndex}`)
-  return file
+  return known(ledger.files[fileIndex])
 }
 
 /** The part of a number, from 1. */
 export function partAt(file: LedgerFile, partNumber: number): LedgerPart {
-  const part = file.parts[partNumber - 1]
-  invariant(part !== undefined, `no part ${partNumber}`)
-  return part
+  return known(file.parts[partNumber - 1])
 }
 
 /** Whether every byte of the part is proven to be stored. */

@@ -68,12 +68,12 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   }
   /** Its receipt is on record. */
   const taken = ({ turn, file, generation }: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
-    const { unit, attempt, furthestEnd = unit.start } = turn
-    const { acceptedEnd, isVerified } = receipt
+    const { unit, furthestEnd = unit.start } = turn
+    const { acceptedEnd } = receipt
     // The file may have gone to a new session while this was written.
     if (file.generation !== generation) return undefined
     const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
-    job.report({ type: 'received', unit: accepted, attempt, isVerified })
+    job.report({ type: 'received', unit: accepted })
     if (acceptedEnd === unit.end) {
       schedule.settle(unit)
       if (file.state === 'received') options.onComplete(file)

@@ -5,7 +5,7 @@ import { readAddress, type SignedAddress } from '../address/address.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
 import { sendPart, type AttemptPorts, type SendPartPorts } from '../attempt/send-part.ts'
-import { invariant } from '../errors.ts'
+import { known } from '../errors.ts'
 import { fileAt, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Tuning } from '../tuning.ts'
 import type { Protocol, Unit } from '../ports.ts'
@@ -112,7 +112,5 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
 /** The present address of a unit. */
 export function addressOf(file: LedgerFile, unit: Unit): SignedAddress {
-  const url = file.addresses[unit.partNumber - 1]
-  invariant(url !== undefined, 'a part is scheduled with an address')
-  return readAddress(url)
+  return readAddress(known(file.addresses[unit.partNumber - 1]))
 }

@@ -13,7 +13,7 @@ export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecor
 export type TransferEvent =
   | { readonly type: 'sent'; readonly unit: Unit; readonly sentBytes: number }
   /** `unit`: as much of it as was accepted. */
-  | { readonly type: 'received'; readonly unit: Unit; readonly attempt: number; readonly isVerified: boolean }
+  | { readonly type: 'received'; readonly unit: Unit }
   /** An attempt ended without a receipt: what it sent does not count. */
   | { readonly type: 'attemptEnded'; readonly unit: Unit }
   | {

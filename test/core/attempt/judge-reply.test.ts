@@ -34,7 +34,7 @@ describe('an answer', () => {
     const received = () => ({ kind: 'received', acceptedEnd: 600 }) as const
     expect(judged(received, reply({}), 0, false)).toMatchObject({
       kind: 'refused',
-      verdict: { kind: 'final', error: { code: 'ERR_UPLOAD_INTERNAL', message: /onSent/, isRetryable: false } },
+      verdict: { error: { code: 'ERR_UPLOAD_INTERNAL', message: /onSent/, isRetryable: false } },
     })
     // What it refuses needs no word of ours.
     const refused = judged(classifyStorageFailure, reply({ status: 503 }), 0, false)
@@ -46,7 +46,7 @@ describe('an answer', () => {
       verdict: {
         error: {
           message: 'The storage accepted part 1 before all of it was sent.',
-          details: { sentBytes: 7, lengthBytes: 500 },
+          details: { sentBytes: 7 },
         },
       },
     })
