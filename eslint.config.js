@@ -45,6 +45,10 @@ export default tseslint.config(
           selector: 'ObjectExpression > SpreadElement > ObjectExpression',
           message: 'Write its properties themselves.',
         },
+        {
+          selector: 'BinaryExpression[operator="instanceof"][right.name="Promise"]',
+          message: 'There may be two of them: isPromise.',
+        },
       ],
     },
   },

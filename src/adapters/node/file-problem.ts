@@ -46,7 +46,8 @@ export function notAFile(path: string, kind: string): UploadError {
   })
 }
 
-/** The system's code of an error, such as ENOENT. */
+/** The system's code of an error, such as ENOENT; by its shape, since under Jest the system's errors are of another realm. */
 export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' ? code : undefined
 }

@@ -15,6 +15,7 @@ import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.
 import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
 import type { WindowLease } from './windows.ts'
+import { isPromise } from '../is-promise.ts'
 
 /** What the attempts of all sessions are made with. */
 export interface AttemptPorts {
@@ -52,14 +53,14 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   let request: TransportRequest | undefined
   try {
     const opening = readers.acquire(unit.fileIndex, signal)
-    reader = opening instanceof Promise ? await opening : opening
+    reader = isPromise(opening) ? await opening : opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
     const isUnread = goesUnread(hasher, ports.pace, reader)
     if (!isUnread) {
       if (bodies === undefined) throw withoutBodies()
       const leasing = bodies.lease(lengthBytes, signal)
-      lease = leasing instanceof Promise ? await leasing : leasing
+      lease = isPromise(leasing) ? await leasing : leasing
     }
     // A session that was stopped in these waits renews nothing.
     signal.throwIfAborted()
@@ -69,7 +70,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     body = contentOf(ports, attempt, { reader, hasher, windows: lease?.windows, watchdog })
     const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
-    const made = making instanceof Promise ? await making : making
+    const made = isPromise(making) ? await making : making
     // It may have fired in each of the waits before; that no attempt begins then is not left to the transport.
     signal.throwIfAborted()
     request = {
@@ -94,7 +95,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (looking !== undefined) await looking
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
-    return receiptOf(unit, reply, result, digest instanceof Promise ? await digest : digest)
+    return receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
   } catch (error) {
     const ending = request === undefined ? 'neverWhole' : transport.endingOf(request)
     const readError = body?.readError?.()

@@ -4,6 +4,7 @@
 import type { Pace } from '../line/pace.ts'
 import type { PieceSequence, Unit } from '../ports.ts'
 import type { Slicer } from './slices.ts'
+import { isPromise } from '../is-promise.ts'
 
 export interface SequenceOptions {
   readonly unit: Unit
@@ -126,7 +127,7 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
     if (!isAsked && !isDone) onHold()
     isAsked = true
     const found = look()
-    isAsked = found instanceof Promise
+    isAsked = isPromise(found)
     return found
   }
   const sequence: AsyncIterableIterator<Uint8Array, undefined> & PieceSequence = {
@@ -135,7 +136,7 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
     async next() {
       for (;;) {
         const found = step()
-        if (!(found instanceof Promise)) return found
+        if (!isPromise(found)) return found
         await found
       }
     },

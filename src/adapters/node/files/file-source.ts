@@ -10,6 +10,7 @@ import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../w
 import { errorCode, fileProblem } from '../file-problem.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
+import { isPromise } from '../../../core/is-promise.ts'
 
 export interface FileSourceOptions {
   /** The name sent to the service. Default: the last part of the path. */
@@ -38,11 +39,11 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
     async describe(signal) {
       signal?.throwIfAborted()
       const facts = lookFirst(disk, location)
-      return identityOf(facts instanceof Promise ? await facts : facts)
+      return identityOf(isPromise(facts) ? await facts : facts)
     },
     async open(expected) {
       const opening = openRegularFile(disk, location)
-      const file = opening instanceof Promise ? await opening : opening
+      const file = isPromise(opening) ? await opening : opening
       try {
         requireSame(location, expected, identityOf(file.facts))
       } catch (error) {
@@ -67,7 +68,7 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
     try {
       invariant(!isClosed, `${what} was used after it was closed`)
       const answer = asked(ask, problem)
-      if (answer instanceof Promise) return gate.run(() => answer.then(check))
+      if (isPromise(answer)) return gate.run(() => answer.then(check))
       check(answer)
       return undefined
     } catch (error) {
@@ -108,7 +109,7 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
 function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknown): T | Promise<T> {
   try {
     const answer = ask()
-    if (!(answer instanceof Promise)) return answer
+    if (!isPromise(answer)) return answer
     return answer.catch((error: unknown) => {
       throw problem(error)
     })

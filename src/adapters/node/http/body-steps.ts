@@ -2,6 +2,7 @@
 
 import { UploadError } from '../../../core/errors.ts'
 import type { Body } from '../../../core/ports.ts'
+import { isPromise } from '../../../core/is-promise.ts'
 
 // Only for `bytes`: what is longer goes out in slices, for progress. 1 MiB costs nothing against one write of the whole.
 export const SLICE_BYTES = 1024 * 1024
@@ -55,7 +56,7 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, unde
 export function expectEnd(source: Steps, lengthBytes: number): Promise<void> | undefined {
   for (;;) {
     const found = source.step()
-    if (found instanceof Promise) return found.then(() => expectEnd(source, lengthBytes))
+    if (isPromise(found)) return found.then(() => expectEnd(source, lengthBytes))
     if (found.done === true) return undefined
     if (found.value.byteLength > 0) throw lengthError(lengthBytes + found.value.byteLength, lengthBytes)
   }

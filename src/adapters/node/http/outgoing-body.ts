@@ -6,6 +6,7 @@ import type { Body } from '../../../core/ports.ts'
 import { expectEnd, lengthError, lengthOf, SLICE_BYTES, stepsOf, type Steps } from './body-steps.ts'
 import { PushedBody } from './pushed-body.ts'
 import type { Wire } from './wire.ts'
+import { isPromise } from '../../../core/is-promise.ts'
 
 /** A body under way on one wire. */
 export interface OutgoingBody {
@@ -86,7 +87,7 @@ export function createOutgoingBody(
         return
       }
       const found = source.step()
-      if (found instanceof Promise) {
+      if (isPromise(found)) {
         found.then(push, fail)
         return
       }
