@@ -60,7 +60,7 @@ export interface BrowserUplink extends Uplink {
 
 /**
  * Makes an Uplink for a browser. Without a hasher nothing is verified; `mocap-uplink/browser-hasher` has one. In a page
- * that is not secure, where the browser has no Web Locks, sessions are kept in memory only.
+ * that is not secure, or may keep nothing (a frame without an origin), sessions are kept in memory only.
  * `concurrency` defaults to 5, since a browser opens six connections to an HTTP/1 host; `concurrency: 'auto'`, `limitRate` and
  * `isBackground` need the option `tuning`: `adaptiveTuning` of `mocap-uplink/tuning`.
  */

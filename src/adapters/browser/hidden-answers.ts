@@ -36,20 +36,18 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
   })
 }
 
-async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const { origin } = new URL(url)
-    await fetch(origin, {
-      mode: 'no-cors',
-      credentials: 'omit',
-      cache: 'no-store',
-      referrerPolicy: 'no-referrer',
-      signal,
-    })
-    return true
-  } catch {
-    return false
-  }
+function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
+  const asking = fetch(new URL(url).origin, {
+    mode: 'no-cors',
+    credentials: 'omit',
+    cache: 'no-store',
+    referrerPolicy: 'no-referrer',
+    signal,
+  })
+  return asking.then(
+    () => true,
+    () => false,
+  )
 }
 
 function hidden(url: string, ending: 'neverWhole' | 'doubtful'): TransportError {
@@ -57,7 +55,7 @@ function hidden(url: string, ending: 'neverWhole' | 'doubtful'): TransportError 
   return new TransportError(
     'ERR_UPLOAD_ANSWER_HIDDEN',
     `${host} can be reached, but the browser keeps its answer from this page. Its CORS rule must allow the origin ` +
-      `${globalThis.location.origin}, the method and all headers, and expose ETag; a refusal without that rule is hidden too.`,
+      `${globalThis.origin}, the method and all headers, and expose ETag; a refusal without that rule is hidden too.`,
     { ending, phase: 'answer', details: { host } },
   )
 }

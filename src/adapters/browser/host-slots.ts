@@ -35,9 +35,17 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
   })
 }
 
-/** Undefined in pages that are not secure. */
+/**
+ * Undefined in pages that are not secure, and in those that may keep nothing, where locks are refused: a frame without an origin, a
+ * browser that is told to keep nothing of this site.
+ */
 export function platformLocks(): LockManager | undefined {
-  return (globalThis.navigator as Partial<Navigator> | undefined)?.locks
+  try {
+    // In those it throws. It is compared with what it never is, so that no bundler leaves it out.
+    return typeof globalThis.localStorage === 'function' ? undefined : navigator.locks
+  } catch {
+    return undefined
+  }
 }
 
 /** Runs the work in the next place that is free. Rejects as it does, or with the signal's reason while it waits. */

@@ -4,14 +4,13 @@
 // strict durability; received parts alone are not, as in the journal on disk, and are sent again when they are lost.
 // Bounded: a long history is shortened when it is opened, and of the sessions that are over the newest 100 stay.
 
-import { UploadError } from '../../core/errors.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import type { Clock, Journal, SessionJournal } from '../../core/ports.ts'
 import { recordText } from '../../core/journal/record-text.ts'
 import { createGathering } from '../web/gathering.ts'
 import { platformLocks } from './host-slots.ts'
 import { pageDatabase, type PageDatabase } from './page-database.ts'
-import { leaseSession } from './session-lease.ts'
+import { leaseSession, refused } from './session-lease.ts'
 import { addRow, find, forget, sessionRows, settledBeyond, shorten, type Found } from './session-rows.ts'
 
 export interface IndexedDbJournalOptions {
@@ -107,9 +106,7 @@ function openSession(options: {
     records,
     // The texts are made before anything is awaited: what the caller does to its records later is not seen.
     async append(added) {
-      if (closing !== undefined) {
-        throw new UploadError('ERR_UPLOAD_JOURNAL', `The session "${key}" is closed: nothing can be written to it.`)
-      }
+      if (closing !== undefined) throw refused(key, 'is closed: nothing can be written to it.')
       await write({ records: [...added], texts: added.map(recordText) }, added.filter(isUrgent).length > 0)
     },
     close: () => (closing ??= close()),

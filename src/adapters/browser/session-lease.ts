@@ -15,11 +15,7 @@ const PREFIX = 'mocap-uplink session '
  */
 export function leaseSession(locks: LockManager | undefined, place: string, key: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
-    if (locks === undefined) {
-      const message = 'No session can be kept in a page that is not secure: serve it by https.'
-      reject(new UploadError('ERR_UPLOAD_JOURNAL', message, { details: { key } }))
-      return
-    }
+    if (locks === undefined) throw refused(key, 'cannot be kept: this page has no https, or may keep nothing.')
     // The key as JSON: not every string is a name of a lock.
     const name = `${PREFIX}${place} ${JSON.stringify(key)}`
     const isYoung = performance.now() < YOUNG_MS
@@ -52,9 +48,10 @@ export async function drivenSessions(): Promise<(key: string) => boolean> {
 }
 
 function heldElsewhere(key: string): UploadError {
-  return new UploadError(
-    'ERR_UPLOAD_JOURNAL',
-    `The session "${key}" is being uploaded already, here or in another tab. Go on there, or close that tab first.`,
-    { details: { key } },
-  )
+  return refused(key, 'is being uploaded already, here or in another tab. Go on there, or close that tab first.')
+}
+
+/** What cannot be done with a session of the browser's journal, and why. */
+export function refused(key: string, why: string): UploadError {
+  return new UploadError('ERR_UPLOAD_JOURNAL', `The session "${key}" ${why}`, { details: { key } })
 }

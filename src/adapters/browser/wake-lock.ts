@@ -14,6 +14,7 @@ export interface Waking {
 export function createWaking(): Waking {
   let holders = 0
   let sentinel: Promise<WakeLockSentinel | undefined> | undefined
+  // Pages alone have it: no worker, no server.
   const wakeLock = (globalThis.navigator as Partial<Navigator> | undefined)?.wakeLock
   const ask = (): void => {
     if (holders === 0 || !isSeen()) return
@@ -26,7 +27,7 @@ export function createWaking(): Waking {
   }
   return {
     hold() {
-      if (wakeLock === undefined || typeof document === 'undefined') return () => undefined
+      if (wakeLock === undefined) return () => undefined
       holders += 1
       if (holders === 1) {
         document.addEventListener('visibilitychange', ask)

@@ -3,6 +3,7 @@
 
 import { onAbort } from '../../core/on-abort.ts'
 import type { Transport, TransportReply } from '../../core/ports.ts'
+import { lengthOf } from '../web/collected-body.ts'
 import { allowedHeaders, networkFailure, redirectRefused } from '../web/platform-request.ts'
 import { isWaitOver, platformTransport, type PlatformExchange } from '../web/platform-transport.ts'
 import { isSameOrigin } from './same-origin.ts'
@@ -32,6 +33,8 @@ function exchange(
 ): void {
   const xhr = new XMLHttpRequest()
   let answer: Answer | undefined
+  /** Says that all has gone, as long as nothing was told of it. */
+  let tellAll: (() => void) | undefined
   const settle = (isWhole: boolean): void => {
     if (answer === undefined) reject(networkFailure(host, { ending: 'doubtful' }))
     else resolve(replyOf(answer, maxReplyBytes, isWhole, !isSameOrigin(request.url)))
@@ -40,8 +43,7 @@ function exchange(
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
       // An early answer may come before the first progress.
       onSent?.(0)
-      // As it is written, mostly.
-      if (xhr.responseURL !== request.url && xhr.responseURL !== withoutFragment(request.url)) {
+      if (xhr.responseURL !== withoutFragment(request.url)) {
         reject(redirectRefused(host))
         xhr.abort()
       } else answer = { status: xhr.status, headers: headersOf(xhr), text: '' }
@@ -52,7 +54,7 @@ function exchange(
     settle(false)
     xhr.abort()
   }
-  const { onSent } = request
+  const { body: content, onSent } = request
   xhr.open(request.method, request.url)
   // Every byte of the answer becomes one character, so that its beginning can be read while the rest still comes.
   xhr.overrideMimeType('text/plain; charset=x-user-defined')
@@ -60,14 +62,19 @@ function exchange(
   xhr.onreadystatechange = look
   xhr.onload = () => {
     if (answer !== undefined) answer.text = xhr.responseText
+    // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
+    tellAll?.()
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
   // `load` comes when all bytes were handed to the network; an early answer may come before it.
-  if (body !== undefined && onSent !== undefined) {
-    const lengthBytes = body instanceof Blob ? body.size : body.byteLength
-    xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => onSent(Math.min(loaded, lengthBytes))
+  if (content !== undefined && onSent !== undefined) {
+    tellAll = () => onSent(lengthOf(content))
+    xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => {
+      tellAll = undefined
+      onSent(loaded)
+    }
   }
   request.onStarted?.()
   xhr.send(body)
