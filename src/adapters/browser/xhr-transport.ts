@@ -33,8 +33,8 @@ function exchange(
 ): void {
   const xhr = new XMLHttpRequest()
   let answer: Answer | undefined
-  /** Says that all has gone, as long as nothing was told of it. */
-  let tellAll: (() => void) | undefined
+  /** The platform has told how much has gone. */
+  let isTold = false
   const settle = (isWhole: boolean): void => {
     if (answer === undefined) reject(networkFailure(host, { ending: 'doubtful' }))
     else resolve(replyOf(answer, maxReplyBytes, isWhole, !isSameOrigin(request.url)))
@@ -42,7 +42,7 @@ function exchange(
   const look = (): void => {
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
       // An early answer may come before the first progress.
-      onSent?.(0)
+      if (!isTold) onSent?.(0)
       if (xhr.responseURL !== withoutFragment(request.url)) {
         reject(redirectRefused(host))
         xhr.abort()
@@ -63,16 +63,15 @@ function exchange(
   xhr.onload = () => {
     if (answer !== undefined) answer.text = xhr.responseText
     // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
-    tellAll?.()
+    if (!isTold && content !== undefined && hasServiceWorker()) onSent?.(lengthOf(content))
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
   // `load` comes when all bytes were handed to the network; an early answer may come before it.
   if (content !== undefined && onSent !== undefined) {
-    tellAll = () => onSent(lengthOf(content))
     xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => {
-      tellAll = undefined
+      isTold = true
       onSent(loaded)
     }
   }
@@ -100,6 +99,13 @@ function headersOf(xhr: XMLHttpRequest): Record<string, string> {
     if (colon > 0) headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
   }
   return headers
+}
+
+/** Whether a service worker may send what this page asks for. */
+function hasServiceWorker(): boolean {
+  // Only in secure pages; not in every browser's workers.
+  const { serviceWorker } = navigator as Partial<Navigator>
+  return Boolean(serviceWorker?.controller)
 }
 
 function withoutFragment(url: string): string {
