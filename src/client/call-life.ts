@@ -34,7 +34,7 @@ export interface CallLife extends ServiceCall {
   /** An earlier try may have been acted on. */
   isDoubtful: boolean
   /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
-  isOffline: boolean | undefined
+  isOffline?: boolean | undefined
   /** Without an answer at first contact, or with one that is hidden: what tells of an address or a rule, and of no outage. */
   missingTries: number
 }

@@ -50,7 +50,6 @@ async function begin(
     isFreshConnection: false,
     attempts: 0,
     isDoubtful: false,
-    isOffline: undefined,
     missingTries: 0,
     ...call,
   }

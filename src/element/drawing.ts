@@ -59,15 +59,13 @@ export function createDrawing(
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
     const retryable = list.retryable()
-    const retryableCount = retryable.length
     const readyCount = items.filter(({ state }) => state === 'ready').length
     summary.draw(words, {
       phase,
       totals,
       outage: list.outage(),
       readyCount,
-      retryableCount,
-      isResumable: retryable.some(({ sentBytes }) => sentBytes > 0),
+      retryable,
       isClearable: items.length > readyCount,
       wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
     })
@@ -75,7 +73,7 @@ export function createDrawing(
     // Who looks through the list keeps the place.
     if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
-    const isRetryAlone = retryableCount === 1
+    const isRetryAlone = retryable.length === 1
     const look = { words, isPaused: phase === 'paused', isRetryAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()
     else if (itemToReveal !== undefined) {

@@ -5,10 +5,9 @@ import type { Words } from './words.ts'
 
 export function endWords(
   words: Words,
-  { filesConfirmed: done, filesTotal: all, sentBytes }: Pick<Totals, 'filesConfirmed' | 'filesTotal' | 'sentBytes'>,
+  { filesConfirmed: done, filesTotal: all }: Pick<Totals, 'filesConfirmed' | 'filesTotal'>,
   wasCancelled: boolean,
 ): string {
   if (done === all) return words.allDone(all)
-  if (wasCancelled) return words.wasCancelled
-  return sentBytes === 0 ? words.noneDone : words.notDone(all - done)
+  return wasCancelled ? words.wasCancelled : words.notDone(all - done)
 }

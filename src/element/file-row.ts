@@ -38,7 +38,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const [bar, fill] = buildBar('file-bar')
   let action: RowAction | undefined
   const button = buildButton('row-button', () => {
-    if (action !== undefined) onAction(item, action)
+    if (action) onAction(item, action)
   })
   const facts = build('span', 'facts', {}, size, ' · ', status)
   const texts = build('div', 'words', {}, name, facts, problem)
@@ -91,8 +91,7 @@ export function drawBar(bar: HTMLElement, fill: HTMLElement, share: number, labe
 
 /** What was sent, as far as it counts: it moves with the line. What is confirmed is said in words. */
 function shareOf({ bytes, sentBytes, state }: Item): number {
-  if (state === 'confirmed') return 1
-  return bytes === 0 ? 0 : Math.min(1, sentBytes / bytes)
+  return state === 'confirmed' ? 1 : Math.min(1, sentBytes / bytes || 0)
 }
 
 /** Nothing is offered that would do nothing: no retry beside the rest of a running upload, none of what nobody here can mend. */

@@ -36,7 +36,7 @@ export function createQuestion(): Question {
     async ask(words, atStake, isKept) {
       const what = questionOf(atStake, isKept, words)
       if (!what) return 'discard'
-      if (element.open) return undefined
+      if (element.open) return
       const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
       setText(body, what)

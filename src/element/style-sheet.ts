@@ -53,7 +53,7 @@ button {
   background: var(--_surface); border: 1px solid var(--_edge);
   border-radius: var(--mocap-button-radius, 8px);
 }
-button:hover { background: var(--_raised); border-color: var(--_text); }
+@media (hover: hover) { button:hover { background: var(--_raised); border-color: var(--_text); } }
 button:disabled { opacity: .5; }
 .primary-button, .primary-button:hover { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }

@@ -5,6 +5,7 @@ import { build, buildButton, focusedBeside, setText, showText } from './build-el
 import { endWords } from './end-words.ts'
 import { buildBar, drawBar } from './file-row.ts'
 import { joinFacts } from './formats.ts'
+import type { Item } from './items.ts'
 import { outageWords } from './outage-words.ts'
 import type { Phase, Totals } from './list-state.ts'
 import type { UploadList } from './upload-list.ts'
@@ -15,9 +16,7 @@ export interface SummaryState {
   readonly totals: Totals
   readonly outage: Outage | undefined
   readonly readyCount: number
-  readonly retryableCount: number
-  /** Parts of what can be tried again are stored. */
-  readonly isResumable: boolean
+  readonly retryable: readonly Item[]
   /** Whether anything is over and can be taken out of the list. */
   readonly isClearable: boolean
   readonly wasCancelled: boolean
@@ -65,7 +64,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   return {
     element,
     draw(words, state) {
-      const { phase, totals, readyCount, retryableCount } = state
+      const { phase, totals, readyCount, retryable } = state
       const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
       const focused = buttons.find((button) => button === focusedBeside(element))
       const said = headingOf(words, state)
@@ -74,13 +73,13 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
       setText(heading, said)
       setText(facts, factsOf(words, state, totals.sentBytes < sentBytes))
-      const share = totals.totalBytes === 0 ? 0 : Math.min(1, totals.sentBytes / totals.totalBytes)
+      const share = Math.min(1, totals.sentBytes / totals.totalBytes || 0)
       bar.hidden = !isRunning
       drawBar(bar, fill, share, words.totalProgress, `${words.percent(share)}, ${said}`)
       element.dataset['outcome'] = outcomeOf(state)
       showText(start, readyCount > 0 && words.start(readyCount))
       showText(pause, isRunning && (isPaused ? words.resume : words.pause))
-      showText(retry, retryableCount > 0 && words.retry(retryableCount))
+      showText(retry, retryable.length > 0 && words.retry(retryable.length))
       showText(clear, !isRunning && state.isClearable && words.clear)
       showText(cancel, isRunning && words.cancel)
       pause.disabled = cancel.disabled = phase === 'cancelling'
@@ -117,7 +116,7 @@ function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancell
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(words: Words, { phase, totals, wasCancelled, isResumable }: SummaryState, hasLost: boolean): string {
+function factsOf(words: Words, { phase, totals, wasCancelled, retryable }: SummaryState, hasLost: boolean): string {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
   const isOver = phase === 'settled'
@@ -129,7 +128,7 @@ function factsOf(words: Words, { phase, totals, wasCancelled, isResumable }: Sum
     isOver && filesConfirmed > 0 && !isDone && words.progress(filesConfirmed, filesTotal),
     !isOver && filesFailed > 0 && words.notDone(filesFailed),
     isDone ? whole : words.amountOf(words.bytes(sentBytes), whole),
-    isOver && isResumable && words.goesOn,
+    isOver && retryable.some((item) => item.sentBytes > 0) && words.goesOn,
     hasLost && words.sentAgain,
     isMoving && words.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && words.remaining(words.duration(remainingMs)),

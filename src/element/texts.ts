@@ -54,8 +54,6 @@ export interface UploaderTexts {
   readonly allDone: (files: Amount) => string
   /** Parts of these files may be stored. */
   readonly notDone: (files: Amount) => string
-  /** Not a byte of it is. */
-  readonly noneDone: string
   readonly wasCancelled: string
   /** Beside what is kept, when it stopped in the middle of a part. */
   readonly sentAgain: string
@@ -138,13 +136,11 @@ export const englishTexts: UploaderTexts = {
   progress: (done, all) => `${done.text} of ${files(all)} confirmed`,
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
-  noAnswer: (who, time) =>
-    `The ${who === 'storage' ? 'file storage' : 'upload service'} is not available. The next try is ${time ? `at ${time}` : 'now'}.`,
+  noAnswer: (who, time) => `The upload ${who} is not available. The next try is ${time ? `at ${time}` : 'now'}.`,
   cancelling: 'Cancelling',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
   notDone: (amount) => `${files(amount)} not finished`,
-  noneDone: 'Nothing was uploaded',
   wasCancelled: 'The upload was cancelled',
   sentAgain: 'what was on its way is sent again',
   goesOn: 'another try goes on from there',

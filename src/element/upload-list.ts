@@ -90,7 +90,7 @@ export function createUploadList(listener: ListListener): UploadList {
     })
     upload.on('retry', ({ fileIndex }) => {
       const item = job.items[fileIndex]
-      if (item !== undefined) touch(item, { retries: item.retries + 1 })
+      if (item) touch(item, { retries: item.retries + 1 })
       listener.change()
     })
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
@@ -147,9 +147,9 @@ export function createUploadList(listener: ListListener): UploadList {
         const isAgain = (each: Item): boolean =>
           isSamePlace(each.present.location, own.location) && (each === instead || isSameFile(each.present, own))
         const same = former.find((each) => !each.replacedBy && isAgain(each))
-        if (same !== undefined) same.replacedBy = item
+        if (same) same.replacedBy = item
       }
-      items = [...items.filter(({ replacedBy }) => replacedBy === undefined), ...added]
+      items = [...items.filter(({ replacedBy }) => !replacedBy), ...added]
       listener.change()
     },
     remove(item) {

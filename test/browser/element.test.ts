@@ -342,7 +342,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
-    await heading(page).getByText('Nothing was uploaded').waitFor()
+    await heading(page).getByText('2 files not finished').waitFor()
     await page.getByRole('listitem').getByText('Not finished').last().waitFor()
     await page.getByRole('alert').getByText('You are not signed in').waitFor()
     expect(await page.locator('mocap-uploader [part~=file-problem]:visible').count()).toBe(0)
@@ -422,7 +422,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     })
     await pick(page, 'swing-01.mp4')
     await button(page, 'Upload 1 file').click()
-    await heading(page).getByText('Nothing was uploaded').waitFor()
+    await heading(page).getByText('1 file not finished').waitFor()
 
     const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
     await row.getByText('Tell the people who run this page, then try again.').waitFor()

@@ -38,3 +38,24 @@ it('waits for the handles for as long as they come, and goes on without those th
   ])
   expect(vi.getTimerCount()).toBe(0)
 })
+
+it('asks whether it is a folder of what may be one alone, since each question holds the page up', async () => {
+  const asked: string[] = []
+  const asking = (name: string, rest: object = {}) => {
+    const webkitGetAsEntry = (): null => (asked.push(name), null)
+    return Object.assign(dropped(name, 1), { webkitGetAsEntry }, rest)
+  }
+  const withoutHandles = { getAsFileSystemHandle: undefined }
+  const items = [
+    asking('1.mp4'),
+    asking('2.action'),
+    asking('game'),
+    asking('2026.11.20'),
+    asking('3.mp4', withoutHandles),
+  ]
+
+  const found = await filesOfDrop({ items } as unknown as DataTransfer)
+
+  expect(asked).toEqual(['game', '2026.11.20', '3.mp4'])
+  expect(found).toHaveLength(5)
+})

@@ -81,25 +81,23 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
   const look = async (key: string, files: readonly File[] = [], isAsking = false): Promise<LookedAt> => {
     await learnFacts(files)
-    const folded = foldJournal(await journal.read(key))
-    const known = (await kept?.of(key).catch(() => undefined)) ?? new Map<number, FileSystemFileHandle>()
+    const known = await kept?.of(key).catch(() => undefined)
     const found = new Map<number, File>()
     const all: SessionFile[] = []
-    const planned = plannedFiles(folded)
+    const planned = plannedFiles(foldJournal(await journal.read(key)))
     const needed = planned.filter(({ isConfirmed }) => !isConfirmed)
     const free = new Set(files)
     for (const wanted of planned) {
       const { fileIndex, name, fileName, location, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
-      const handle = known.get(fileIndex)
+      const handle = known?.get(fileIndex)
       let how: SessionFile['how']
       if (!isConfirmed) {
         const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
-        if (picked === undefined) how = await howToFind(handle)
-        else {
+        if (picked) {
           // Of two that look the same, one was picked: the other is missing still.
           free.delete(picked)
           found.set(fileIndex, picked)
-        }
+        } else how = await howToFind(handle)
       }
       all.push({ fileIndex, name, fileName, location, bytes, modifiedAtMs, how })
     }
@@ -107,8 +105,8 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
   }
   return {
     remember(upload, given) {
-      const map = new Map(given.flatMap((handle, index) => (handle === undefined ? [] : [[index, handle] as const])))
       if (kept === undefined) return
+      const map = new Map(given.flatMap((handle, index) => (handle ? [[index, handle] as const] : [])))
       // Also when there are none: the database is then open by the time the upload needs it.
       const keeping = kept.keep(upload.key, map)
       // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
@@ -156,8 +154,7 @@ function among(files: readonly File[], wanted: WantedFile, needed: readonly Want
 
 function isSame({ name, fileName, sizeBytes, modifiedAtMs }: WantedFile, file: File): boolean {
   const isSameTime = modifiedAtMs === undefined || modifiedAtMs === file.lastModified
-  const isSameName = file.name === name || file.name === fileName
-  return isSameName && file.size === sizeBytes && isSameTime
+  return [name, fileName].includes(file.name) && file.size === sizeBytes && isSameTime
 }
 
 /** A file that has changed behind its handle is not the one that was meant. */
@@ -166,13 +163,13 @@ async function fileOf(
   wanted: WantedFile,
   isAsking: boolean,
 ): Promise<File | undefined> {
-  if (handle === undefined || !(await isReadable(handle, isAsking))) return undefined
+  if (!handle || !(await isReadable(handle, isAsking))) return undefined
   const file = await handle.getFile().catch(() => undefined)
-  return file !== undefined && isSame(wanted, file) ? file : undefined
+  return file && isSame(wanted, file) ? file : undefined
 }
 
 async function howToFind(handle: FileSystemFileHandle | undefined): Promise<MissingFile['how']> {
-  return handle === undefined || (await isReadable(handle, false)) ? 'pick' : 'allow'
+  return !handle || (await isReadable(handle, false)) ? 'pick' : 'allow'
 }
 
 function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {
