@@ -74,7 +74,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   // Of a folder that the browser keeps from pages, such as a system's, it may ask the person first, or never answer.
   const answer = item.getAsFileSystemHandle?.().catch(() => null)
   // Whether it is a folder the browser asks the disk, and holds the page up meanwhile: 1.7 s for a thousand files.
-  const entry = answer !== undefined && file !== null && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
+  const entry = answer !== undefined && file && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
   void answer?.then(heard)
   const asked = Promise.race([answer ?? null, late])
   return asked.then(async (handle) => {

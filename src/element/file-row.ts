@@ -56,7 +56,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       const { state, error } = item
       const share = shareOf(item)
       setAttribute(element, 'data-state', state)
-      if (line !== null) setAttribute(line, 'd', ICONS[state])
+      if (line) setAttribute(line, 'd', ICONS[state])
       setText(size, words.bytes(item.bytes))
       const said = statusText(item, look)
       setText(status, said)

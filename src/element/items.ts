@@ -104,7 +104,8 @@ export function sourcesAgain({ items }: Job): BrowserResumeOptions {
   return {
     source({ fileIndex, name }) {
       const { chosen, replacedBy } = items[fileIndex] ?? {}
-      return chosen || replacedBy ? sourceOf({ name, chosen: replacedBy ? undefined : chosen }) : undefined
+      if (replacedBy) return blobSource(name, new Blob())
+      return chosen && sourceOf({ name, chosen })
     },
   }
 }

@@ -6,6 +6,6 @@ import type { Words } from './words.ts'
 /** Without an outage: it was told before anybody listened. */
 export function outageWords(words: Words, outage: Outage | undefined): string {
   if (!navigator.onLine) return words.noNetwork
-  if (outage === undefined) return words.waiting
+  if (!outage) return words.waiting
   return words.noAnswer(outage.who, outage.untilMs === undefined ? undefined : words.time(outage.untilMs))
 }
