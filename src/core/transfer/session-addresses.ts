@@ -48,7 +48,7 @@ export function createSessionAddresses(
       const isDenied = verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
       if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs)))
         verdict = { kind: 'renew', error: verdict.error }
-      if (verdict.kind === 'renew') addresses.noteLateRefusal(verdict.error)
+      addresses.noteLateRefusal(verdict.error)
       return { kind: 'refused', verdict }
     },
   }

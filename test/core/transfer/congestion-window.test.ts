@@ -39,6 +39,137 @@ describe('the congestion window', () => {
     expect(window.room(0, 9_000)).toBe(15)
   })
 
+  it.each([
+    [16, [8, 9, 11, 15, 16, 18, 22]],
+    [14, [7, 8, 10, 13, 14, 16, 20]],
+    [10, [5, 6, 8, 9, 10, 12, 16]],
+  ])(
+    'comes back to one less than what was refused, %i, then tries that, and above it goes on',
+    (refusedAt, expected) => {
+      const window = spent()
+      refuse(window, refusedAt / 2, { from: refusedAt, beganAtMs: 0, nowMs: 0 })
+      const sizes = expected.map((_, second) => {
+        const nowMs = second * 1_000
+        if (second > 0) window.taken(nowMs, window.room(0, nowMs) - 1, nowMs)
+        return window.room(0, nowMs)
+      })
+
+      expect(sizes).toEqual(expected)
+    },
+  )
+
+  it('does not grow by answers while it is hardly used', () => {
+    const window = spent()
+    refuse(window, 16, { from: 32, beganAtMs: 0, nowMs: 0 })
+    window.taken(1_000, 6, 1_000)
+    expect(window.room(0, 1_000)).toBe(16)
+    window.taken(1_000, 7, 1_000)
+    expect(window.room(0, 1_000)).toBe(17)
+  })
+
+  it('loses half of what may go, and not of the few that go', () => {
+    const window = spent()
+    refuse(window, 16, { from: 32, beganAtMs: 0, nowMs: 0 })
+    refuse(window, 1, { from: 4, beganAtMs: 1, nowMs: 1 })
+
+    expect(window.room(0, 1)).toBe(8)
+  })
+
+  it('tries a number that was taken at last as soon as any other', () => {
+    const window = spent()
+    refuse(window, 8, { from: 16, beganAtMs: 0, nowMs: 0 })
+    let nowMs = 0
+    const takenAt = (size: number): number => {
+      const fromMs = nowMs
+      while (window.room(0, nowMs) < size) window.taken((nowMs += 500), size - 2, nowMs)
+      return nowMs - fromMs
+    }
+    const waits = [1, 2, 3].map(() => {
+      const waited = takenAt(9)
+      refuse(window, 6, { from: 9, beganAtMs: nowMs, nowMs, left: 8 })
+      return waited
+    })
+    takenAt(10)
+    refuse(window, 12, { from: 11, beganAtMs: nowMs, nowMs, left: 10 })
+
+    expect([waits, takenAt(11)]).toEqual([[1_000, 1_000, 2_000], 1_000])
+  })
+
+  it('begins with the shortest pause, however many refusals brought it there', () => {
+    const window = spent()
+    for (let nowMs = 1; nowMs <= 6; nowMs += 1) {
+      const size = Math.min(window.room(0, nowMs), 32)
+      refuse(window, size, { from: size, beganAtMs: nowMs, nowMs })
+    }
+
+    expect([window.room(0, 6), window.dueMs(6)]).toEqual([0, 106])
+  })
+
+  describe('takes refusals for chance', () => {
+    /** Whether it bears one more after five of them and so many answers, which a tenth of the answers alone does not stand for. */
+    const bears = (window: CongestionWindow, nowMs: number, answers: number): boolean => {
+      const size = window.room(0, nowMs)
+      const answered = (times: number): void => {
+        for (let time = 0; time < times; time += 1) window.taken(nowMs, size - 1, nowMs)
+      }
+      answered(60)
+      refuse(window, 5, { from: size, beganAtMs: nowMs, nowMs, left: size - 1 })
+      answered(answers)
+      refuse(window, 1, { from: size, beganAtMs: nowMs, nowMs })
+      return window.room(0, nowMs) === size
+    }
+
+    it.each([
+      ['where far fewer are in flight than drew the first', 32, 24, true],
+      ['down to two', 4, 2, true],
+      ['and not where about as many are', 32, 28, false],
+    ])('%s', (_, refusedAt, size, isBorne) => {
+      const window = spent()
+      refuse(window, refusedAt - size, { from: refusedAt, beganAtMs: 0, nowMs: 0 })
+      expect(window.room(0, 1)).toBe(size)
+
+      expect(bears(window, 1, 4)).toBe(isBorne)
+    })
+
+    it('and not where more are tried again', () => {
+      const window = spent()
+      refuse(window, 16, { from: 32, beganAtMs: 0, nowMs: 0 })
+      window.taken(1_000, 15, 1_000)
+
+      expect(window.room(0, 1_001)).toBe(17)
+      expect(bears(window, 1_001, 4)).toBe(false)
+    })
+
+    it('as long as there are some', () => {
+      const window = spent()
+      refuse(window, 16, { from: 32, beganAtMs: 0, nowMs: 0 })
+      for (let time = 0; time < 200; time += 1) {
+        if (time % 12 === 11) refuse(window, 1, { from: 16, beganAtMs: 1, nowMs: 1 })
+        else window.taken(1, 15, 1)
+      }
+      for (let time = 0; time < 200; time += 1) window.taken(1, 15, 1)
+
+      expect([window.room(0, 1), bears(window, 1, 3)]).toEqual([16, false])
+    })
+  })
+
+  it('learns nothing of chance from one part alone', () => {
+    const window = spent()
+    refuse(window, 1, { from: 2, beganAtMs: 0, nowMs: 0 })
+    expect(window.room(0, 0)).toBe(1)
+    let pauses = 0
+    let nowMs = 1
+    for (let request = 1; request <= 200; request += 1) {
+      nowMs = window.dueMs(nowMs) ?? nowMs + 1
+      if (request % 4 > 0) window.taken(nowMs, 0, nowMs)
+      else refuse(window, 1, { from: 1, beganAtMs: nowMs, nowMs })
+      if (window.room(0, nowMs) < 1) pauses += 1
+    }
+
+    // But for those that a tenth of the answers stands for.
+    expect(pauses).toBeGreaterThanOrEqual(35)
+  })
+
   it('tries a number that is refused again and again ever more seldom, and the next at once when it is taken', () => {
     const window = spent()
     refuse(window, 8, { from: 16, beganAtMs: 0, nowMs: 0 })

@@ -1,6 +1,6 @@
 // What a host watch tells of an outage, when, and how many attempts it lets start meanwhile.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../../src/core/address/address.ts'
 import type { AttemptResult } from '../../../src/core/attempt/attempt.ts'
 import { HttpStatusError, TransportError, type UploadError } from '../../../src/core/errors.ts'
@@ -177,7 +177,126 @@ it('takes it for too many, and for no outage, where one fails after the other an
   expect([open(8), open(7)]).toEqual([0, 1])
 })
 
-function setUp() {
+it('is in service again where those that it never took are given up, and others go on', () => {
+  const { host, fail, refuse, open, now, events } = setUp({ goesOn: true })
+  open(0)
+  for (let time = 0; time < 3; time += 1) refuse()
+  for (const dueMs of [1_000, 3_000, 7_000, 15_000, 31_000, 60_000]) {
+    now.ms = dueMs
+    open(0)
+    refuse()
+  }
+
+  expect([host.isInReach(), events.at(-1), fail('connect')]).toEqual([true, { type: 'reachable' }, 0])
+})
+
+const final = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'no', { status: 503 })
+const unreadable = new TransportError('ERR_UPLOAD_ANSWER_HIDDEN', 'hidden', { ending: 'doubtful', phase: 'answer' })
+
+it.each<[string, AttemptResult]>([
+  ['a receipt', { kind: 'received', receipt: RECEIPT }],
+  ['a refusal of the part alone', { kind: 'refused', verdict: { kind: 'final', error: final } }],
+  ['an answer that cannot be read', { kind: 'missing', ending: 'doubtful', error: unreadable }],
+])('is back by any answer: %s', (_, answer) => {
+  const { host, fail, end, open, now, events } = setUp()
+  for (let time = 0; time < 3; time += 1) fail('connect')
+  now.ms = 1_000
+  open(0)
+
+  expect(end(answer)).toBe(1)
+  expect([host.isInReach(), events.at(-1)]).toEqual([true, { type: 'reachable' }])
+})
+
+it('is in reach while it answers, whatever it answers, and what takes a part up says nothing against their number', () => {
+  const { host, end, open } = setUp()
+  for (let time = 0; time < 64; time += 1) end({ kind: 'missing', ending: 'doubtful', error: unreadable })
+  expect(host.isInReach()).toBe(true)
+  const other = setUp()
+  for (let time = 0; time < 64; time += 1) other.end({ kind: 'refused', verdict: { kind: 'final', error: final } })
+
+  expect([other.host.isInReach(), other.open(64), open(64)]).toEqual([true, Infinity, expect.any(Number)])
+  expect(open(64)).toBeLessThan(Infinity)
+})
+
+it.each([
+  ['by its word', 400, true, 0, 1 / 8],
+  ['by its status', 504, false, 0, 1 / 8],
+  ['by a pause that no part waits by itself', 400, false, 300_001, 0],
+  ['and not by a shorter pause', 400, false, 300_000, 1],
+])('takes it for an answer of the host, and not of the part: %s', (_, status, isThrottle, retryAfterMs, used) => {
+  const { end, answer } = setUp()
+  answer()
+  const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status })
+
+  expect(end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle, retryAfterMs } })).toBe(used)
+})
+
+describe('what it holds against the number in flight', () => {
+  /** Failures that are taken for an outage, of which something that was under way before tells that it was none. */
+  const noOutage = (count: number, { refusals = 0, before = 0 } = {}) => {
+    const { fail, refuse, answer, open, now } = setUp()
+    for (let time = 0; time < before; time += 1) fail('send')
+    if (before > 0) {
+      now.ms = 1_000
+      open(0)
+      open(63)
+      // Of the probe; and then the line is sound for a while.
+      for (let time = 0; time < 100; time += 1) answer()
+    }
+    for (let time = 0; time < count; time += 1) fail('send')
+    for (let time = 0; time < refusals; time += 1) refuse()
+    answer()
+    return open(64)
+  }
+
+  it('are failures that add up to five refusals, and no refusal of an outage', () => {
+    expect([noOutage(12), noOutage(12, { refusals: 9 })]).toEqual([Infinity, Infinity])
+    expect(noOutage(13)).toBeLessThan(Infinity)
+  })
+
+  it('is nothing of an outage before that a probe has ended', () => {
+    expect(noOutage(12, { before: 12 })).toBe(Infinity)
+    expect(noOutage(13, { before: 12 })).toBeLessThan(Infinity)
+  })
+
+  it('is less of a missing answer than of a refusal, and little of a part that is refused again and again', () => {
+    const missing = setUp()
+    for (let time = 0; time < 12; time += 1) {
+      missing.fail('send')
+      missing.answer()
+    }
+    const again = setUp()
+    for (let time = 0; time < 20; time += 1) again.refuse(0, 10)
+
+    expect([missing.open(64), again.open(64)]).toEqual([Infinity, Infinity])
+  })
+
+  it('is forgotten step by step while it takes what it is sent', () => {
+    const { refuse, answer, open, now } = setUp()
+    answer()
+    for (let time = 0; time < 6; time += 1) refuse()
+    const before = open(0)
+    open(63)
+    now.ms = 1_000
+    answer()
+
+    expect(open(0)).toBe(before + 1)
+  })
+
+  it('is a pause where not even one gets through', () => {
+    const { host, fail, answer, open, now } = setUp()
+    open(0)
+    for (let time = 0; time < 18; time += 1) {
+      answer()
+      fail('send')
+    }
+
+    expect([host.isInReach(), open(0), host.dueMs(now())]).toEqual([true, 0, expect.any(Number)])
+    expect(host.dueMs(now())).toBeGreaterThan(now.ms)
+  })
+})
+
+function setUp({ goesOn = false } = {}) {
   const clock = createSimulatedClock()
   const startMs = clock.wallNow()
   const now = Object.assign(() => now.ms, { ms: 0 })
@@ -191,9 +310,10 @@ function setUp() {
     giveUpAfterMs: GIVE_UP_AFTER_MS,
     inFlight: () => inFlight,
     report: (event) => void events.push(event),
-    onGiveUp: (error, isThere) => given.push([error, isThere]) === 0,
+    onGiveUp: (error, isThere) => given.push([error, isThere]) > 0 && goesOn,
   })
-  const end = (result: AttemptResult): number => host.ended({ turn: TURN, address: ADDRESS, beganAtMs: now.ms }, result)
+  const end = (result: AttemptResult, attempt = 1): number =>
+    host.ended({ turn: { ...TURN, attempt }, address: ADDRESS, beganAtMs: now.ms }, result)
   return {
     ...{ host, now, events, given, clock, startMs, end },
     /** How many may start where so many are in flight. */
@@ -206,9 +326,9 @@ function setUp() {
         ...{ kind: 'missing', ending: 'neverWhole' },
         error: new TransportError('ERR_UPLOAD_NETWORK', 'no', { ending: 'neverWhole', phase }),
       }),
-    refuse(retryAfterMs = 0) {
+    refuse(retryAfterMs = 0, attempt = 1) {
       const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status: 503 })
-      return end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle: true, retryAfterMs } })
+      return end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle: true, retryAfterMs } }, attempt)
     },
     answer: () => end({ kind: 'received', receipt: RECEIPT }),
   }
