@@ -136,6 +136,13 @@ it('ends with an upload that is given up the session that its files have left', 
   expect(report.told.toSorted()).toEqual(['DELETE s1', 'DELETE s2'])
 })
 
+it('asks for the end of each session once, and says why it was not told', async () => {
+  const report = await cancelAt(LEFT, () => 409)
+
+  expect(report).toMatchObject({ isServiceTold: false, error: { code: 'ERR_UPLOAD_SERVICE_REFUSED' } })
+  expect(report.told.toSorted()).toEqual(['DELETE s1', 'DELETE s2'])
+})
+
 it('tells the service in a later life of a session that was left, also where all is confirmed', async () => {
   const done: JournalRecord[] = [
     { at: 5, type: 'file.confirmed', fileIndex: 0 },

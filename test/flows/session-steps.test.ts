@@ -240,6 +240,51 @@ describe('on a slow disk', () => {
     await settled(journal.open(upload.key).then((session) => session.close()))
   })
 
+  it.each([
+    ['resume', 'session.resumed'],
+    ['cancelSession', 'session.cancelling'],
+  ] as const)('a %s that cannot be kept there is refused, and leaves the session free', async (verb, type) => {
+    const { journal, refused, rig } = slowJournal()
+    const life = () => (rig.far = createFarEnd({ journal, service, storage: unanswered }))
+    const first = life()
+    const { key } = first.uplink.uploadVideos({ ...VIDEO, files })
+    await first.clock.advance(1_000)
+    await first.settled(first.uplink.close())
+    const { uplink, settled } = life()
+    refused.type = type
+
+    await expect(settled<unknown>(uplink[verb](key))).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await expect(journal.open(key)).resolves.toMatchObject({ key })
+  })
+
+  it('a later life has it on it that a session is asked for, before it is', async () => {
+    const { journal, rig, typesOf } = slowJournal()
+    const known: (readonly string[])[] = []
+    const life = (answer: SlowBehaviour) => (rig.far = createFarEnd({ journal, service: answer, storage: goodStorage }))
+    const first = life(() => ({ status: 503 }))
+    const { key } = first.uplink.uploadVideos({ ...VIDEO, files })
+    await first.clock.advance(10_000)
+    await first.settled(first.uplink.close())
+    const asking: SlowBehaviour = async (request, body) => {
+      if (request.method === 'POST') known.push(await typesOf(key))
+      return service(request, body) as Answer
+    }
+    const { uplink, settled } = life(asking)
+    const upload = await settled(uplink.resume(key, { source: ({ fileIndex }) => files[fileIndex]!.source }))
+
+    expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+    expect(known.map((types) => types.slice(-2))).toEqual([['session.resumed', 'session.creating']])
+  })
+
+  it('an end that cannot be kept there is told as it was, and that it was not kept', async () => {
+    const { upload, settled, refused } = begin()
+    refused.type = 'session.settled'
+
+    const report = await settled(upload.done())
+
+    expect(report).toMatchObject({ status: 'confirmed', error: { code: 'ERR_UPLOAD_JOURNAL' } })
+  })
+
   it('a cancel that cannot be kept there says so', async () => {
     const { upload, settled, refused, clock } = begin({ storage: unanswered })
     await clock.advance(1_000)
@@ -249,6 +294,35 @@ describe('on a slow disk', () => {
 
     expect(report).toMatchObject({ status: 'cancelled', error: { code: 'ERR_UPLOAD_JOURNAL' } })
   })
+})
+
+it('a session that was left is told by nobody who lets go of its upload', async () => {
+  const journal = memoryJournal()
+  const bad = { status: 200, body: { upload_session_id: 's0', pre_signed_urls: [] } }
+  const first = createFarEnd({
+    journal,
+    service: ({ method }) => (method === 'DELETE' ? { status: 409 } : bad),
+    storage: goodStorage,
+  })
+  const upload = first.uplink.uploadVideos({ ...VIDEO, files })
+  await first.settled(endOf(upload))
+  const next = createFarEnd({ journal, service, storage: unanswered })
+  await next.uplink.resume(upload.key, { source: ({ fileIndex }) => files[fileIndex]!.source })
+  await next.clock.advance(1_000)
+  await next.settled(next.uplink.close())
+
+  expect(next.requests.map(({ method }) => method)).toEqual(['POST', 'PUT', 'PUT'])
+  expect(await next.uplink.sessions()).toMatchObject([{ status: 'open', leftSessionIds: ['s0'] }])
+})
+
+it('a source that cannot be looked at fails the upload before anything is begun', async () => {
+  const { uplink, settled, requests } = createFarEnd({ service, storage: goodStorage })
+  const describe = () => Promise.reject(new UploadError('ERR_UPLOAD_SOURCE_READ', 'It is gone.'))
+  const { error } = await settled(
+    endOf(uplink.uploadVideos({ ...VIDEO, files: [{ source: { ...files[0]!.source, describe } }] })),
+  )
+
+  expect([error, requests]).toMatchObject([{ code: 'ERR_UPLOAD_SOURCE_READ' }, []])
 })
 
 it('an upload says how much there is to do as soon as that is known', async () => {
@@ -283,7 +357,7 @@ describe('the sources of a host at the end', () => {
   it('are freed before it is told', async () => {
     let freed = 0
     const { upload, settled, clock } = disposed(async () => {
-      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 10))
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 10_000))
       freed += 1
     })
 

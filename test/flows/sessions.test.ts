@@ -7,7 +7,7 @@ import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import { listSessions } from '../../src/flows/session-list.ts'
-import { createUplink } from '../../src/index.ts'
+import { createUplink, type UplinkOptions, type UplinkPorts } from '../../src/index.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { watchedSource } from '../simulation/watched-source.ts'
@@ -57,15 +57,19 @@ const confirmed: readonly JournalRecord[] = [
   settled('confirmed'),
 ]
 
-async function uplinkWith(records: readonly JournalRecord[]) {
+async function uplinkWith(
+  records: readonly JournalRecord[],
+  ports: Pick<UplinkPorts, 'sourceAt'> = {},
+  options: Pick<UplinkOptions, 'verify'> = {},
+) {
   const journal = memoryJournal()
   const session = await journal.open('k')
   await session.append(records)
   await session.close()
   const transport = createScriptedTransport()
   const uplink = createUplink(
-    { baseUrl: 'https://service.test', credentials: { apiKey: 'key' } },
-    { transport, journal, clock: createSimulatedClock(), random: () => 0.5, hasher: md5Hasher() },
+    { baseUrl: 'https://service.test', credentials: { apiKey: 'key' }, ...options },
+    { transport, journal, clock: createSimulatedClock(), random: () => 0.5, hasher: md5Hasher(), ...ports },
   )
   return { uplink, journal, transport }
 }
@@ -138,5 +142,95 @@ describe('a session of the journal', () => {
       await upload.done().catch(() => undefined)
       await closed
     }
+  })
+})
+
+describe('a resume', () => {
+  const [begun, created] = opened(HTTPS) as [JournalRecord & { type: 'session.begun' }, JournalRecord]
+
+  it.each([
+    ['where its journal says that it was', ['/night/a.mp4'], '/night/a.mp4'],
+    ['by its name where the journal does not say', [], 'a.mp4'],
+  ])('asks for each source %s', async (_, locations, location) => {
+    const { uplink } = await uplinkWith([{ ...begun, locations }, created])
+    const asked: unknown[] = []
+    const source = (file: object) => {
+      asked.push(file)
+      return watchedSource('a.mp4', new Uint8Array(3))
+    }
+
+    await uplink.resume('k', { source })
+
+    expect(asked).toEqual([{ name: 'a.mp4', location, fileIndex: 0 }])
+    await uplink.close()
+  })
+
+  it('asks the platform where nobody gives a source, and says which file it needs where that knows none', async () => {
+    const found = watchedSource('a.mp4', new Uint8Array(3))
+    const [known, unknown] = [
+      await uplinkWith([begun, created], { sourceAt: () => found }),
+      await uplinkWith([begun, created]),
+    ]
+
+    await known.uplink.resume('k')
+    const upload = await unknown.uplink.resume('k')
+
+    expect((await known.transport.next()).url).toBe(HTTPS)
+    await expect(upload.done()).rejects.toMatchObject({
+      ...{ code: 'ERR_UPLOAD_SOURCE_READ', message: 'a.mp4: a.mp4 has to be given again to go on.' },
+    })
+    await known.uplink.close()
+  })
+
+  it('asks no more of the addresses of a file that is confirmed', async () => {
+    const files = [begun.files[0]!, { ...begun.files[0]!, fileIndex: 1, name: 'b.mp4' }]
+    const addressed = ['http://s.test/1', 'https://s.test/2'].map((address, fileIndex) => ({
+      fileIndex,
+      addresses: [address],
+    }))
+    const { uplink, transport } = await uplinkWith([
+      { ...begun, files, locations: ['/a.mp4', '/b.mp4'] },
+      { ...created, files: addressed } as JournalRecord,
+      ...confirmed.slice(2, 4),
+    ])
+
+    await uplink.resume('k', { source: ({ name }) => watchedSource(name, new Uint8Array(3)) })
+
+    expect((await transport.next()).url).toBe('https://s.test/2')
+    await uplink.close()
+  })
+
+  const md5 = '900150983cd24fb0d6963f7d28e17f72'
+  const partCount = 9
+  /** Eight of nine parts were sent; of those the third has changed since, which is none of the sample. */
+  const eightSent: readonly JournalRecord[] = [
+    { ...begun, files: [{ ...begun.files[0]!, sizeBytes: 3 * partCount, partCount }] },
+    {
+      ...created,
+      files: [
+        { fileIndex: 0, addresses: Array.from({ length: partCount }, (_, index) => `${HTTPS}/${String(index)}`) },
+      ],
+    } as JournalRecord,
+    ...Array.from({ length: partCount - 1 }, (_, index): JournalRecord => ({
+      ...{ at: 3, type: 'part.received', fileIndex: 0, partNumber: index + 1 },
+      receipt: { acceptedEnd: 3 * (index + 1), etag: '"e"', isVerified: true, md5 },
+    })),
+  ]
+
+  it.each([
+    ['a sample of what was sent', {}, {}, true],
+    ['all of it where the resume asks for that', { verifyDepth: 'full' }, {}, false],
+    ['all of it where the Uplink does', {}, { verify: 'full' }, false],
+    ['a sample where the resume asks for no more than the Uplink', { verifyDepth: 'sample' }, { verify: 'full' }, true],
+  ] as const)('compares %s with the source', async (_, options, own, isTaken) => {
+    const { uplink, transport, journal } = await uplinkWith(eightSent, {}, own)
+    const source = watchedSource('a.mp4', new TextEncoder().encode(`abcabcxyz${'abc'.repeat(6)}`))
+
+    const upload = await uplink.resume('k', { ...options, source: () => source })
+    await Promise.race([transport.next(), upload.done().catch(() => undefined)])
+
+    const failures = (await journal.read('k')).filter(({ type }) => type === 'file.failed')
+    expect([failures.length === 0, transport.sent.length]).toEqual([isTaken, isTaken ? 1 : 0])
+    await uplink.close()
   })
 })
