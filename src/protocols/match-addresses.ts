@@ -40,7 +40,7 @@ type EntryOf = (file: PlannedFile, index: number) => VideoUploadFile | undefined
 function byEcho(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf | undefined {
   if (!entries.some((entry) => echoOf(entry) !== undefined)) return undefined
   const byId = new Map(entries.map((entry) => [echoOf(entry), entry]))
-  if (byId.size !== entries.length || !files.every((file) => byId.has(fileIdOf(file)))) {
+  if (!files.every((file) => byId.has(fileIdOf(file)))) {
     wrong('The service echoed file ids that are not the ones that were sent, once each.')
   }
   return (file) => byId.get(fileIdOf(file))
@@ -57,8 +57,8 @@ function byName(
 ): EntryOf | undefined {
   const byForm = new Map(entries.map((entry) => [formOf(entry.fileName), entry]))
   const forms = new Set(files.map((file) => formOf(file.name)))
-  const isEachNamedOnce = byForm.size === entries.length && forms.size === files.length
-  if (!isEachNamedOnce || ![...forms].every((form) => byForm.has(form))) return undefined
+  // There are as many entries as files: each is named once then.
+  if (forms.size < files.length || ![...forms].every((form) => byForm.has(form))) return undefined
   return (file) => byForm.get(formOf(file.name))
 }
 

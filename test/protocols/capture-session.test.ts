@@ -167,11 +167,21 @@ describe('an answer of the storage', () => {
   it.each([
     [503, 'retry'],
     [403, 'renew'],
+    [300, 'final'],
     [302, 'final'],
     [413, 'final'],
   ])('%i means %s', (status, kind) => {
     expect(judge(status).kind).toBe(kind)
   })
+})
+
+it('sends a file as one PUT without a header of its own, a hundred names in one registration', () => {
+  const { protocol } = start()
+
+  expect(protocol.request({ fileIndex: 0, partNumber: 1, start: 0, end: 10 }, 'https://store.example/b')).toEqual({
+    ...{ method: 'PUT', headers: {} },
+  })
+  expect(protocol.traits.batchSize).toBe(100)
 })
 
 it('says what it is: one PUT a file, in batches, without a confirm and without a cancel', () => {

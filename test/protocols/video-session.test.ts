@@ -68,6 +68,29 @@ describe('creating', () => {
   })
 })
 
+it('says what it is: parts in any order, addresses with the session, a confirm and one cancel for all', () => {
+  const { confirms, ...traits } = start().protocol.traits
+  const unitLimits = { minBytes: 1, maxBytes: 2, maxCount: 3, multipleOfBytes: 1 }
+
+  expect([traits, confirms]).toEqual([
+    {
+      units: { minBytes: 5 * 1024 ** 2, maxBytes: 5 * 1024 ** 3, maxCount: 10_000, multipleOfBytes: 1 },
+      ...{ order: 'any', addressing: 'session', batchSize: 0, cancelScope: 'session' },
+    },
+    true,
+  ])
+  expect(start({ unitLimits }).protocol.traits.units).toBe(unitLimits)
+})
+
+it('sends no frame rate that is none', async () => {
+  const { protocol, answer } = start()
+  const creating = protocol.create([{ ...plan, extra: { frameRate: '240' } }], NEVER)
+  const { body } = await answer({ status: 200, body: reply('https://store.example') })
+
+  expect((body as { readonly files: readonly object[] }).files[0]).not.toHaveProperty('frame_rate')
+  await creating
+})
+
 describe('an answer of the storage', () => {
   const { protocol } = start()
 
@@ -79,6 +102,25 @@ describe('an answer of the storage', () => {
   ])('with ETag %j is a receipt with %j', (etag, kept) => {
     expect(protocol.judge(answered(200, { etag }), unit)).toEqual({ kind: 'received', acceptedEnd: 10, etag: kept })
     expect(protocol.judge(answered(204, { etag }), unit)).toEqual({ kind: 'received', acceptedEnd: 10, etag: kept })
+  })
+
+  it.each([199, 300])('of status %i is no receipt', (status) => {
+    expect(protocol.judge(answered(status, { etag: '"e"' }), unit).kind).toBe('final')
+  })
+
+  it('whose ETag a page cannot read ends the file at once, and says what to do', () => {
+    const hidden = { ...answered(200), hidesHeaders: true }
+
+    expect(protocol.judge(hidden, unit)).toMatchObject({
+      kind: 'final',
+      error: {
+        code: 'ERR_UPLOAD_ETAG_MISSING',
+        isRetryable: false,
+        message: expect.stringMatching(/part 2.*cannot be read in a page.*ExposeHeaders/) as string,
+      },
+    })
+    expect(protocol.judge({ ...hidden, headers: { etag: '""' } }, unit).kind).toBe('retry')
+    expect(protocol.judge({ ...hidden, hidesHeaders: false }, unit).kind).toBe('retry')
   })
 
   it.each([[undefined], [''], ['""'], ['null'], ['"undefined"'], ['W/""']])(
