@@ -82,5 +82,5 @@ function isUploadErrorCode(code: unknown): code is UploadErrorCode {
 }
 
 function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }

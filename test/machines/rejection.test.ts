@@ -11,6 +11,7 @@ const noReason = { code: 'ERR_UPLOAD_INTERNAL', message: 'An actor failed and ga
 describe('readRejection', () => {
   it.each([
     ['a failure with counts', { confirmedCount: 2, failedCount: 1, error: refused }, refusedSummary, [2, 1]],
+    ['a failure of no file', { confirmedCount: 2, failedCount: 0, error: refused }, refusedSummary, [2, 0]],
     ['an error of ours', refused, refusedSummary, null],
     ['a failure without counts', { error: refusedSummary }, refusedSummary, null],
     ['a count below zero', { confirmedCount: -1, failedCount: 1, error: refused }, refusedSummary, null],

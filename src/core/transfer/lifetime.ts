@@ -44,7 +44,7 @@ export function createLifetime<T extends object>(
     else resolve(value)
   }
   const stop = (reason: unknown): void => {
-    if (!inner.signal.aborted) inner.abort(reason)
+    inner.abort(reason)
     settleIfOver()
   }
   let leave = (): void => undefined

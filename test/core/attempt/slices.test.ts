@@ -28,6 +28,22 @@ describe('slices of a window', () => {
     expect(sizesOn(KIB / 200, 4)).toEqual([64, 32, 16, 16])
   })
 
+  it.each([
+    [49, 128],
+    [50, 64],
+    [1_000, 64],
+    [1_001, 32],
+  ])('are judged by how long the line took, %i ms, and by no rest before it', (tookMs, nextKib) => {
+    let now = 0
+    const slicer = createSlicer({ monotonicNow: () => now }, 1_024 * KIB)
+    now += 10_000
+    slicer.began()
+    now += tookMs
+    slicer.ended()
+
+    expect(slicer.size()).toBe(nextKib * KIB)
+  })
+
   it('never pass a window that is smaller than the first slice', () => {
     expect(createSlicer({ monotonicNow: () => 0 }, 4 * KIB).size()).toBe(4 * KIB)
   })

@@ -1,10 +1,35 @@
 // The life of concurrent work: whoever awaits it knows that nothing runs any more.
 
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLifetime, type Lifetime } from '../../../src/core/transfer/lifetime.ts'
 
 describe('a lifetime', () => {
+  it('is not over by the end of a task while there is no outcome, and tells of each that has ended', async () => {
+    const outer = new AbortController()
+    let ended = 0
+    const outcome: { value?: object } = {}
+    const life = createLifetime(
+      outer.signal,
+      () => outcome.value,
+      () => (ended += 1),
+    )
+
+    await life.track(() => Promise.resolve())
+    await life.track(() => Promise.reject(new Error('the end')))
+    expect(ended).toBe(2)
+
+    const other = createLifetime(outer.signal, () => outcome.value)
+    await other.track(() => Promise.resolve())
+    expect(await isSettled(other.done)).toBe(false)
+    outcome.value = {}
+    other.settleIfOver()
+    expect(await other.done).toBe(outcome.value)
+    // Nobody awaits what was stopped, and nothing listens any more.
+    expect(getEventListeners(outer.signal, 'abort')).toEqual([])
+  })
+
   it('settles when the outcome is there, and not before the last task has ended', async () => {
     const { life, setOutcome, gate } = begin()
     const task = life.track(() => gate.promise)

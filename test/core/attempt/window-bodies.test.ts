@@ -1,0 +1,41 @@
+// How large windows are: as large as the memory allows for all parts in flight, a power of two.
+
+import { expect, it } from 'vitest'
+import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
+import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
+
+const KIB = 1_024
+const clock = createSimulatedClock()
+
+it.each([
+  [1, undefined, 256],
+  [64, undefined, 256],
+  [65, undefined, 128],
+  [256, undefined, 64],
+  [4, 64 * KIB * 8, 64],
+  [4, 64 * KIB * 16 - 1, 64],
+  [4, 64 * KIB * 16, 128],
+])('with %i parts in flight and %s bytes they have %i KiB', (concurrency, memoryBytes, windowKib) => {
+  const options = memoryBytes === undefined ? {} : { memoryBytes }
+
+  expect(windowBodies({ clock, concurrency, ...options }).windowBytes).toBe(windowKib * KIB)
+})
+
+it('with less memory than the smallest take there are none', () => {
+  const make = () => windowBodies({ clock, concurrency: 4, memoryBytes: 64 * KIB * 8 - 1 })
+
+  expect(make).toThrow('memoryBytes must be at least 524288 for 4 parts in flight.')
+})
+
+it('are of the memory that the platform gives', async () => {
+  const given: number[] = []
+  const allocate = (bytes: number): Uint8Array => {
+    given.push(bytes)
+    return new Uint8Array(bytes)
+  }
+  const bodies = windowBodies({ clock, concurrency: 1, allocate })
+  const lease = await bodies.lease(10, new AbortController().signal)
+
+  expect(given).toEqual([256 * KIB])
+  lease.release()
+})
