@@ -70,6 +70,27 @@ describe('a session with addresses that cannot be used', () => {
     expect(await uplink.sessions()).toMatchObject([{ status: 'confirmed', leftSessionIds: [] }])
   })
 
+  it('that came after a cancel is ended by that cancel', async () => {
+    const { service, told } = serviceOf([at('ftp://x/k')])
+    let answer: () => void = () => undefined
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    const { uplink, settled, clock } = createFarEnd({
+      storage: goodStorage,
+      async service(request) {
+        if (request.method === 'POST') await asked
+        return service(request) ?? new Error('No test here loses an answer.')
+      },
+    })
+    const upload = uplink.uploadVideos({ ...VIDEO, files })
+    await clock.advance(0)
+    const cancelled = upload.cancel()
+    answer()
+
+    expect(await settled(cancelled)).toMatchObject({ status: 'cancelled', sessionId: undefined })
+    expect(told).toEqual(['s1'])
+    expect(await uplink.sessions()).toMatchObject([{ leftSessionIds: [] }])
+  })
+
   it('that could not be told is told by a cancel', async () => {
     let status = 409
     const { service, told } = serviceOf([at('ftp://x/k')], () => status)
