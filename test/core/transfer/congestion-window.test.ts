@@ -95,6 +95,17 @@ describe('the congestion window', () => {
     expect([waits, takenAt(11)]).toEqual([[1_000, 1_000, 2_000], 1_000])
   })
 
+  it('grows from one by a step a second as well', () => {
+    const window = spent()
+    refuse(window, 1, { from: 2, beganAtMs: 0, nowMs: 0 })
+    const sizes = [999, 1_000].map((nowMs) => {
+      window.taken(nowMs, 0, nowMs)
+      return window.room(0, nowMs)
+    })
+
+    expect(sizes).toEqual([1, 2])
+  })
+
   it('begins with the shortest pause, however many refusals brought it there', () => {
     const window = spent()
     for (let nowMs = 1; nowMs <= 6; nowMs += 1) {
