@@ -31,7 +31,7 @@ export async function startHashers(options: StartHashersOptions = {}): Promise<P
     )
   } catch (error) {
     const words = isUploadError(error) ? error.message : String(error)
-    const message = `Nothing will be verified, because no hashing worker can be started (${words}). The page's Content-Security-Policy must allow worker-src 'self' and script-src 'wasm-unsafe-eval'.`
+    const message = `Nothing will be verified, because no hashing worker can be started (${words}). Its script must be served (workerUrl says where), and the page's Content-Security-Policy must allow worker-src 'self' and script-src 'wasm-unsafe-eval'.`
     onUnavailable(new UploadError('ERR_UPLOAD_INTERNAL', message, { cause: error }))
     return {}
   }

@@ -20,7 +20,10 @@ export type S3SignRequest =
   | { readonly operation: 'part'; readonly key: string; readonly uploadId: string; readonly partNumber: number }
 
 export interface S3SignedRequest {
-  /** A pre-signed address: a secret. */
+  /**
+   * A pre-signed address: a secret. That of a part holds no checksum, which the signer cannot know: the client of an AWS SDK needs
+   * `requestChecksumCalculation: 'WHEN_REQUIRED'`, and else signs that of no bytes, which some stores refuse.
+   */
   readonly url: string
   /** Headers that were signed with it, names in lower case. Not for `part`: see `partHeaders`. */
   readonly headers?: Readonly<Record<string, string>>
