@@ -2,7 +2,7 @@
 // life. It changes only by journal records: see apply-record.
 
 import { partRange } from '../plan.ts'
-import { known, type ErrorSummary } from '../errors.ts'
+import { invariant, known, type ErrorSummary } from '../errors.ts'
 import type { PlannedFile, Receipt } from '../ports.ts'
 
 /**
@@ -64,7 +64,9 @@ export function fileAt(ledger: Ledger, fileIndex: number): LedgerFile {
 
 /** The part of a number, from 1. */
 export function partAt(file: LedgerFile, partNumber: number): LedgerPart {
-  return known(file.parts[partNumber - 1])
+  const part = file.parts[partNumber - 1]
+  invariant(part !== undefined, `no part ${partNumber}`)
+  return part
 }
 
 /** Whether every byte of the part is proven to be stored. */
