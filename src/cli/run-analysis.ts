@@ -24,6 +24,8 @@ export interface AnalysisResult {
   readonly durationMs: number
   /** Present and true when the wait ended before the analysis did. */
   readonly hasDeadlinePassed?: true
+  /** Present and true when the service may have made it, and nobody knows its id. */
+  readonly hasPossibleDraft?: true
   readonly error?: ErrorSummary
 }
 
@@ -73,11 +75,12 @@ export async function followAnalysis(
   const report = await Promise.race([ended, tooLong])
   clearTimeout(timer)
   if (report !== undefined) return resultOf(report)
-  return { status: 'interrupted', serviceStatus: null, analysisId: null, durationMs: STOP_WITHIN_MS }
+  const unknown = { serviceStatus: null, analysisId: null, hasPossibleDraft: true } as const
+  return { status: 'interrupted', ...unknown, durationMs: STOP_WITHIN_MS }
 }
 
 function resultOf(report: AnalysisReport): AnalysisResult {
-  const { status, serviceStatus = null, analysisId = null, segmentIds, durationMs, error } = report
+  const { status, serviceStatus = null, analysisId = null, segmentIds, durationMs, hasPossibleDraft, error } = report
   return {
     status: WORDS[status],
     serviceStatus,
@@ -85,23 +88,29 @@ function resultOf(report: AnalysisReport): AnalysisResult {
     durationMs: Math.round(durationMs),
     ...(segmentIds === undefined ? {} : { segmentIds }),
     ...(status === 'deadline' ? { hasDeadlinePassed: true } : {}),
+    ...(hasPossibleDraft ? { hasPossibleDraft } : {}),
     ...(error === undefined ? {} : { error }),
   }
 }
 
-/** Prints the result in the contract's form; an analysis has no files, so those fields are empty. */
-export function printAnalysisResult(output: Output, result: AnalysisResult): void {
+/**
+ * Prints the result in the contract's form; an analysis has no files, so those fields are empty. `lineOf` gives a command about
+ * analyses as it can be pasted.
+ */
+export function printAnalysisResult(output: Output, result: AnalysisResult, lineOf: (command: string) => string): void {
   output.event('result', { flow: 'analysis', key: null, sessionId: null, bytes: 0, files: [], ...result })
   const { status, serviceStatus, analysisId, durationMs, error } = result
   if (error !== undefined) output.complain(`error: ${fullLine(error)}`)
   const id = analysisId === null ? '' : ` ${analysisId}`
   if (result.hasDeadlinePassed === true) {
-    output.complain(`The deadline has passed and the service goes on: mocap-uplink analysis watch${id} waits further.`)
+    output.complain(`The deadline has passed and the service goes on. To wait further: ${lineOf(`watch${id}`)}`)
   }
   if (status === 'interrupted') {
-    const more = analysisId === null ? 'Look for its name before it is made again: mocap-uplink analysis list.' : ''
-    output.complain(`Stopped waiting; what the service does goes on.${more === '' ? '' : ` ${more}`}`)
-    if (analysisId !== null) output.complain(`To wait further: mocap-uplink analysis watch${id}`)
+    if (analysisId !== null)
+      output.complain(`Stopped waiting; what the service does goes on. To wait further: ${lineOf(`watch${id}`)}`)
+    else if (result.hasPossibleDraft)
+      output.complain(`It may have been made. Look for its name before it is asked for again: ${lineOf('list')}`)
+    else output.complain('No analysis was begun: run the command again.')
   }
   const word = serviceStatus === null ? '' : `, the service says ${serviceStatus}`
   output.answer(`${status}: analysis${id}${word}, after ${formatDuration(durationMs)}`)

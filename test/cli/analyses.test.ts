@@ -142,7 +142,25 @@ describe('an analysis', () => {
     expect(lastLine(late.stdout)).toMatchObject({
       ...{ status: 'requested', serviceStatus: 'processing', hasDeadlinePassed: true },
     })
-    expect(late.stderr).toMatch(/deadline has passed .* analysis watch \S+/)
+    const [, told = ''] = /deadline has passed .*: mocap-uplink (.*)\n/.exec(late.stderr) ?? []
+    // In a shell that knows nothing but the key.
+    const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '0.1s']
+    expect((await cli.run(further, { MOCAP_API_KEY: service.apiKey })).stdout).toMatch(/^requested: analysis/m)
+  })
+
+  it('that is interrupted says how to wait further, or that none was begun', async () => {
+    const env = await serviceWith({ analysisProgress: ['processing'] })
+    const request = ['analysis', 'request', '--name', 'night', '--primary', '{"movement_type_id":1,"dom_hand":"RHA"}']
+    const watched = cli.start(request, env)
+    await watched.seen(/analysis: requested/)
+    watched.process.kill('SIGINT')
+    const { code, stderr } = await watched.ended
+    const [, told = ''] = /To wait further: mocap-uplink (.*)\n/.exec(stderr) ?? []
+    const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '0.1s']
+    const again = await cli.run(further, { MOCAP_API_KEY: service.apiKey })
+
+    expect({ code, again: again.code }).toEqual({ code: 130, again: 0 })
+    expect(again.stdout).toMatch(/^requested: analysis/m)
   })
 
   it('is watched by its id', async () => {

@@ -9,6 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
+import { analysisLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { analysisExitCode, followAnalysis, printAnalysisResult } from '../run-analysis.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
@@ -87,7 +88,7 @@ function addCreate(analysis: Command, context: CommandContext): void {
       const record = await uplink.client.requestedAnalyses.submit(result.analysisId, calling)
       result = { ...result, status: 'requested', serviceStatus: record.status ?? null }
     }
-    printAnalysisResult(output, result)
+    printAnalysisResult(output, result, (line) => analysisLine(line, options, context.env))
     context.exitWith(analysisExitCode(result, context.interruption))
   })
 }
@@ -126,7 +127,7 @@ async function watchOne(context: CommandContext, id: string, options: SharedOpti
   }
   output.event('start', { flow: 'analysis', analysisId: id })
   const result = await followAnalysis(uplink.watchAnalysis(id, wait), { output, interruption: context.interruption })
-  printAnalysisResult(output, result)
+  printAnalysisResult(output, result, (line) => analysisLine(line, options, context.env))
   context.exitWith(analysisExitCode(result, context.interruption))
 }
 
@@ -161,6 +162,6 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
   const analysis = uplink.requestAnalysis(input)
   output.event('start', { flow: 'analysis', name: options.name })
   const result = await followAnalysis(analysis, { output, interruption: context.interruption })
-  printAnalysisResult(output, result)
+  printAnalysisResult(output, result, (line) => analysisLine(line, options, context.env))
   context.exitWith(analysisExitCode(result, context.interruption))
 }

@@ -73,24 +73,37 @@ export function commandLine(
   options: SharedOptions,
   env: Environment,
 ): string {
-  const { apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
-  const { stateDir = stateDirOf(env), baseUrl = env['MOCAP_BASE_URL']?.trim() || undefined } = options
+  const { stateDir = stateDirOf(env) } = options
   const isResume = command === 'resume'
-  const values: [string, string | undefined][] = [
-    ['--state-dir', absolute(stateDir)],
-    ['--base-url', baseUrl],
+  return [
+    ...[programOf(env), command, quoted(key)],
+    ...wordsOf([['--state-dir', absolute(stateDir)]]),
+    ...waysToTheService(options, env),
+    ...(isResume ? waysOfSending(options) : []),
+  ].join(' ')
+}
+
+/** The same of a command about analyses, such as `watch 12`, of which no session is kept. */
+export function analysisLine(command: string, options: SharedOptions, env: Environment): string {
+  return [programOf(env), 'analysis', command, ...waysToTheService(options, env)].join(' ')
+}
+
+type Values = readonly (readonly [name: string, value: string | undefined])[]
+
+function wordsOf(values: Values): string[] {
+  return values.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(value)]))
+}
+
+function waysToTheService(options: SharedOptions, env: Environment): string[] {
+  const { apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
+  const words = wordsOf([
+    ['--base-url', options.baseUrl ?? (env['MOCAP_BASE_URL']?.trim() || undefined)],
     ['--api-key-file', absolute(apiKeyFile)],
     ['--access-token-file', absolute(accessTokenFile)],
     ['--bearer-header', bearerHeader === 'Authentication' ? bearerHeader : undefined],
     ['--ca-file', absolute(caFile)],
-    ...(isResume ? waysOfSending(options) : []),
-  ]
-  const words = values.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(value)]))
-  const flags = [
-    ...(allowHttp === true ? ['--allow-http'] : []),
-    ...(isResume && options.background === true ? ['--background'] : []),
-  ]
-  return [programOf(env), command, quoted(key), ...words, ...flags].join(' ')
+  ])
+  return allowHttp === true ? [...words, '--allow-http'] : words
 }
 
 /** The command that removes a session whatever the service knows of it; it calls nobody, so it needs no address. */
@@ -110,17 +123,18 @@ function stateDirOf(env: Environment): string | undefined {
   return folder === stateFolder({ ...env, MOCAP_STATE_DIR: '', XDG_STATE_HOME: '' }) ? undefined : folder
 }
 
-function waysOfSending(options: SharedOptions): [string, string | undefined][] {
+function waysOfSending(options: SharedOptions): string[] {
   const unlessDefault = (name: keyof typeof OPTION_DEFAULTS): string | undefined =>
     options[name] === OPTION_DEFAULTS[name] ? undefined : options[name]
-  return [
+  const words = wordsOf([
     ['--verify', unlessDefault('verify')],
     ['--concurrency', unlessDefault('concurrency')],
     ['--limit-rate', options.limitRate],
     ['--retries', options.retries],
     ['--give-up-after', options.giveUpAfter],
     ['--receipt', absolute(options.receipt)],
-  ]
+  ])
+  return options.background === true ? [...words, '--background'] : words
 }
 
 function absolute(path: string | undefined): string | undefined {
