@@ -76,12 +76,6 @@ export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
   return driveSlots(options, fixedTuning(options))
 }
 
-/**
- * Addresses for more files are asked for while fewer parts than so many for each slot are ready. A batch of them is a call and two
- * writes of the journal: with two parts for each slot, 300 small files on a short line stood still for it twice.
- */
-const LOOKAHEAD = 8
-
 function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency'>, tuning: Tuning): FixedEngine {
   const { clock, retries = 8, giveUpAfterMs = 3_600_000 } = options
   const queue = new PQueue({ concurrency: tuning.limit() })
@@ -94,7 +88,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     let ready = 0
     let dueMs = Infinity
     for (const transfer of transfers) {
-      transfer.feed(tuning.limit() * LOOKAHEAD, nowMs)
+      transfer.feed(tuning.limit(), nowMs)
       ready += transfer.readyCount(nowMs)
       dueMs = Math.min(dueMs, transfer.nextDueMs(nowMs) ?? Infinity)
     }

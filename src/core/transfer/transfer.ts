@@ -49,13 +49,19 @@ export interface Transfer {
   nextDueMs(nowMs: number): number | undefined
   /** The network may be back. */
   probeNow(): void
-  /** Gets addresses for more files when fewer than `lookahead` parts are ready. */
-  feed(lookahead: number, nowMs: number): void
+  /** Gets addresses for more files when few parts are ready for so many slots, or for fewer where the host takes no more at once. */
+  feed(slots: number, nowMs: number): void
   /** Once a second or so: an attempt that holds up the end alone goes again; see straggler. `isIdle`: slots are free. */
   resetStraggler(nowMs: number, isIdle: boolean): void
   /** Settles when every file has; rejects when the session cannot go on, or with the signal's reason. No attempt runs by then. */
   readonly done: Promise<TransferResult>
 }
+
+/**
+ * Addresses for more files are asked for while fewer parts than so many for each slot are ready. A batch of them is a call and two
+ * writes of the journal: with two parts for each slot, 300 small files on a short line stood still for it twice.
+ */
+const LOOKAHEAD = 8
 
 export function createTransfer(
   ports: TransferPorts,
@@ -157,9 +163,10 @@ export function createTransfer(
       const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && host.isInReach()
       attempts.resetStraggler(nowMs, isTail)
     },
-    feed(lookahead, nowMs) {
+    feed(slots, nowMs) {
+      const open = openSlots(nowMs)
       // Out of reach, a part is wanted for the probe alone: those that were there may have failed with their addresses.
-      const wanted = host.isInReach() ? lookahead : openSlots(nowMs)
+      const wanted = host.isInReach() ? Math.min(slots, Math.max(1, open + attempts.count())) * LOOKAHEAD : open
       if (!feeder.isHungry() || readyParts(nowMs) >= wanted) return
       void life.track(() => feeder.feed(life.signal))
     },

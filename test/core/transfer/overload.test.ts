@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
+import { testProtocol } from '../../simulation/test-protocol.ts'
 import { createWorld } from '../../simulation/world.ts'
 
 const ANSWER_MS = 50
@@ -65,6 +66,35 @@ async function send(setting: Setting) {
 }
 
 describe('a storage that takes so many at once', () => {
+  it('is asked for addresses of no more files than go soon: those of the others would grow old', async () => {
+    let taking: number[] = []
+    const fault = ({ atMs }: StoreRequest): Fault | undefined => {
+      taking = taking.filter((beganMs) => atMs < beganMs + ANSWER_MS)
+      if (taking.length >= 1) return { kind: 'status', status: 503, afterMs: 2 }
+      taking.push(atMs)
+      return undefined
+    }
+    const world = createWorld({ answerMs: ANSWER_MS, fault, engine: { concurrency: 64 } })
+    const sources = world.sources(Array.from({ length: FILES }, () => 100))
+    const job = world.job({ sources, protocol: testProtocol({ addressing: 'batches', batchSize: 10 }) })
+    const waiting: number[] = []
+    const running = world.engine.run(
+      {
+        ...job,
+        report: (event) => {
+          job.report(event)
+          if (event.type === 'fileState' && job.ledger.confirmedCount === FILES / 2)
+            waiting.push(job.ledger.files.filter(({ state }) => state === 'ready').length)
+        },
+      },
+      signal(),
+    )
+    await world.until(running)
+
+    expect(Math.max(...waiting)).toBeGreaterThan(0)
+    expect(Math.max(...waiting)).toBeLessThan(64)
+  })
+
   it.each([
     [1, 64],
     [2, 64],
