@@ -136,7 +136,7 @@ export function transportContract(create: () => Transport, traits: TransportTrai
 
       expect(sent.at(-1)).toBe(MIB)
       expect([...sent].sort((a, b) => a - b)).toEqual(sent)
-      expect(sent.length > 1).toBe(traits.isProgressLive)
+      expect(sent.filter((bytes) => bytes > 0).length > 1).toBe(traits.isProgressLive)
     })
 
     test('says of bytes, where it tells live, that they begin to go, and when all have gone', async () => {

@@ -46,13 +46,13 @@ export function createOutgoingBody(
   let givenBytes = 0
   /** Of these, what has left the process. */
   let goneBytes = 0
-  let reportedBytes = -1
+  let reportedBytes = lengthBytes === 0 ? -1 : 0
   let isStopped = false
 
   const report = () => {
     if (body === undefined || goneBytes <= reportedBytes) return
     reportedBytes = goneBytes
-    if (goneBytes > 0 || lengthBytes === 0) onSent?.(goneBytes)
+    onSent?.(goneBytes)
   }
   const reportAll = (): void => {
     goneBytes = givenBytes
@@ -113,10 +113,12 @@ export function createOutgoingBody(
     lengthBytes,
     content: lengthBytes === 0 ? null : (whole ?? pushed),
     started: () => {
-      if (whole === undefined || lengthBytes === 0) return
+      if (lengthBytes === 0) return
+      // An answer may come before any of it has gone.
+      onSent?.(0)
+      if (whole === undefined) return
       // undici writes all of it before anything else runs.
       givenBytes = lengthBytes
-      onSent?.(0)
       queueMicrotask(reportWhenFlushed)
     },
     isHandedOver: () => givenBytes === lengthBytes,

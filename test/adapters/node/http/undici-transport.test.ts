@@ -221,6 +221,27 @@ describe.each([false, true])('an early answer (TLS: %s)', (isTls) => {
     expect([reply.status, new TextDecoder().decode(reply.body), reply.isBodyCut]).toEqual([403, page, false])
   })
 
+  test('comes after a word of what has gone, also where that is nothing: a transport that never tells is taken for broken', async () => {
+    const server = await serve(
+      async (connection) => {
+        await connection.readHead()
+        await connection.write(httpAnswer(200))
+      },
+      { isTls },
+    )
+    const told: number[] = []
+    const lengthBytes = 64 * MIB
+    // More than the system takes before the answer is here.
+    async function* windows() {
+      yield new Uint8Array(lengthBytes)
+    }
+
+    const body = { kind: 'windows', lengthBytes, windows } as const
+    const reply = await make().send(requestTo(server, { body, onSent: (bytes) => told.push(bytes) }))
+
+    expect([reply.status, told]).toEqual([200, [0]])
+  })
+
   test('ends the attempt, so that no refilled window goes out', async () => {
     const lengthBytes = 16 * MIB
     const bytes = pattern(lengthBytes)
