@@ -97,23 +97,27 @@ function resultOf(report: AnalysisReport): AnalysisResult {
  * Prints the result in the contract's form; an analysis has no files, so those fields are empty. `lineOf` gives a command about
  * analyses as it can be pasted.
  */
-export function printAnalysisResult(output: Output, result: AnalysisResult, lineOf: (command: string) => string): void {
+export function printAnalysisResult(
+  output: Output,
+  result: AnalysisResult,
+  lineOf: (...words: (string | number)[]) => string,
+): void {
   output.event('result', { flow: 'analysis', key: null, sessionId: null, bytes: 0, files: [], ...result })
   const { status, serviceStatus, analysisId, durationMs, error } = result
   if (error !== undefined) output.complain(`error: ${fullLine(error)}`)
-  const id = analysisId === null ? '' : ` ${analysisId}`
+  const ids = analysisId === null ? [] : [analysisId]
   if (result.hasDeadlinePassed === true) {
-    output.complain(`The deadline has passed and the service goes on. To wait further: ${lineOf(`watch${id}`)}`)
+    output.complain(`The deadline has passed and the service goes on. To wait further: ${lineOf('watch', ...ids)}`)
   }
   if (status === 'interrupted') {
     if (analysisId !== null)
-      output.complain(`Stopped waiting; what the service does goes on. To wait further: ${lineOf(`watch${id}`)}`)
+      output.complain(`Stopped waiting; what the service does goes on. To wait further: ${lineOf('watch', ...ids)}`)
     else if (result.hasPossibleDraft)
       output.complain(`It may have been made. Look for its name before it is asked for again: ${lineOf('list')}`)
     else output.complain('No analysis was begun: run the command again.')
   }
   const word = serviceStatus === null ? '' : `, the service says ${serviceStatus}`
-  output.answer(`${status}: analysis${id}${word}, after ${formatDuration(durationMs)}`)
+  output.answer(`${[`${status}: analysis`, ...ids].join(' ')}${word}, after ${formatDuration(durationMs)}`)
 }
 
 /** 0 also for a draft, for `requested` and for a deadline: nothing has failed. */

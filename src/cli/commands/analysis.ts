@@ -88,7 +88,7 @@ function addCreate(analysis: Command, context: CommandContext): void {
       const record = await uplink.client.requestedAnalyses.submit(result.analysisId, calling)
       result = { ...result, status: 'requested', serviceStatus: record.status ?? null }
     }
-    printAnalysisResult(output, result, (line) => analysisLine(line, options, context.env))
+    printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
     context.exitWith(analysisExitCode(result, context.interruption))
   })
 }
@@ -127,7 +127,7 @@ async function watchOne(context: CommandContext, id: string, options: SharedOpti
   }
   output.event('start', { flow: 'analysis', analysisId: id })
   const result = await followAnalysis(uplink.watchAnalysis(id, wait), { output, interruption: context.interruption })
-  printAnalysisResult(output, result, (line) => analysisLine(line, options, context.env))
+  printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
   context.exitWith(analysisExitCode(result, context.interruption))
 }
 
@@ -162,6 +162,6 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
   const analysis = uplink.requestAnalysis(input)
   output.event('start', { flow: 'analysis', name: options.name })
   const result = await followAnalysis(analysis, { output, interruption: context.interruption })
-  printAnalysisResult(output, result, (line) => analysisLine(line, options, context.env))
+  printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
   context.exitWith(analysisExitCode(result, context.interruption))
 }

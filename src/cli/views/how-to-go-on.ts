@@ -83,9 +83,10 @@ export function commandLine(
   ].join(' ')
 }
 
-/** The same of a command about analyses, such as `watch 12`, of which no session is kept. */
-export function analysisLine(command: string, options: SharedOptions, env: Environment): string {
-  return [programOf(env), 'analysis', command, ...waysToTheService(options, env)].join(' ')
+/** The same of a command about analyses, such as `watch` and an id of the service's, of which no session is kept. */
+export function analysisLine(words: readonly (string | number)[], options: SharedOptions, env: Environment): string {
+  const said = words.map((word) => quoted(String(word)))
+  return [programOf(env), 'analysis', ...said, ...waysToTheService(options, env)].join(' ')
 }
 
 type Values = readonly (readonly [name: string, value: string | undefined])[]

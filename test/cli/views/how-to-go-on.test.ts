@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
-import { commandLine, forgetLine } from '../../../src/cli/views/how-to-go-on.ts'
+import { analysisLine, commandLine, forgetLine } from '../../../src/cli/views/how-to-go-on.ts'
 import type { SharedOptions } from '../../../src/cli/options/options.ts'
 import type { Fault } from '../../helpers/independent-records.ts'
 import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
@@ -124,6 +124,16 @@ describe('the command', () => {
       'mocap-uplink cancel k --state-dir /t --base-url https://b.test',
     )
     expect(commandLine('cancel', 'k', {}, { MOCAP_STATE_DIR: '', MOCAP_BASE_URL: '' })).toBe('mocap-uplink cancel k')
+  })
+
+  it('about an analysis gives the id of the service as one word, whatever stands in it', () => {
+    const way = { baseUrl: 'https://a.test', apiKeyFile: '/k', allowHttp: true }
+
+    expect(analysisLine(['watch', '7; rm -r $HOME'], way, {})).toBe(
+      `mocap-uplink analysis watch '7; rm -r $HOME' --base-url https://a.test --api-key-file /k --allow-http`,
+    )
+    expect(analysisLine(['watch', 7], {}, {})).toBe('mocap-uplink analysis watch 7')
+    expect(analysisLine(['list'], {}, {})).toBe('mocap-uplink analysis list')
   })
 
   it('goes by npx where it was called so', () => {
