@@ -49,7 +49,10 @@ export interface Transfer {
   nextDueMs(nowMs: number): number | undefined
   /** The network may be back. */
   probeNow(): void
-  /** Gets addresses for more files when few parts are ready for so many slots, or for fewer where the host takes no more at once. */
+  /**
+   * Gets addresses for more files when few parts are ready for so many slots; or, where the host takes no more at once, for fewer,
+   * but not fewer than a request gets: it may take as long as many short parts.
+   */
   feed(slots: number, nowMs: number): void
   /** Once a second or so: an attempt that holds up the end alone goes again; see straggler. `isIdle`: slots are free. */
   resetStraggler(nowMs: number, isIdle: boolean): void
@@ -166,7 +169,8 @@ export function createTransfer(
     feed(slots, nowMs) {
       const open = openSlots(nowMs)
       // Out of reach, a part is wanted for the probe alone: those that were there may have failed with their addresses.
-      const wanted = host.isInReach() ? Math.min(slots, Math.max(1, open + attempts.count())) * LOOKAHEAD : open
+      const soon = Math.max((open + attempts.count()) * LOOKAHEAD, job.protocol.traits.batchSize)
+      const wanted = host.isInReach() ? Math.min(slots * LOOKAHEAD, soon) : open
       if (!feeder.isHungry() || readyParts(nowMs) >= wanted) return
       void life.track(() => feeder.feed(life.signal))
     },

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
-import { testProtocol } from '../../simulation/test-protocol.ts'
+import { addressesOf, testProtocol } from '../../simulation/test-protocol.ts'
 import { createWorld } from '../../simulation/world.ts'
 
 const ANSWER_MS = 50
@@ -93,6 +93,30 @@ describe('a storage that takes so many at once', () => {
 
     expect(Math.max(...waiting)).toBeGreaterThan(0)
     expect(Math.max(...waiting)).toBeLessThan(64)
+  })
+
+  it('does not stand still for addresses that are asked for in large batches and come late', async () => {
+    let taking: number[] = []
+    const fault = ({ atMs }: StoreRequest): Fault | undefined => {
+      taking = taking.filter((beganMs) => atMs < beganMs + ANSWER_MS)
+      if (taking.length >= 4) return { kind: 'status', status: 503, afterMs: 2 }
+      taking.push(atMs)
+      return undefined
+    }
+    const world = createWorld({ answerMs: ANSWER_MS, fault, engine: { concurrency: 64 } })
+    const batchSize = 100
+    const job = world.job({
+      sources: world.sources(Array.from({ length: FILES }, () => 100)),
+      protocol: testProtocol({ addressing: 'batches', batchSize }),
+      async replenish(planned) {
+        await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 1_000))
+        const files = planned.slice(0, batchSize).map(({ plan }) => addressesOf(plan))
+        await job.record({ type: 'files.registered', files })
+      },
+    })
+    await world.until(world.engine.run(job, signal()))
+
+    expect(world.clock.monotonicNow()).toBeLessThan((FILES / 4) * ANSWER_MS * 1.1)
   })
 
   it.each([
