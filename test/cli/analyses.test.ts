@@ -159,8 +159,15 @@ describe('an analysis', () => {
     const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '0.1s']
     const again = await cli.run(further, { MOCAP_API_KEY: service.apiKey })
 
+    await service.close()
+    const silent = await serviceWith({ faults: [{ operation: 'createSegment', nth: 1, action: { delayMs: 60_000 } }] })
+    const begun = cli.start(request, silent)
+    await expect.poll(() => service.requestsOf('createSegment')).toHaveLength(1)
+    begun.process.kill('SIGINT')
+
     expect({ code, again: again.code }).toEqual({ code: 130, again: 0 })
     expect(again.stdout).toMatch(/^requested: analysis/m)
+    expect(await begun.ended).toMatchObject({ code: 130, stderr: /No analysis was begun: run the command again/ })
   })
 
   it('is watched by its id', async () => {
