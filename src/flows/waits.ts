@@ -39,6 +39,8 @@ export function createWaits(options: {
   let lastCall: object | undefined
   let shown: Outage | undefined
   let stillness: unknown
+  /** A part arrived while somebody is waited for: there is a network, whatever the platform says of the way to the service. */
+  let hasArrived = false
 
   const look = (): void => {
     clock.clearTimeout(stillness)
@@ -49,7 +51,7 @@ export function createWaits(options: {
     // While bytes move, the upload is no less on its way because the service keeps some of its calls waiting. Of the last
     // byte nothing tells but that none follows; without a network none does.
     const forMs = movesForMs()
-    if (outage && !outage.isOffline && !ofStorage && forMs > 0) {
+    if (outage && (hasArrived || !outage.isOffline) && !ofStorage && forMs > 0) {
       outage = undefined
       stillness = clock.setTimeout(look, forMs)
     }
@@ -58,6 +60,7 @@ export function createWaits(options: {
     show(outage)
   }
   return (event) => {
+    hasArrived = waits.size > 0 && (hasArrived || event.type === 'received')
     if (event.type === 'reachable') waits.delete(event.call)
     if (event.type === 'tried') {
       const outage = waits.get(event.call)

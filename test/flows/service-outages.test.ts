@@ -216,39 +216,46 @@ it('a service that asks for a pause right after the last byte is said to be wait
   expect(rig.clock.pending).toBe(0)
 })
 
-it('is not waiting while the storage takes parts, and is once it has them all and the service still keeps it waiting', async () => {
-  const COUNT = 40
-  const { service } = serviceOf((operation) => (operation === 'confirm' ? noWayBy('ECONNREFUSED') : undefined))
-  let sent = 0
-  const rig = createFarEnd({
-    service: (request, body) => {
-      if (request.method !== 'POST') return service(request, body)
-      const entries = Array.from({ length: COUNT }, (_, index) => ({
-        session_file_id: index,
-        info: [{ url: `https://store.example/${String(index)}` }],
-      }))
-      return { status: 200, body: { upload_session_id: 's1', pre_signed_urls: entries } }
-    },
-    storage: () => ({ status: 200, headers: { etag: `"${String((sent += 1))}"` } }),
-    ...{ limitRate: 20_000, giveUpAfterMs: 20 * MINUTE_MS },
-  })
-  const clips = Array.from({ length: COUNT }, (_, index) => ({
-    source: bytesSource(`${String(index)}.mp4`, new Uint8Array(60_000)),
-  }))
-  const upload = rig.uplink.uploadVideos({ ...VIDEO, files: clips })
-  const told: string[] = []
-  upload.on('waiting', () => told.push(upload.state))
-  const { states, waits } = watch(upload)
-  const ended = endOf(upload)
-  await until(rig, upload, 'waiting')
+it.each([
+  ['that refuses', 'ECONNREFUSED', ['uploading', 'waiting']],
+  // At once, as long as nothing says that it is the way to the service alone.
+  ['to which there is no way', 'ENETUNREACH', ['uploading', 'waiting', 'uploading', 'waiting']],
+])(
+  'is not waiting while the storage takes parts, and is once it has them all: a service %s',
+  async (_, code, expected) => {
+    const COUNT = 40
+    const { service } = serviceOf((operation) => (operation === 'confirm' ? noWayBy(code) : undefined))
+    let sent = 0
+    const rig = createFarEnd({
+      service: (request, body) => {
+        if (request.method !== 'POST') return service(request, body)
+        const entries = Array.from({ length: COUNT }, (_, index) => ({
+          session_file_id: index,
+          info: [{ url: `https://store.example/${String(index)}` }],
+        }))
+        return { status: 200, body: { upload_session_id: 's1', pre_signed_urls: entries } }
+      },
+      storage: () => ({ status: 200, headers: { etag: `"${String((sent += 1))}"` } }),
+      ...{ limitRate: 20_000, giveUpAfterMs: 20 * MINUTE_MS },
+    })
+    const clips = Array.from({ length: COUNT }, (_, index) => ({
+      source: bytesSource(`${String(index)}.mp4`, new Uint8Array(60_000)),
+    }))
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files: clips })
+    const told: string[] = []
+    upload.on('waiting', () => told.push(upload.state))
+    const { states, waits } = watch(upload)
+    const ended = endOf(upload)
+    while (states.length < expected.length) await rig.clock.advance(rig.clock.nextDueInMs ?? 0)
 
-  expect(sent).toBe(COUNT)
-  expect(states).toEqual(['uploading', 'waiting'])
-  // Told while it is in that state, and not before.
-  expect(new Set(told)).toEqual(new Set(['waiting']))
-  await rig.settled(ended)
-  expect(waits.length).toBeGreaterThan(10)
-})
+    expect(sent).toBe(COUNT)
+    expect(states).toEqual(expected)
+    // Told while it is in that state, and not before.
+    expect(new Set(told)).toEqual(new Set(['waiting']))
+    await rig.settled(ended)
+    expect(waits.length).toBeGreaterThan(10)
+  },
+)
 
 it('is waiting at once where there is no network, also when the last byte has only just left', async () => {
   let isBack = false

@@ -79,7 +79,13 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 }
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
-  const look = async (key: string, files: readonly File[] = [], isAsking = false): Promise<LookedAt> => {
+  /** What is a host's `own` is not looked for. */
+  const look = async (
+    key: string,
+    files: readonly File[] = [],
+    isAsking = false,
+    own?: FindSource,
+  ): Promise<LookedAt> => {
     await learnFacts(files)
     const known = await kept?.of(key).catch(() => undefined)
     const found = new Map<number, File>()
@@ -91,7 +97,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       const { fileIndex, name, fileName, location, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
       const handle = known?.get(fileIndex)
       let how: SessionFile['how']
-      if (!isConfirmed) {
+      if (!isConfirmed && !own?.(wanted)) {
         const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
         if (picked) {
           // Of two that look the same, one was picked: the other is missing still.
@@ -118,11 +124,10 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     },
     look,
     async sources(key, files, own) {
-      const looked = await look(key, files)
-      const missing = looked.missing.filter((file) => !own?.(file))
+      const { found, missing } = await look(key, files, false, own)
       if (missing.length > 0) throw filesMissing(key, missing)
       // What is confirmed is not opened.
-      return (file) => own?.(file) ?? blobSource(file.name, looked.found.get(file.fileIndex) ?? new Blob())
+      return (file) => own?.(file) ?? blobSource(file.name, found.get(file.fileIndex) ?? new Blob())
     },
   }
 }

@@ -103,9 +103,13 @@ function headersOf(xhr: XMLHttpRequest): Record<string, string> {
 
 /** Whether a service worker may send what this page asks for. */
 function hasServiceWorker(): boolean {
-  // Only in secure pages; not in every browser's workers.
-  const { serviceWorker } = navigator as Partial<Navigator>
-  return Boolean(serviceWorker?.controller)
+  try {
+    // Only in secure pages; not in every browser's workers.
+    return Boolean((navigator as Partial<Navigator>).serviceWorker?.controller)
+  } catch {
+    // A frame without an origin may not even ask.
+    return false
+  }
 }
 
 function withoutFragment(url: string): string {

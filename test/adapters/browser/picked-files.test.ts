@@ -64,6 +64,21 @@ describe('files of which a host has some itself', () => {
     const { all } = await picked.look('k', [])
     expect(all.map((wanted) => sourceOf(wanted).name)).toEqual(['own', 'b.c3d'])
   })
+
+  it('are asked of the browser only where it has none: each question goes to another process, one by one', async () => {
+    const asked: number[] = []
+    const handles = [0, 1].map((fileIndex) => {
+      const getFile = () => (asked.push(fileIndex), Promise.resolve(file(['a.c3d', 'b.c3d'][fileIndex]!, 'two')))
+      return [fileIndex, { getFile } as FileSystemFileHandle] as const
+    })
+    const done = (): Promise<void> => Promise.resolve()
+    const kept = { keep: done, forget: done, of: () => Promise.resolve(new Map(handles)) }
+    const picked = createPickedFiles(await journalOf(['a.c3d', 'b.c3d'], ['a.c3d', 'b.c3d']), kept)
+
+    await picked.sources('k', [], ({ fileIndex }) => (fileIndex === 0 ? blobSource('own', new Blob()) : undefined))
+
+    expect(asked).toEqual([1])
+  })
 })
 
 describe('a missing file', () => {

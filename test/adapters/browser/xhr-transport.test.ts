@@ -1,0 +1,67 @@
+// What is believed of a request of which the platform tells nothing until its answer is there: that all of it has gone, where a
+// service worker may have sent it, and nowhere else. All else is seen in a real browser, in test/browser.
+
+import { afterEach, expect, it, vi } from 'vitest'
+import { xhrTransport } from '../../../src/adapters/browser/xhr-transport.ts'
+
+const URL_OF_PART = 'https://store.example/part'
+
+/** Has an answer as soon as it is sent, and tells before that what the test wants it to. */
+function requestThatTells(told: readonly number[]) {
+  return class {
+    readonly HEADERS_RECEIVED = 2
+    readonly LOADING = 3
+    readonly status = 200
+    readonly responseURL = URL_OF_PART
+    readonly responseText = ''
+    readonly upload: { onprogress?: (event: { loaded: number }) => void } = {}
+    readyState = 0
+    onreadystatechange?: () => void
+    onload?: () => void
+    open(): void {}
+    overrideMimeType(): void {}
+    setRequestHeader(): void {}
+    abort(): void {}
+    getAllResponseHeaders(): string {
+      return ''
+    }
+    send(): void {
+      queueMicrotask(() => {
+        for (const loaded of told) this.upload.onprogress?.({ loaded })
+        this.readyState = this.HEADERS_RECEIVED
+        this.onreadystatechange?.()
+        this.onload?.()
+      })
+    }
+  }
+}
+
+const refusing = {
+  get serviceWorker(): never {
+    throw new DOMException('Service worker is disabled because the context is sandboxed.', 'SecurityError')
+  },
+}
+
+afterEach(() => void vi.unstubAllGlobals())
+
+it.each([
+  ['nothing was told, and no service worker is there: an answer may be early', {}, [], [0]],
+  ['nothing was told, and a frame without an origin may not ask for one', refusing, [], [0]],
+  ['nothing was told, and the page has none', { serviceWorker: { controller: null } }, [], [0]],
+  ['nothing was told, and one sends for the page', { serviceWorker: { controller: {} } }, [], [0, 10]],
+  ['some of it was told, though one is there', { serviceWorker: { controller: {} } }, [4], [4]],
+])('where %s', async (_, navigator, told, expected) => {
+  vi.stubGlobal('XMLHttpRequest', requestThatTells(told))
+  vi.stubGlobal('navigator', navigator)
+  vi.stubGlobal('origin', 'https://page.example')
+  const sent: number[] = []
+
+  const reply = await xhrTransport().send({
+    ...{ method: 'PUT', url: URL_OF_PART, headers: {}, signal: new AbortController().signal },
+    body: { kind: 'bytes', bytes: new Uint8Array(10) },
+    onSent: (bytes) => sent.push(bytes),
+  })
+
+  expect(reply.status).toBe(200)
+  expect(sent).toEqual(expected)
+})
