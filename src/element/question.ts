@@ -31,12 +31,15 @@ export function createQuestion(): Question {
     build('div', 'actions', {}, keep, discard, cancel),
   )
   keep.autofocus = true
+  let isAsking = false
   return {
     element,
     async ask(words, atStake, isKept) {
       const what = questionOf(atStake, isKept, words)
       if (!what) return 'discard'
-      if (element.open) return
+      // Browsers tell of a close in the next frame only: a question that was put before would be answered by it.
+      if (isAsking) return
+      isAsking = true
       const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
       setText(body, what)
@@ -48,6 +51,7 @@ export function createQuestion(): Question {
       return new Promise((resolve) => {
         const answer = (): void => {
           const { returnValue } = element
+          isAsking = false
           // Escape and going back leave none. What is confirmed while one reads is kept, too.
           resolve(returnValue && isKept ? 'discard' : ((returnValue || undefined) as GivenUp | undefined))
         }

@@ -113,6 +113,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect.poll(() => rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
   })
 
+  test('puts no question whose answer nobody hears, however quickly the one before was answered', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+
+    const seen = await page.evaluate(async () => {
+      const element = document.querySelector('mocap-uploader')!
+      const dialog = element.shadowRoot!.querySelector('dialog')!
+      const first = element.cancel()
+      dialog.close()
+      const second = element.cancel()
+      return { answers: [await first, await second], isOpen: dialog.open }
+    })
+    expect(seen).toEqual({ answers: [false, false], isOpen: false })
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+  })
+
   test('gives another clip of the same name a row of its own, and the same one its own row', async () => {
     const page = await openPage()
     await uploadHalf(page)
