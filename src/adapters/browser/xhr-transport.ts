@@ -63,6 +63,7 @@ function exchange(
   xhr.onload = () => {
     if (answer !== undefined) answer.text = xhr.responseText
     // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
+    // A request that it leaves alone looks the same while nothing was told: one that HTTP/2 answers early with 2xx counts as sent.
     if (!isTold && content !== undefined && hasServiceWorker()) onSent?.(lengthOf(content))
     settle(true)
   }
