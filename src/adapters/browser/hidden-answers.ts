@@ -55,7 +55,7 @@ function hidden(url: string, ending: 'neverWhole' | 'doubtful'): TransportError 
   return new TransportError(
     'ERR_UPLOAD_ANSWER_HIDDEN',
     `${host} can be reached, but the browser keeps its answer from this page. Its CORS rule must allow the origin ` +
-      `${globalThis.origin}, the method and all headers, and expose ETag; a refusal without that rule is hidden too.`,
+      `${origin}, the method and all headers, and expose ETag; a refusal without that rule is hidden too.`,
     { ending, phase: 'answer', details: { host } },
   )
 }

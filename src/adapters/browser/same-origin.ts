@@ -2,5 +2,5 @@
 
 /** True for an address of the page's own origin: no CORS rule decides there. */
 export function isSameOrigin(url: string): boolean {
-  return new URL(url).origin === globalThis.origin
+  return new URL(url).origin === origin
 }

@@ -64,13 +64,13 @@ function exchange(
     if (answer !== undefined) answer.text = xhr.responseText
     // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
     // A request that it leaves alone looks the same while nothing was told: one that HTTP/2 answers early with 2xx counts as sent.
-    if (!isTold && content !== undefined && hasServiceWorker()) onSent?.(lengthOf(content))
+    if (!isTold && content && hasServiceWorker()) onSent?.(lengthOf(content))
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
   // `load` comes when all bytes were handed to the network; an early answer may come before it.
-  if (content !== undefined && onSent !== undefined) {
+  if (content && onSent) {
     xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => {
       isTold = true
       onSent(loaded)
