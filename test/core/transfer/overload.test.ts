@@ -65,16 +65,20 @@ async function send(setting: Setting) {
   return { seed, result, othersMs, refused, ms, outages, pending: world.clock.pending }
 }
 
+/** Refuses what comes beyond so many at once. */
+function takesAtOnce(most: number) {
+  let taking: number[] = []
+  return ({ atMs }: StoreRequest): Fault | undefined => {
+    taking = taking.filter((beganMs) => atMs < beganMs + ANSWER_MS)
+    if (taking.length >= most) return { kind: 'status', status: 503, afterMs: 2 }
+    taking.push(atMs)
+    return undefined
+  }
+}
+
 describe('a storage that takes so many at once', () => {
   it('is asked for addresses of no more files than go soon: those of the others would grow old', async () => {
-    let taking: number[] = []
-    const fault = ({ atMs }: StoreRequest): Fault | undefined => {
-      taking = taking.filter((beganMs) => atMs < beganMs + ANSWER_MS)
-      if (taking.length >= 1) return { kind: 'status', status: 503, afterMs: 2 }
-      taking.push(atMs)
-      return undefined
-    }
-    const world = createWorld({ answerMs: ANSWER_MS, fault, engine: { concurrency: 64 } })
+    const world = createWorld({ answerMs: ANSWER_MS, fault: takesAtOnce(1), engine: { concurrency: 64 } })
     const sources = world.sources(Array.from({ length: FILES }, () => 100))
     const job = world.job({ sources, protocol: testProtocol({ addressing: 'batches', batchSize: 10 }) })
     const waiting: number[] = []
@@ -96,14 +100,7 @@ describe('a storage that takes so many at once', () => {
   })
 
   it('does not stand still for addresses that are asked for in large batches and come late', async () => {
-    let taking: number[] = []
-    const fault = ({ atMs }: StoreRequest): Fault | undefined => {
-      taking = taking.filter((beganMs) => atMs < beganMs + ANSWER_MS)
-      if (taking.length >= 4) return { kind: 'status', status: 503, afterMs: 2 }
-      taking.push(atMs)
-      return undefined
-    }
-    const world = createWorld({ answerMs: ANSWER_MS, fault, engine: { concurrency: 64 } })
+    const world = createWorld({ answerMs: ANSWER_MS, fault: takesAtOnce(4), engine: { concurrency: 64 } })
     const batchSize = 100
     const job = world.job({
       sources: world.sources(Array.from({ length: FILES }, () => 100)),
