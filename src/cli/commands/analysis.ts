@@ -11,8 +11,9 @@ import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { analysisLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
-import { analysisExitCode, followAnalysis, printAnalysisResult } from '../run-analysis.ts'
+import { analysisExitCode, followAnalysis, printAnalysisResult, type AnalysisResult } from '../run-analysis.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
+import type { Output } from '../views/output.ts'
 import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { addAnalysisRecordCommands } from './analysis-records.ts'
@@ -88,8 +89,7 @@ function addCreate(analysis: Command, context: CommandContext): void {
       const record = await uplink.client.requestedAnalyses.submit(result.analysisId, calling)
       result = { ...result, status: 'requested', serviceStatus: record.status ?? null }
     }
-    printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
-    context.exitWith(analysisExitCode(result, context.interruption))
+    end(context, output, options, result)
   })
 }
 
@@ -127,8 +127,7 @@ async function watchOne(context: CommandContext, id: string, options: SharedOpti
   }
   output.event('start', { flow: 'analysis', analysisId: id })
   const result = await followAnalysis(uplink.watchAnalysis(id, wait), { output, interruption: context.interruption })
-  printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
-  context.exitWith(analysisExitCode(result, context.interruption))
+  end(context, output, options, result)
 }
 
 async function requestOne(context: CommandContext, options: SegmentNames & WaitOptions): Promise<void> {
@@ -162,6 +161,10 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
   const analysis = uplink.requestAnalysis(input)
   output.event('start', { flow: 'analysis', name: options.name })
   const result = await followAnalysis(analysis, { output, interruption: context.interruption })
+  end(context, output, options, result)
+}
+
+function end(context: CommandContext, output: Output, options: SharedOptions, result: AnalysisResult): void {
   printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
   context.exitWith(analysisExitCode(result, context.interruption))
 }
