@@ -1,6 +1,6 @@
 // One request that has a time: an answer, or a clear word on why none came. It decides nothing.
 
-import { TransportError, isUploadError } from '../core/errors.ts'
+import { isTransportError, TransportError } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
 import { createDeadline } from './deadline.ts'
 
@@ -32,11 +32,6 @@ export async function sendOnce(
   } finally {
     deadline.end()
   }
-}
-
-/** Also true for an error of another copy of the package. */
-function isTransportError(error: unknown): error is TransportError {
-  return isUploadError(error) && 'ending' in error && 'phase' in error
 }
 
 /** True when the whole request may have been heard. */

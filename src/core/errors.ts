@@ -111,21 +111,28 @@ export class HttpStatusError extends UploadError {
   }
 }
 
-/** The same error, which knows more of what it ended. */
-export function withDetails(error: UploadError, details: UploadError['details']): UploadError {
-  const { code, message, isRetryable } = error
-  return new UploadError(code, message, {
-    cause: error,
-    isRetryable,
-    details: Object.assign({}, error.details, details),
-  })
+/** The same error, which knows more of what it ended; a foreign one becomes ERR_UPLOAD_INTERNAL, as `summarize` says it. */
+export function withDetails(error: unknown, details: UploadError['details']): UploadError {
+  const { code, message } = summarize(error)
+  const { isRetryable = false, details: known } = isUploadError(error) ? error : {}
+  return new UploadError(code, message, { cause: error, isRetryable, details: Object.assign({}, known, details) })
 }
 
-/** True for an UploadError of this or any other copy of the package. */
+/** True for an UploadError of this or any other copy of the package, in this realm or another: no class is asked for. */
 export function isUploadError(value: unknown): value is UploadError {
-  return (
-    value instanceof Error && 'code' in value && typeof value.code === 'string' && value.code.startsWith('ERR_UPLOAD_')
-  )
+  const isError = Object.prototype.toString.call(value) === '[object Error]'
+  const { code } = (isError ? value : {}) as { readonly code?: unknown }
+  return typeof code === 'string' && code.startsWith('ERR_UPLOAD_')
+}
+
+/** The same of a TransportError: a host's own transport may come with a copy of the package. */
+export function isTransportError(error: unknown): error is TransportError {
+  return isUploadError(error) && 'ending' in error && 'phase' in error
+}
+
+/** An error of ours as it is; a foreign one under `code`, its own words behind `what`, redacted and on one line, and it as the cause. */
+export function asOurs(error: unknown, code: UploadErrorCode, what: string): UploadError {
+  return isUploadError(error) ? error : new UploadError(code, `${what}: ${foreignWords(error)}`, { cause: error })
 }
 
 /** The plain form of an error for journals, reports and `--json`: what happened, and where as far as that is known. */

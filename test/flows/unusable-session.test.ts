@@ -128,7 +128,19 @@ describe('a session with addresses that cannot be used', () => {
     expect(await uplink.sessions()).toMatchObject([{ sessionIds: ['s1'], leftSessionIds: [] }])
   })
 
-  it('is ended of a protocol of the host as well', async () => {
+  it.each([
+    ['gives an address that may not be used', 'http://store.example/k', {}, 'ERR_UPLOAD_INSECURE_URL'],
+    [
+      'breaks when it is asked what a request of it says',
+      GOOD,
+      {
+        request: () => {
+          throw new TypeError('no such field')
+        },
+      },
+      'ERR_UPLOAD_INTERNAL',
+    ],
+  ])('is ended of a protocol of the host as well, that %s', async (_, address, own, code) => {
     const ended: unknown[] = []
     const { uplink, settled } = createFarEnd({ service: () => ({ status: 200 }), storage: goodStorage })
     const units = { minBytes: 1, maxBytes: 1_000, maxCount: 10, multipleOfBytes: 1 }
@@ -136,15 +148,15 @@ describe('a session with addresses that cannot be used', () => {
       files,
       protocol: {
         traits: { units, order: 'any', addressing: 'session', batchSize: 0, cancelScope: 'session', confirms: false },
-        create: () =>
-          Promise.resolve({ sessionId: 7, files: [{ fileIndex: 0, addresses: ['http://store.example/k'] }] }),
+        create: () => Promise.resolve({ sessionId: 7, files: [{ fileIndex: 0, addresses: [address] }] }),
         request: () => ({ method: 'PUT', headers: {} }),
-        judge: (_, { end }) => ({ kind: 'received', acceptedEnd: end }),
+        judge: (_reply, { end }) => ({ kind: 'received', acceptedEnd: end }),
         cancel: (sessionId) => Promise.resolve(void ended.push(sessionId)),
+        ...own,
       },
     })
 
-    expect(await settled(endOf(upload))).toMatchObject({ error: { code: 'ERR_UPLOAD_INSECURE_URL' } })
+    expect(await settled(endOf(upload))).toMatchObject({ error: { code, report: { hasPossibleOrphan: false } } })
     expect(ended).toEqual([7])
   })
 })

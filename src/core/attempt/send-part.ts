@@ -4,7 +4,7 @@
 
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { timeoutsFor } from './attempt-timeouts.ts'
-import { isUploadError, UploadError, type AttemptEnding, type TransportError } from '../errors.ts'
+import { isTransportError, isUploadError, UploadError, type AttemptEnding } from '../errors.ts'
 import { judgeReply, receiptOf } from './judge-reply.ts'
 import type { PartPace } from '../line/pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Transport, TransportRequest } from '../ports.ts'
@@ -173,9 +173,4 @@ function withoutBodies(): UploadError {
 
 function sourceFailure(error: unknown, ending: AttemptEnding): AttemptResult {
   return { kind: 'source', ending, error: asSourceError(error) }
-}
-
-/** By its shape, because a host's own transport may come with another copy of the package. */
-function isTransportError(error: unknown): error is TransportError {
-  return isUploadError(error) && 'ending' in error && 'phase' in error
 }

@@ -1,14 +1,11 @@
 // What went wrong with the bytes of a host: why a source could not be read, and whether it is still what it was.
 
-import { isUploadError, UploadError } from '../errors.ts'
+import { asOurs, type UploadError } from '../errors.ts'
 import type { Reader } from '../ports.ts'
-import { foreignWords } from '../redact.ts'
 
 /** What a source rejected with: foreign errors become ERR_UPLOAD_SOURCE_READ. */
 export function asSourceError(error: unknown): UploadError {
-  if (isUploadError(error)) return error
-  const message = `It could not be read: ${foreignWords(error)}`
-  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { cause: error })
+  return asOurs(error, 'ERR_UPLOAD_SOURCE_READ', 'It could not be read')
 }
 
 /** Undefined: it is the same. Throws, or rejects, when it is not. */
