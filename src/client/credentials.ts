@@ -2,8 +2,7 @@
 
 import { UploadError, invalid } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
-import { createTimeLimit } from '../core/time/time-limit.ts'
-import { unlessAborted } from '../core/unless-aborted.ts'
+import { withinTime } from '../core/time/within-time.ts'
 
 /** A credential, or a function that gets it: asked at the first call, and again when the service refuses it. */
 export type CredentialSource = string | (() => string | Promise<string>)
@@ -58,10 +57,12 @@ export function createCredentialHolder(options: {
   }
   if (typeof source !== 'function') return invalid(`${label} is neither a string nor a function: give one of them.`)
 
+  const late = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
   let known: CredentialHeader | undefined
   let asking: Promise<CredentialHeader> | undefined
   const ask = (): Promise<CredentialHeader> => {
-    asking ??= withDeadline(askSource(source, label), { label, clock, timeoutMs })
+    // A function that hangs must not hold every later call: after its time the next one asks anew.
+    asking ??= withinTime(clock, timeoutMs, late, () => askSource(source, label), { credential: label })
       .then((secret) => (known = toHeader(secret)))
       .finally(() => (asking = undefined))
     return asking
@@ -96,17 +97,6 @@ async function askSource(source: () => string | Promise<string>, label: string):
       details: { credential: label },
     })
   }
-}
-
-/** A function that hangs must not hold every later call: after the deadline the next one asks anew. */
-function withDeadline(
-  answer: Promise<string>,
-  options: { readonly label: string; readonly clock: Clock; readonly timeoutMs: number },
-): Promise<string> {
-  const { label, clock, timeoutMs } = options
-  const message = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
-  const limit = createTimeLimit(clock, timeoutMs, message, { credential: label })
-  return unlessAborted(answer, limit.signal).finally(limit.end)
 }
 
 function checkSecret(secret: unknown, label: string): asserts secret is string {

@@ -6,7 +6,7 @@ import { summarize } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
-import { withinTime } from './within-time.ts'
+import { withinTime } from '../core/time/within-time.ts'
 
 export interface EndSessionsOptions {
   readonly record: SessionRecord
@@ -32,8 +32,8 @@ export async function endAllSessions(
   const folded = options.record.folded()
   const sessionIds = sessionsOf(folded)
   for (const { sessionId, failure } of await endEach(options, sessionIds, CANCEL_WITHIN_MS)) {
-    // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then.
-    // Without either the address may be wrong.
+    // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then. Else the
+    // 404 may be that of something between, which knows no such call, also where this life began the session.
     const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || wasCancelAsked)
     if (failure !== undefined && !isExcused) return { isServiceTold: false, failure }
   }

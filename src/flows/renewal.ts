@@ -14,7 +14,7 @@ import { wrong } from '../protocols/match-addresses.ts'
 import { checkAddressed } from './check-addressed.ts'
 import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
-import { withinTime } from './within-time.ts'
+import { withinTime } from '../core/time/within-time.ts'
 
 /**
  * A host's own way to sign again. Returns one address per part number asked for, in that order. Its failure, and an answer

@@ -16,7 +16,7 @@ import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
-import { withinTime } from './within-time.ts'
+import { withinTime } from '../core/time/within-time.ts'
 
 /** How long a source of the host may hold up the end, ms. */
 const DISPOSE_WITHIN_MS = 15_000

@@ -26,6 +26,12 @@ async function failAll(subject: ClientUnderTest, failure: Promise<unknown>, caus
   }
 }
 
+/** Lets the wait pass that the end of a try has begun. */
+async function passWait({ clock }: ClientUnderTest): Promise<void> {
+  await clock.advance(0)
+  await clock.advance(clock.nextDueInMs!)
+}
+
 describe('a call that waits', () => {
   it('tells nothing of hiccups, and then at every try since when, until when, when it gives up, and why', async () => {
     const subject = clientUnderTest({ giveUpAfterMs: 600_000 })
@@ -118,6 +124,35 @@ describe('a call that waits', () => {
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       details: { attempts: 4, isDoubtful: true },
     })
+  })
+
+  it.each(['ERR_UPLOAD_REDIRECT_REFUSED', 'ERR_UPLOAD_ANSWER_HIDDEN'] as const)(
+    'takes whatever is not silence for an answer to its harmless question (%s)',
+    async (code) => {
+      const subject = clientUnderTest()
+      await makeHostKnown(subject)
+      const created = subject.client.mocapSessions.create(aMocapSession)
+      for (let tries = 1; tries <= 3; tries += 1) {
+        ;(await subject.transport.next()).fail({ phase: 'answer' })
+        await passWait(subject)
+        ;(await subject.transport.next()).fail({ code, phase: 'answer' })
+      }
+      await answerNext(subject, { status: 200, body: { id: 's-1', session_id: 's-1' } })
+
+      expect(await created).toMatchObject({ hasPossibleOrphan: true })
+    },
+  )
+
+  it('waits for a service that takes nothing now also with a single repetition', async () => {
+    const subject = clientUnderTest({ retries: 1 })
+    const list = subject.client.requestedAnalyses.list()
+    for (let tries = 1; tries <= 5; tries += 1) {
+      await answerNext(subject, { status: 503 })
+      await passWait(subject)
+    }
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toEqual([])
   })
 
   it('tells the same time of an outage when the wall clock is set', async () => {

@@ -2,11 +2,13 @@
 
 import { expect, it, vi } from 'vitest'
 
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import type { Transport } from '../../src/core/ports.ts'
 import { createUplink } from '../../src/index.ts'
 import { createSimulatedClock, type SimulatedClock } from '../helpers/simulated-clock.ts'
+import { createFarEnd, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const PLAN = { fileIndex: 0, name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
 const params = { movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 }
@@ -202,3 +204,28 @@ it('is on record before the service is told of it: a death in between forgets no
   expect(dispose).toHaveBeenCalledOnce()
   expect(known).toContain('session.cancelling')
 })
+
+it.each([404, 410])(
+  'takes no %d for a yes the first time: it may be that of a gateway without this call',
+  async (status) => {
+    const service = goodService((fileIndex) => `https://store.example/${fileIndex}`)
+    const { uplink, clock } = createFarEnd({
+      service: (request, body) => (request.method === 'DELETE' ? { status } : service(request, body)),
+      storage: goodStorage,
+    })
+    const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: bytesSource('a.mp4', new Uint8Array(7)) }] })
+    const cancelling = new Promise<void>((resolve) => {
+      upload.on('state', ({ state }) => {
+        if (state !== 'uploading') return
+        void upload.cancel()
+        resolve()
+      })
+    })
+    await clock.advance(0)
+    await cancelling
+    await clock.advance(60_000)
+
+    const { isServiceTold, status: ended, error } = await upload.cancel()
+    expect([ended, isServiceTold, error?.code]).toEqual(['cancelled', false, 'ERR_UPLOAD_SERVICE_REFUSED'])
+  },
+)

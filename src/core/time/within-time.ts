@@ -1,8 +1,9 @@
 // A limit on the time that a function of the host may take: it need not listen to a signal, and may throw at once.
 
-import type { Clock } from '../core/ports.ts'
-import { createTimeLimit } from '../core/time/time-limit.ts'
-import { unlessAborted } from '../core/unless-aborted.ts'
+import type { UploadError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import { unlessAborted } from '../unless-aborted.ts'
+import { createTimeLimit } from './time-limit.ts'
 
 /** Settles as the task does; rejects with ERR_UPLOAD_TIMEOUT, which says `late`, when the time is up. */
 export async function withinTime<T>(
@@ -10,8 +11,9 @@ export async function withinTime<T>(
   limitMs: number,
   late: string,
   task: (signal: AbortSignal) => Promise<T>,
+  details?: UploadError['details'],
 ): Promise<T> {
-  const { signal, end } = createTimeLimit(clock, limitMs, late)
+  const { signal, end } = createTimeLimit(clock, limitMs, late, details)
   try {
     return await unlessAborted(task(signal), signal)
   } finally {
