@@ -6,6 +6,7 @@ import { readAddressPolicy } from './core/address/address-policy.ts'
 import { createTunedEngine } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
+import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
 import { fixedTuning } from './core/tuning.ts'
 import {
@@ -86,7 +87,7 @@ export interface Uplink {
 }
 
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
-  const { transport, storageTransport = transport, journal, clock, random, tuning = fixedTuning } = ports
+  const { transport, storageTransport = transport, clock, random, tuning = fixedTuning } = ports
   const { verify = 'md5', isHttpAllowed = false, giveUpAfterMs } = options
   const addressPolicy = readAddressPolicy(options.addressPolicy ?? 'any', ports.isPublicHost)
   // Hosts in plain JavaScript have no compiler to stop them.
@@ -123,7 +124,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const context: FlowContext = {
     running,
     engine,
-    journal,
+    journal: failingAsOurs(ports.journal),
     clock,
     random,
     client,

@@ -3,7 +3,7 @@
 // ceil(size / count), so we cut in that way wherever the limits allow it, and nobody has to be told.
 
 import { invalid, invariant } from './errors.ts'
-import type { UnitLimits } from './ports.ts'
+import type { UnitLimits } from './ports/protocol.ts'
 
 // Numbers written out: bundlers keep a product, and what it stands in, in pages that do not use it.
 const MIB = 1_048_576

@@ -2,7 +2,6 @@
 // that someone can prove it later against the files. Made from the journal; it holds no address and no credential.
 
 import { given } from '../core/given.ts'
-import { isoTime } from '../core/time/iso-time.ts'
 import { finalStatusOf, foldJournal } from '../core/journal/fold-journal.ts'
 import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
@@ -54,7 +53,6 @@ export interface DeliveredPart {
 /** Throws as foldJournal does. */
 export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt {
   const folded = foldJournal(records)
-  const times = timesOf(records)
   const { key, flow, sessionId, place, beganAt } = folded
   return {
     format: 'mocap-uplink-receipt',
@@ -65,33 +63,15 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
     status: finalStatusOf(place) ?? 'open',
     beganAt: isoTime(beganAt),
     lastRecordAt: isoTime(records.at(-1)?.at ?? beganAt),
-    files: folded.ledger.files.map((file) => deliveredFile(file, times)),
+    files: folded.ledger.files.map(deliveredFile),
   }
 }
 
-interface Times {
-  /** By file index and part number, the newest. */
-  readonly received: ReadonlyMap<string, number>
-  readonly confirmed: ReadonlyMap<number, number>
-}
-
-function timesOf(records: readonly JournalRecord[]): Times {
-  const received = new Map<string, number>()
-  const confirmed = new Map<number, number>()
-  for (const record of records) {
-    if (record.type === 'part.received') received.set(placeOf(record.fileIndex, record.partNumber), record.at)
-    if (record.type === 'file.confirmed') confirmed.set(record.fileIndex, record.at)
-  }
-  return { received, confirmed }
-}
-
-function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
-  const { fileIndex, name, sizeBytes: bytes } = file.plan
-  const { sessionId, serverFileId } = file
-  const confirmedAt = times.confirmed.get(fileIndex)
+function deliveredFile(file: LedgerFile): DeliveredFile {
+  const { name, sizeBytes: bytes } = file.plan
+  const { sessionId, serverFileId, confirmedAtMs } = file
   const parts = file.parts.map((part): DeliveredPart => {
-    const { partNumber, start, end, receipt } = part
-    const receivedAt = times.received.get(placeOf(fileIndex, partNumber))
+    const { partNumber, start, end, receipt, receivedAtMs } = part
     if (receipt === undefined || !isReceived(part)) return { partNumber, start, end, isVerified: false }
     const { etag, md5, isVerified } = receipt
     return {
@@ -100,7 +80,7 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
       end,
       isVerified,
       ...given({ etag, md5 }),
-      ...(receivedAt === undefined ? {} : { receivedAt: isoTime(receivedAt) }),
+      ...(receivedAtMs === undefined ? {} : { receivedAt: isoTime(receivedAtMs) }),
     }
   })
   return {
@@ -110,10 +90,15 @@ function deliveredFile(file: LedgerFile, times: Times): DeliveredFile {
     isVerified: parts.every((part) => part.isVerified),
     ...given({ sessionId, serverFileId, sha256: file.sha256 }),
     status: statusOf(file),
-    ...(confirmedAt === undefined ? {} : { confirmedAt: isoTime(confirmedAt) }),
+    ...(confirmedAtMs === undefined ? {} : { confirmedAt: isoTime(confirmedAtMs) }),
   }
 }
 
-function placeOf(fileIndex: number, partNumber: number): string {
-  return `${fileIndex}:${partNumber}`
+/** The last time that a date can be, ms since 1970. */
+const LAST_MS = 8.64e15
+
+/** ISO 8601 in UTC with milliseconds, whatever a hand has written into a journal. */
+function isoTime(wallMs: number): string {
+  // eslint-disable-next-line no-restricted-globals -- Writes a time that is given; asks for none.
+  return new Date(Math.max(0, Math.min(wallMs, LAST_MS)) || 0).toISOString()
 }

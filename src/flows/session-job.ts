@@ -19,8 +19,6 @@ export interface SessionJobOptions extends AddressRules {
   readonly record: SessionRecord
   readonly protocol: Protocol
   readonly source: (fileIndex: number) => Source
-  /** Files registered in an earlier life whose answer was never seen. */
-  readonly registeredBefore: ReadonlySet<number>
   readonly report: (event: TransferEvent) => void
   readonly clock: Clock
   /** A host's own way to sign again; see RenewAddresses. */
@@ -39,8 +37,10 @@ const CONFIRM_WAIT_MS = 1_000
 const RECORDS_AT_ONCE = 64
 
 export function createSessionJob(options: SessionJobOptions): TransferJob {
-  const { record, protocol, source, registeredBefore, report, clock } = options
+  const { record, protocol, source, report, clock } = options
   const ledger = record.ledger()
+  /** Files whose registration was asked for before, and whose answer was never seen. */
+  const registeredBefore = new Set(ledger.files.filter((file) => file.isRegistering))
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
   const ownerOf: PlaceOwners = new Map()
@@ -136,7 +136,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       for (let at = firstPlanned; at < ledger.files.length && batch.length < protocol.traits.batchSize; at += 1) {
         const file = ledger.files[at]
         if (file?.state !== 'planned') continue
-        const isKnown = registeredBefore.has(file.plan.fileIndex)
+        const isKnown = registeredBefore.has(file)
         if (batch.length > 0 && isKnown !== isRepeat) break
         isRepeat = isKnown
         batch.push(file)

@@ -77,8 +77,6 @@ export function createSessionSteps(
     isProven = true
     const job = createSessionJob({
       digestWhole: wholeDigestOf(ports, definition),
-      // A copy: what is asked for in this transfer is no repetition of it.
-      registeredBefore: new Set(record.folded()?.registeringIndexes),
       source: (fileIndex) => sourceAt(definition, fileIndex),
       bytesPerSecond: () => telling.progress().bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {

@@ -1,7 +1,7 @@
 // A session of the journal: taken up again where its journal ends, given up, or its receipt.
 
 import { checkAddress } from '../core/address/address-policy.ts'
-import { invalid, isUploadError, UploadError, type HttpStatusError } from '../core/errors.ts'
+import { invalid, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
@@ -89,9 +89,9 @@ async function takeUp<T>(
   try {
     checkKnown(key, session.records)
     const record = createSessionRecord(journal, clock, key, session)
-    return await goOn(record, record.folded() ?? invalid('The session has not begun.'))
+    return await goOn(record, known(record.folded()))
   } catch (error) {
-    await session.close()
+    await session.close().catch(() => undefined)
     throw error
   }
 }

@@ -280,6 +280,50 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(kept.at(-1)).toEqual({ type: 'session.cancelling', at: 999 })
   })
 
+  test('leaves a long history as it is where the short one would be more than half as long', async () => {
+    const name = newName()
+    const journal = journalInPage(page, name)
+    const rows = longHistory(300, 300)
+    const session = await journal.open('k')
+    await session.append(rows)
+    await session.close()
+
+    await (await journal.open('k')).close()
+
+    expect(await journal.read('k')).toEqual(rows)
+  })
+
+  test('knows of a history that it made short, too, which part is the last to come', async () => {
+    const name = newName()
+    const journal = journalInPage(page, name)
+    const begun = await journal.open('k')
+    await begun.append(longHistory(2, 300))
+    await begun.close()
+    await (await journal.open('k')).close()
+    expect(await journal.read('k')).toHaveLength(2)
+
+    const tab = await openTab()
+    const timers = await tab.evaluate(async (of) => {
+      const session = await rig.indexedDbJournal({ name: of }).open('k')
+      await session.append([{ type: 'session.resumed', at: 3 }])
+      let count = 0
+      const { setTimeout: setReal } = window
+      const nowMs = performance.now()
+      performance.now = () => nowMs
+      window.setTimeout = ((...given: Parameters<typeof setReal>) => {
+        count += 1
+        return setReal(...given)
+      }) as typeof setReal
+      const receipt = { acceptedEnd: 2, isVerified: false }
+      await session.append([{ type: 'part.received', at: 4, fileIndex: 0, partNumber: 2, receipt }])
+      await session.close()
+      return count
+    }, name)
+    await tab.close()
+
+    expect(timers).toBe(0)
+  })
+
   test('keeps the newest 100 of the sessions that are over, and every one that is not', async () => {
     const name = newName()
     const keys = await page.evaluate(async (of) => {
@@ -304,3 +348,15 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect([keys[0], keys[1], keys.at(-1)]).toEqual(['open', 'over 3', 'last'])
   })
 })
+
+/** A file of so many bytes, a part each; all but the last came, over and over until there are so many records of it. */
+function longHistory(partCount: number, count: number): JournalRecord[] {
+  const file = { fileIndex: 0, name: 'a', sizeBytes: partCount, partCount, partSizeBytes: 1 }
+  const about = { version: 1, key: 'k', flow: 'video', params: {}, files: [file], locations: ['a'] } as const
+  const received = Array.from({ length: count }, (_, index): JournalRecord => {
+    const partNumber = (index % (partCount - 1)) + 1
+    const receipt = { acceptedEnd: partNumber, isVerified: false }
+    return { type: 'part.received', at: 2, fileIndex: 0, partNumber, receipt }
+  })
+  return [{ type: 'session.begun', at: 1, ...about }, ...received]
+}

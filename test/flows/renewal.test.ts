@@ -39,7 +39,7 @@ async function refused(
   await record.write({ type: 'session.begun', ...begun })
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
   const job = createSessionJob({
-    ...{ record, protocol, clock, registeredBefore: new Set<number>(), renewAddresses },
+    ...{ record, protocol, clock, renewAddresses },
     ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined },
     source: () => {
       throw new Error('Nothing is read.')

@@ -44,7 +44,7 @@ async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count
   await record.write({ type: 'session.created', sessionId: 's' })
   await record.write({ type: 'files.registered', files: [{ fileIndex: 0, addresses: ['https://s.test/0'] }] })
   const job = createSessionJob({
-    ...{ record, protocol: { ...protocol, ...own }, clock, registeredBefore: new Set<number>() },
+    ...{ record, protocol: { ...protocol, ...own }, clock },
     source: () => {
       throw new Error('Nothing is read.')
     },

@@ -54,7 +54,7 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
   await record.write({ type: 'session.created', ...created })
   const events: TransferEvent[] = []
   const job = createSessionJob({
-    ...{ record, protocol, clock, registeredBefore: new Set<number>() },
+    ...{ record, protocol, clock },
     bytesPerSecond: () => 0,
     onReplaced: () => undefined,
     source: (fileIndex) => sources[fileIndex]!,

@@ -4,7 +4,7 @@
 // strict durability; received parts alone are not, as in the journal on disk, and are sent again when they are lost.
 // Bounded: a long history is shortened when it is opened, and of the sessions that are over the newest 100 stay.
 
-import type { JournalRecord } from '../../core/journal/journal.ts'
+import type { JournalRecord, KeptPart } from '../../core/journal/journal.ts'
 import type { Clock, Journal, SessionJournal } from '../../core/ports.ts'
 import { recordText } from '../../core/journal/record-text.ts'
 import { createGathering } from '../web/gathering.ts'
@@ -106,7 +106,7 @@ function openSession(options: {
     records,
     // The texts are made before anything is awaited: what the caller does to its records later is not seen.
     async append(added) {
-      if (closing !== undefined) throw refused(key, 'is closed: nothing can be written to it.')
+      if (closing) throw refused(key, 'is closed: nothing can be written to it.')
       await write({ records: [...added], texts: added.map(recordText) }, added.filter(isUrgent).length > 0)
     },
     close: () => (closing ??= close()),
@@ -116,11 +116,16 @@ function openSession(options: {
 /** How many more parts have no receipt since this record. A hint: of what is sent anew it knows nothing. */
 function partsOpenedBy(record: JournalRecord): number {
   if (record.type === 'part.received') return -1
+  if (record.type === 'session.kept') return -record.files.flatMap((file) => file.parts).filter(hasReceipt).length
   return record.type === 'session.begun' ? record.files.reduce((sum, { partCount }) => sum + partCount, 0) : 0
+}
+
+function hasReceipt({ receipt }: KeptPart): boolean {
+  return receipt !== undefined
 }
 
 /** What the records say about the end of the session; undefined when they say nothing. */
 function settledBy(records: readonly JournalRecord[]): boolean | undefined {
   const last = records.findLast(({ type }) => type === 'session.settled' || type === 'session.resumed')
-  return last === undefined ? undefined : last.type === 'session.settled'
+  return last && last.type === 'session.settled'
 }

@@ -11,6 +11,8 @@ export interface Found {
   records: readonly JournalRecord[]
   /** The number of the last row. */
   last: number
+  /** Of all rows when they were found, in UTF-16 units. */
+  readonly length: number
 }
 
 const COMPACT_FROM_RECORDS = 256
@@ -19,7 +21,7 @@ export async function find(database: PageDatabase, key: string): Promise<Found> 
   return database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records'])
     const session = await tx.objectStore('sessions').index('key').getKey(key)
-    if (session === undefined) return { session, records: [], last: 0 }
+    if (session === undefined) return { session, records: [], last: 0, length: 0 }
     const range = rangeOf(session)
     const [rows, numbers] = await Promise.all([
       tx.objectStore('records').getAll(range),
@@ -27,19 +29,18 @@ export async function find(database: PageDatabase, key: string): Promise<Found> 
     ])
     const texts = rows.flatMap((row) => row.split('\n'))
     const records = texts.map((text, index) => recordFromText(text, key, index + 1))
-    return { session, records, last: numbers.at(-1)?.[1] ?? 0 }
+    return { session, records, last: numbers.at(-1)?.[1] ?? 0, length: rowOf(rows).length }
   })
 }
 
-/** Makes one row of a long history, where that leaves less than half of it. */
-export async function shorten(database: PageDatabase, { session, records, last }: Found): Promise<void> {
+/** Makes one row of a long history, where that halves it. */
+export async function shorten(database: PageDatabase, { session, records, last, length }: Found): Promise<void> {
   if (session === undefined || records.length < COMPACT_FROM_RECORDS) return
-  const shorter = compactRecords(records)
-  if (shorter.length * 2 > records.length) return
+  const row = rowOf(compactRecords(records).map(recordText))
+  if (row.length * 2 > length) return
   await database.use(async (db) => {
     const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
     // What is appended comes after it.
-    const row = rowOf(shorter.map(recordText))
     await ended(tx, tx.store.delete(rangeOf(session)), tx.store.put(row, [session, last]))
   })
 }
@@ -93,7 +94,7 @@ export function sessionRows(database: PageDatabase): Promise<{ readonly key: str
 export async function settledBeyond(database: PageDatabase, kept: number): Promise<string[]> {
   const sessions = await sessionRows(database)
   const settled = sessions.filter((session) => session.isSettled)
-  return settled.slice(0, Math.max(0, settled.length - kept)).map((session) => session.key)
+  return settled.slice(0, -kept).map((session) => session.key)
 }
 
 /** The text of a record has no line break. */

@@ -13,11 +13,14 @@ export function memoryJournal(): Journal {
   // A Map keeps the order in which sessions began, and takes any key as data.
   const sessions = new Map<string, JournalRecord[]>()
   const leases = new Set<string>()
+  const requireFree = (key: string): void => {
+    if (leases.has(key)) throw refused(`The session "${key}" is open: close it first.`)
+  }
 
   return {
     open(key) {
       return attempt(() => {
-        if (leases.has(key)) throw refused(`The session "${key}" is open already: close it first.`)
+        requireFree(key)
         leases.add(key)
         return openSession(key, sessions, () => leases.delete(key))
       })
@@ -28,7 +31,7 @@ export function memoryJournal(): Journal {
     },
     remove(key) {
       return attempt(() => {
-        if (leases.has(key)) throw refused(`The session "${key}" is open: close it before removing it.`)
+        requireFree(key)
         sessions.delete(key)
       })
     },
@@ -47,8 +50,8 @@ function openSession(key: string, sessions: Map<string, JournalRecord[]>, giveBa
       const copies = copyIn(key, records)
       if (copies instanceof Error) return Promise.reject(copies)
       const kept = sessions.get(key)
-      if (kept === undefined) sessions.set(key, copies)
-      else for (const copy of copies) kept.push(copy)
+      if (kept) for (const copy of copies) kept.push(copy)
+      else sessions.set(key, copies)
       return undefined
     },
     close() {

@@ -3,7 +3,8 @@
 
 import { invariant, type UploadErrorCode } from '../errors.ts'
 import type { JournalRecord } from './journal.ts'
-import { fileAt, isReceived, partAt, type FileState, type Ledger, type LedgerFile } from './ledger.ts'
+import { restoreFile } from './kept-state.ts'
+import { fileAt, isReceived, partAt, type FileState, type Ledger, type LedgerFile, type LedgerPart } from './ledger.ts'
 import type { AddressedFile, Receipt } from '../ports.ts'
 
 /** Takes one record in. Records that say nothing of files or parts change nothing here. */
@@ -23,14 +24,18 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
         if (file.state === 'ready') doubtMissing(file)
       }
       break
-    case 'files.registered':
-      for (const addressed of record.files) takeAddresses(ledger, addressed, record.at)
+    case 'files.registering':
+      for (const fileIndex of record.fileIndexes) fileAt(ledger, fileIndex).isRegistering = true
       break
-    case 'files.placed':
-      for (const addressed of record.files) {
-        const file = takeAddresses(ledger, addressed, record.at)
-        file.sessionId = record.sessionId
-        file.generation = record.generation
+    case 'files.registered':
+      for (const addressed of record.files) takeAddresses(ledger, addressed, record.at).isRegistering = false
+      break
+    case 'session.kept':
+      invariant(record.files.length === ledger.files.length, 'all files are kept')
+      for (const kept of record.files) {
+        const file = fileAt(ledger, kept.fileIndex)
+        enter(ledger, file, kept.state)
+        restoreFile(file, kept)
       }
       break
     case 'part.doubtful': {
@@ -40,7 +45,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
     }
     case 'part.received': {
       const file = fileAt(ledger, record.fileIndex)
-      if ((record.generation ?? 0) === file.generation) takeReceipt(file, record.partNumber, record.receipt)
+      if ((record.generation ?? 0) === file.generation) takeReceipt(file, record)
       break
     }
     case 'parts.voided':
@@ -52,6 +57,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
     case 'file.confirmed': {
       const file = fileAt(ledger, record.fileIndex)
       enter(ledger, file, 'confirmed').mayBeConfirmed = true
+      file.confirmedAtMs = record.at
       file.sha256 = record.sha256
       // What still arrives can no longer make a difference.
       for (const part of file.parts) part.isDoubtful = false
@@ -89,7 +95,7 @@ function moveFile(
   // Its last receipt, or its failure, came while the new session was being made: it stays where its receipts are.
   if (file.state !== 'ready') return
   for (const part of file.parts) {
-    part.receipt = undefined
+    forgetReceipt(part)
     part.isDoubtful = false
   }
   file.receivedCount = 0
@@ -129,12 +135,21 @@ function doubtMissing(file: LedgerFile): void {
   for (const part of file.parts) if (!isReceived(part)) part.isDoubtful = true
 }
 
-function takeReceipt(file: LedgerFile, partNumber: number, receipt: Receipt): void {
+function takeReceipt(
+  file: LedgerFile,
+  { partNumber, receipt, at }: { readonly partNumber: number; readonly receipt: Receipt; readonly at: number },
+): void {
   const part = partAt(file, partNumber)
   const wasReceived = isReceived(part)
   part.receipt = receipt
+  part.receivedAtMs = at
   file.receivedCount += Number(isReceived(part)) - Number(wasReceived)
   if (file.state === 'ready' || file.state === 'received') file.state = stateOfParts(file)
+}
+
+function forgetReceipt(part: LedgerPart): void {
+  part.receipt = undefined
+  part.receivedAtMs = undefined
 }
 
 /** Doubt stays: what has not arrived by now may still do so. */
@@ -144,7 +159,7 @@ function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)
     if (isReceived(part)) file.receivedCount -= 1
-    part.receipt = undefined
+    forgetReceipt(part)
   }
   // With nothing voided there is nothing to send again, and the file must not fall back to waiting for it.
   const isIncomplete = file.receivedCount < file.parts.length

@@ -3,32 +3,24 @@
 import { applyRecord } from './apply-record.ts'
 import { UploadError } from '../errors.ts'
 import { isSound } from './found-records.ts'
-import { JOURNAL_VERSION, type FinalStatus, type FlowName, type JournalRecord } from './journal.ts'
+import {
+  JOURNAL_VERSION,
+  type FinalStatus,
+  type FlowName,
+  type JournalPlace,
+  type JournalRecord,
+  type SessionStanding,
+} from './journal.ts'
+import { restore } from './kept-state.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 
-/** Where a session's life goes on: nothing asked yet, a create without its result, open, being cancelled, or over. */
-export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
-
 /** What a journal folds to. */
-export interface FoldedJournal {
+export interface FoldedJournal extends SessionStanding {
   readonly key: string
   readonly flow: FlowName
   readonly params: Readonly<Record<string, unknown>>
   readonly locations: readonly string[]
-  readonly place: JournalPlace
-  readonly sessionId: string | number | undefined
-  /** Sessions that no file is in any more, or ever was, and of which the service is not known to have been told. */
-  readonly leftSessionIds: readonly (string | number)[]
   readonly ledger: Ledger
-  /** Files whose registration was asked for without a result: the far end may know their names already. */
-  readonly registeringIndexes: ReadonlySet<number>
-  /** A session that is to take over from this one was asked for, and nothing has been heard of it. */
-  readonly isReplacing: boolean
-  /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
-  readonly hasPossibleOrphan: boolean
-  readonly isServiceTold: boolean | undefined
-  /** It was given up, but for what was confirmed or may be; absent also where nothing was. */
-  readonly keepsConfirmed: boolean | undefined
   readonly beganAt: number
 }
 
@@ -37,6 +29,13 @@ export interface FoldedJournal {
  * program writes are ERR_UPLOAD_JOURNAL.
  */
 export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
+  const folded = foldFound(records)
+  // The life that asked is over, and nobody heard the answer.
+  return isAsked(folded) ? { ...folded, hasPossibleOrphan: true } : folded
+}
+
+/** The same, as if the life that wrote them went on. */
+export function foldFound(records: readonly JournalRecord[]): FoldedJournal {
   const [begun, ...rest] = records
   if (begun?.type !== 'session.begun') {
     throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
@@ -45,8 +44,7 @@ export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
   if (!isSound(begun)) throw damagedBy(begun)
   const folded = beginFold(begun)
   for (const record of rest) advanceFound(folded, record)
-  // The life that asked is over, and nobody heard the answer.
-  return isAsked(folded) ? { ...folded, hasPossibleOrphan: true } : folded
+  return folded
 }
 
 /** The state right after the beginning. */
@@ -59,7 +57,6 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
     locations,
     beganAt,
     ledger: createLedger(begun.files),
-    registeringIndexes: new Set(),
     place: 'new',
     sessionId: undefined,
     leftSessionIds: [],
@@ -73,7 +70,6 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
 /** Takes one more record into a fold, in place: the live session and a resumed one know the same in the same way. */
 export function advanceFold(folded: FoldedJournal, record: JournalRecord): void {
   const state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[K] } = folded
-  const registering = state.registeringIndexes as Set<number>
   const before = record.type === 'session.replaced' ? sessionsOf(state) : []
   applyRecord(state.ledger, record)
   switch (record.type) {
@@ -90,13 +86,10 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.place = 'created'
       state.sessionId = record.sessionId
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
-      state.leftSessionIds = record.leftSessionIds ?? without(state.leftSessionIds, record.sessionId)
+      state.leftSessionIds = without(state.leftSessionIds, record.sessionId)
       break
-    case 'files.registering':
-      for (const fileIndex of record.fileIndexes) registering.add(fileIndex)
-      break
-    case 'files.registered':
-      for (const { fileIndex } of record.files) registering.delete(fileIndex)
+    case 'session.kept':
+      restore<SessionStanding>(state, record.standing)
       break
     case 'session.replaced': {
       state.isReplacing = false

@@ -1,34 +1,57 @@
 // Whether a record that was found in a journal is one that can be relied on. A checksum proves that nothing fell over, not that
 // nobody wrote there: of a cut that leaves bytes out, a file would be called verified that was never sent whole.
 
-import type { JournalRecord } from './journal.ts'
+import type { AddressedFile } from '../ports/protocol.ts'
+import type { JournalRecord, KeptFile } from './journal.ts'
 
+type RecordOf<T extends JournalRecord['type']> = Extract<JournalRecord, { readonly type: T }>
 type Unsure<T> = { readonly [K in keyof T]?: unknown }
 
 /** Ten times what any store takes: a number that somebody's hand made larger would only fill the memory. */
 const MOST_PARTS = 1_000_000
 const FLOWS: readonly unknown[] = ['video', 'capture', 'custom']
+const PLACES: readonly unknown[] =
+  /* @__PURE__ */ 'new creating created cancelling cancelled confirmed partial failed'.split(' ')
+const FILE_STATES: readonly unknown[] = /* @__PURE__ */ 'planned ready received confirming confirmed failed'.split(' ')
+
+/** Of a type that says nothing of places and ids. What it says of files the fold compares with the plan. */
+const asItIs = (): boolean => true
+/** By type, so that the compiler asks for one that is added. */
+const CHECKS: { readonly [T in JournalRecord['type']]: (record: Unsure<RecordOf<T>>) => boolean } = {
+  'session.begun': isBeginning,
+  'session.creating': asItIs,
+  'session.created': ({ sessionId, files }) => isId(sessionId) && isGivenAs(areAddressed, files),
+  'session.replaced': ({ sessionId, files }) => isId(sessionId) && areAddressed(files),
+  'session.kept': ({ standing, files }) => isStanding(standing) && areAddressed(files) && files.every(isKeptFile),
+  'session.left': ({ sessionId }) => isId(sessionId),
+  'session.ended': asItIs,
+  'session.resumed': asItIs,
+  'session.refused': asItIs,
+  'session.cancelling': asItIs,
+  'session.cancelled': asItIs,
+  'session.settled': asItIs,
+  'files.registering': asItIs,
+  'files.registered': ({ files }) => areAddressed(files),
+  'part.doubtful': asItIs,
+  'part.received': asItIs,
+  'parts.voided': asItIs,
+  'file.confirming': asItIs,
+  'file.confirmed': asItIs,
+  'file.failed': asItIs,
+}
+
+/** Whether this program writes records of such a type. */
+export function isKnownType(type: string): type is JournalRecord['type'] {
+  return Object.hasOwn(CHECKS, type)
+}
 
 /** True unless what the record says of files, places and ids has another form than this program writes. */
 export function isSound(record: JournalRecord): boolean {
-  switch (record.type) {
-    case 'session.begun':
-      return isBeginning(record)
-    case 'session.created':
-      return isId(record.sessionId) && (record.files === undefined || areAddressed(record.files))
-    case 'session.left':
-      return isId(record.sessionId)
-    case 'session.replaced':
-      return isId(record.sessionId) && areAddressed(record.files)
-    case 'files.registered':
-    case 'files.placed':
-      return areAddressed(record.files)
-    default:
-      return true
-  }
+  const { type } = record
+  return isKnownType(type) && (CHECKS[type] as (record: JournalRecord) => boolean)(record)
 }
 
-function isBeginning(begun: Unsure<Extract<JournalRecord, { type: 'session.begun' }>>): boolean {
+function isBeginning(begun: Unsure<RecordOf<'session.begun'>>): boolean {
   const { key, flow, params, files, locations } = begun
   if (typeof key !== 'string' || !FLOWS.includes(flow) || !isFields(params) || Array.isArray(params)) return false
   if (!Array.isArray(files) || !Array.isArray(locations)) return false
@@ -45,17 +68,36 @@ function isPlan(file: unknown, index: number): boolean {
   return partCount === 1 || (partCount - 1) * partSizeBytes < sizeBytes
 }
 
-function areAddressed(files: unknown): boolean {
+function isStanding(standing: unknown): boolean {
+  if (!isFields(standing) || !PLACES.includes(standing['place'])) return false
+  const { sessionId, leftSessionIds } = standing
+  return isGivenAs(isId, sessionId) && Array.isArray(leftSessionIds) && leftSessionIds.every(isId)
+}
+
+function isKeptFile(file: Unsure<KeptFile>, index: number): boolean {
+  const { fileIndex, state, sessionId, generation, confirmedAtMs, error, parts } = file
+  if (fileIndex !== index || !FILE_STATES.includes(state) || !isCount(generation)) return false
+  if (!isGivenAs(isId, sessionId) || !isGivenAs(Number.isFinite, confirmedAtMs) || !isGivenAs(isFields, error))
+    return false
+  return Array.isArray(parts) && parts.every(isKeptPart)
+}
+
+function isKeptPart(part: unknown): boolean {
+  return isFields(part) && isGivenAs(isFields, part['receipt']) && isGivenAs(Number.isFinite, part['receivedAtMs'])
+}
+
+function areAddressed(files: unknown): files is readonly AddressedFile[] {
   return Array.isArray(files) && files.every(isAddressed)
 }
 
 function isAddressed(file: unknown): boolean {
   if (!isFields(file) || !isCount(file['fileIndex']) || !Array.isArray(file['addresses'])) return false
-  const { serverFileId } = file
-  return (
-    (serverFileId === undefined || isId(serverFileId)) &&
-    file['addresses'].every((address) => typeof address === 'string')
-  )
+  return isGivenAs(isId, file['serverFileId']) && file['addresses'].every((address) => typeof address === 'string')
+}
+
+/** What may be absent is so, or is there in its form. */
+function isGivenAs(is: (value: unknown) => boolean, value: unknown): boolean {
+  return value === undefined || is(value)
 }
 
 function isId(id: unknown): boolean {

@@ -4,6 +4,7 @@
 
 import type { ErrorSummary } from '../errors.ts'
 import type { AddressedFile, PlannedFile, Receipt } from '../ports/protocol.ts'
+import type { LedgerFile, LedgerPart } from './ledger.ts'
 
 /** Version of the record types. A journal with another one is refused, never guessed. */
 export const JOURNAL_VERSION = 1
@@ -11,6 +12,31 @@ export const JOURNAL_VERSION = 1
 /** `custom`: a protocol that the host brings. */
 export type FlowName = 'video' | 'capture' | 'custom'
 export type FinalStatus = 'confirmed' | 'partial' | 'cancelled' | 'failed'
+
+/** Where a session's life goes on: nothing asked yet, a create without its result, open, being cancelled, or over. */
+export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
+
+/** Where a session stands, but for its files. */
+export interface SessionStanding {
+  readonly place: JournalPlace
+  readonly sessionId: string | number | undefined
+  /** Sessions that no file is in any more, or ever was, and of which the service is not known to have been told. */
+  readonly leftSessionIds: readonly (string | number)[]
+  /** A session that is to take over from this one was asked for, and nothing has been heard of it. */
+  readonly isReplacing: boolean
+  /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
+  readonly hasPossibleOrphan: boolean
+  readonly isServiceTold: boolean | undefined
+  /** It was given up, but for what was confirmed or may be; absent also where nothing was. */
+  readonly keepsConfirmed: boolean | undefined
+}
+
+/** A file of the ledger but for what follows from its plan and from its parts. */
+export type KeptFile = Omit<LedgerFile, 'plan' | 'parts' | 'receivedCount'> & {
+  readonly fileIndex: number
+  readonly parts: readonly KeptPart[]
+}
+export type KeptPart = Omit<LedgerPart, 'partNumber' | 'start' | 'end'>
 
 /** `at` is wall time in ms since 1970. Every record is plain JSON. */
 export type JournalRecord = { readonly at: number } & (
@@ -32,8 +58,6 @@ export type JournalRecord = { readonly at: number } & (
       readonly sessionId: string | number
       readonly files?: readonly AddressedFile[]
       readonly hasPossibleOrphan?: boolean
-      /** Only in a history that was shortened: see FoldedJournal. */
-      readonly leftSessionIds?: readonly (string | number)[]
     }
   | { readonly type: 'files.registering'; readonly fileIndexes: readonly number[] }
   | { readonly type: 'files.registered'; readonly files: readonly AddressedFile[] }
@@ -69,13 +93,8 @@ export type JournalRecord = { readonly at: number } & (
       readonly files: readonly AddressedFile[]
       readonly hasPossibleOrphan?: boolean
     }
-  /** Written only when a history is shortened: what it says of these files' places, `at` the time their addresses came. */
-  | {
-      readonly type: 'files.placed'
-      readonly sessionId?: string | number
-      readonly generation: number
-      readonly files: readonly AddressedFile[]
-    }
+  /** Written only when a history is shortened: what all records between the first and this one came to. */
+  | { readonly type: 'session.kept'; readonly standing: SessionStanding; readonly files: readonly KeptFile[] }
   /** The service opened this session with addresses that cannot be used: nobody will upload to it. */
   | { readonly type: 'session.left'; readonly sessionId: string | number }
   /** The service was told that nobody uses this session, which was left empty. */

@@ -3,7 +3,7 @@
 
 import { partRange } from '../plan.ts'
 import { invariant, known, type ErrorSummary } from '../errors.ts'
-import type { PlannedFile, Receipt } from '../ports.ts'
+import type { PlannedFile, Receipt } from '../ports/protocol.ts'
 
 /**
  * `planned` → `ready` (it has addresses) → `received` (every receipt is there) → `confirming` → `confirmed`.
@@ -17,6 +17,8 @@ export interface LedgerPart {
   readonly end: number
   /** The newest receipt; it covers the part only when its `acceptedEnd` is `end`. */
   receipt: Receipt | undefined
+  /** Wall time at which that came, ms since 1970. */
+  receivedAtMs: number | undefined
   /** An attempt handed its whole body over and got no answer: it may still arrive, whatever was received since. */
   isDoubtful: boolean
 }
@@ -33,6 +35,8 @@ export interface LedgerFile {
   addresses: readonly string[]
   /** Wall time at which the addresses came, ms since 1970; 0 while there are none. */
   addressedAtMs: number
+  /** Its registration was asked for without a result: the far end may know its name already. */
+  isRegistering: boolean
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
@@ -42,6 +46,8 @@ export interface LedgerFile {
   wasConfirmRefused: boolean
   /** It is confirmed, or its confirmation was asked for and not refused: an answer that was lost may have been a yes. */
   mayBeConfirmed: boolean
+  /** Wall time at which it was confirmed, ms since 1970. */
+  confirmedAtMs: number | undefined
   /** SHA-256 of the whole file, where it was read again for that. */
   sha256: string | undefined
 }
@@ -87,7 +93,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
   const parts: LedgerPart[] = []
   for (let partNumber = 1; partNumber <= plan.partCount; partNumber += 1) {
     const { start, end } = partRange(plan, plan.sizeBytes, partNumber)
-    parts.push({ partNumber, start, end, receipt: undefined, isDoubtful: false })
+    parts.push({ partNumber, start, end, receipt: undefined, receivedAtMs: undefined, isDoubtful: false })
   }
   // Written out, not put together by spreading: all files then have one shape, and every look at one of them costs less.
   return {
@@ -98,12 +104,14 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     serverFileId: undefined,
     addresses: [],
     addressedAtMs: 0,
+    isRegistering: false,
     parts,
     receivedCount: 0,
     error: undefined,
     wereAddressesRefused: false,
     wasConfirmRefused: false,
     mayBeConfirmed: false,
+    confirmedAtMs: undefined,
     sha256: undefined,
   }
 }

@@ -1,31 +1,8 @@
 // A journal's record as text and back: every journal keeps records in this form, wherever it keeps them.
 
 import { UploadError } from '../errors.ts'
+import { isKnownType } from './found-records.ts'
 import { JOURNAL_VERSION, type JournalRecord } from './journal.ts'
-
-/** By name, so that the compiler asks for a type that is added: one that is missing here is refused when it is read. */
-const KNOWN_TYPES: Readonly<Record<JournalRecord['type'], true>> = {
-  'session.begun': true,
-  'session.creating': true,
-  'session.created': true,
-  'session.replaced': true,
-  'session.resumed': true,
-  'session.refused': true,
-  'session.cancelling': true,
-  'session.cancelled': true,
-  'session.settled': true,
-  'session.left': true,
-  'session.ended': true,
-  'files.registering': true,
-  'files.registered': true,
-  'files.placed': true,
-  'part.doubtful': true,
-  'part.received': true,
-  'parts.voided': true,
-  'file.confirming': true,
-  'file.confirmed': true,
-  'file.failed': true,
-}
 
 /**
  * The text of a record. Throws ERR_UPLOAD_JOURNAL when it holds what JSON would change without a word: a function, a
@@ -54,7 +31,7 @@ export function recordFromText(text: string, name: string, line: number): Journa
   if (value.type === 'session.begun' && value.version !== JOURNAL_VERSION) {
     throw unknownVersion(name, String(value.version), JOURNAL_VERSION)
   }
-  if (Object.hasOwn(KNOWN_TYPES, value.type)) return value as JournalRecord
+  if (isKnownType(value.type)) return value as JournalRecord
   throw new UploadError(
     'ERR_UPLOAD_JOURNAL',
     `The journal "${name}" has a record of the type ${JSON.stringify(value.type)} in line ${line}, which this program does not know. Finish this session with the program that began it.`,

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
-import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import { foldFound, foldJournal } from '../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
+import { recordFromText, recordText } from '../../../src/core/journal/record-text.ts'
+import { makeReceipt } from '../../../src/flows/receipt.ts'
 
 const planned = (fileIndex: number, partCount: number) => ({
   ...{ fileIndex, name: `clip-${String(fileIndex)}`, sizeBytes: partCount * 10, partCount, partSizeBytes: 10 },
@@ -39,7 +41,9 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
   const files = fc
     .tuple(fc.uniqueArray(file), fc.nat(3))
     .map(([indexes, round]) => indexes.map((index) => addressed(index, partCounts[index]!, round)))
-  const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
+  const error = fc
+    .constantFrom('ERR_UPLOAD_NETWORK', 'ERR_UPLOAD_ADDRESS_REFUSED', 'ERR_UPLOAD_CONFIRM_REFUSED')
+    .map((code) => ({ code, message: 'gone' }) as const)
   const generation = fc.nat(2)
   return fc.oneof(
     {
@@ -103,8 +107,13 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
       ...{ type: 'parts.voided', at: time, fileIndex, partNumbers: [partNumber] },
     })),
     fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.confirming', at: time, fileIndex })),
-    fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.confirmed', at: time, fileIndex })),
-    fc.tuple(at, file).map(([time, fileIndex]): JournalRecord => ({ type: 'file.failed', at: time, fileIndex, error })),
+    fc.tuple(at, file, fc.boolean()).map(([time, fileIndex, isRead]): JournalRecord => ({
+      ...{ type: 'file.confirmed', at: time, fileIndex },
+      ...(isRead ? { sha256: 'ab'.repeat(32) } : {}),
+    })),
+    fc.tuple(at, file, error).map(([time, fileIndex, failure]): JournalRecord => ({
+      ...{ type: 'file.failed', at: time, fileIndex, error: failure },
+    })),
     fc.tuple(at, fc.boolean()).map(([time, keepsConfirmed]): JournalRecord => ({
       ...{ type: 'session.cancelling', at: time, keepsConfirmed },
     })),
@@ -130,14 +139,41 @@ const anyHistory = fc
     }
   })
 
+/** As a journal keeps it: whatever is lost in the text is lost. */
+function shortened(records: readonly JournalRecord[]): readonly JournalRecord[] {
+  return compactRecords(records).map((record, index) => recordFromText(recordText(record), 'night-1', index + 1))
+}
+
 describe('compactRecords', () => {
   it('folds to exactly the same state, whatever the history is', () => {
     fc.assert(
       fc.property(anyHistory, (records) => {
-        expect(foldJournal(compactRecords(records))).toEqual(foldJournal(records))
-        expect(compactRecords(records).length).toBeLessThanOrEqual(records.length)
+        const shorter = shortened(records)
+
+        expect(foldJournal(shorter)).toEqual(foldJournal(records))
+        // Also for a life that has not ended: what it has asked for may still be answered.
+        expect(foldFound(shorter)).toEqual(foldFound(records))
+        expect(makeReceipt(shorter)).toEqual(makeReceipt(records))
+        expect(shorter.length).toBe(Math.min(records.length, 2))
       }),
       { numRuns: 1500 },
+    )
+  })
+
+  it('may be shortened at any time and again, and goes on from there alike', () => {
+    const cuts = fc.array(fc.nat(100), { minLength: 1, maxLength: 3 })
+    fc.assert(
+      fc.property(anyHistory, cuts, (records, lengths) => {
+        let kept: readonly JournalRecord[] = []
+        let from = 0
+        for (const length of lengths.toSorted((one, other) => one - other)) {
+          kept = shortened([...kept, ...records.slice(from, Math.max(from, length))])
+          from = Math.max(from, length)
+        }
+
+        expect(foldFound([...kept, ...records.slice(from)])).toEqual(foldFound(records))
+      }),
+      { numRuns: 1000 },
     )
   })
 
@@ -145,7 +181,7 @@ describe('compactRecords', () => {
     fc.assert(
       fc.property(anyHistory, (records) => {
         const once = compactRecords(records)
-        expect(compactRecords(once)).toEqual(once)
+        expect(compactRecords(once)).toBe(once)
       }),
     )
   })
@@ -184,13 +220,11 @@ describe('compactRecords', () => {
           else records.push({ type: 'session.replaced', at, sessionId: `s${String(round)}`, files: all(round) })
           if (event === 'replaced') generation += 1
         })
-        const shorter = compactRecords(records)
+        const shorter = shortened(records)
 
-        const addressLists = shorter.flatMap((record) =>
-          'files' in record && record.type !== 'session.begun' ? record.files : [],
-        )
-        expect(addressLists).toHaveLength(partCounts.length)
-        expect(shorter.length).toBeLessThan(records.length)
+        const addresses = JSON.stringify(shorter).match(/https:/g)
+        expect(addresses).toHaveLength(partCounts.reduce((sum, count) => sum + count, 0))
+        expect(shorter).toHaveLength(2)
         expect(foldJournal(shorter)).toEqual(foldJournal(records))
         // What a later life writes, an answer of an earlier generation included, does the same to both.
         const next: JournalRecord[] = [
@@ -204,40 +238,6 @@ describe('compactRecords', () => {
     )
   })
 
-  it('keeps one record for each thing that is known of a session that went through much', () => {
-    const error = { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } as const
-    const history: JournalRecord[] = [
-      begun([2, 1, 1]),
-      { type: 'session.creating', at: 2 },
-      { type: 'session.creating', at: 3 },
-      { type: 'session.created', at: 4, sessionId: 7, files: [addressed(0, 2), addressed(1, 1), addressed(2, 1)] },
-      { type: 'part.doubtful', at: 5, fileIndex: 0, partNumber: 1 },
-      received(0, 1, '"a"'),
-      received(0, 2, '"b"'),
-      { type: 'file.confirming', at: 6, fileIndex: 0 },
-      { type: 'parts.voided', at: 7, fileIndex: 0, partNumbers: [1] },
-      received(0, 1, '"c"'),
-      { type: 'file.confirming', at: 8, fileIndex: 0 },
-      { type: 'file.confirmed', at: 9, fileIndex: 0 },
-      { type: 'file.failed', at: 10, fileIndex: 1, error },
-      { type: 'part.doubtful', at: 11, fileIndex: 2, partNumber: 1 },
-    ]
-
-    expect(compactRecords(history)).toEqual([
-      history[0],
-      { type: 'session.created', at: 4, sessionId: 7, hasPossibleOrphan: true },
-      {
-        ...{ type: 'files.placed', at: 4, sessionId: 7, generation: 0 },
-        files: [addressed(0, 2), addressed(1, 1), addressed(2, 1)],
-      },
-      received(0, 1, '"c"'),
-      received(0, 2, '"b"'),
-      history[13],
-      history[11],
-      history[12],
-    ])
-  })
-
   const creating = { type: 'session.creating', at: 2 } as const
   const refused = { type: 'session.refused', at: 3 } as const
   const created = { type: 'session.created', at: 4, sessionId: 7 } as const
@@ -245,8 +245,6 @@ describe('compactRecords', () => {
   const registering = (at: number, ...fileIndexes: number[]) =>
     ({ type: 'files.registering', at, fileIndexes }) as const
   const registered = { type: 'files.registered', at: 6, files: [addressed(0, 2)] } as const
-  const placed = (sessionId: number | undefined, at: number) =>
-    ({ ...{ type: 'files.placed', at, sessionId, generation: 0 }, files: [addressed(0, 2)] }) as JournalRecord
   const opened = { ...created, files: [addressed(0, 2)] }
   const resumed = (at: number) => ({ type: 'session.resumed', at }) as const
   const settled = (status: 'partial' | 'failed' | 'cancelled') => ({ type: 'session.settled', at: 9, status }) as const
@@ -264,135 +262,56 @@ describe('compactRecords', () => {
   } as const
   const both = [received(0, 1, '"a"'), received(0, 2, '"b"')]
 
-  it.each<[string, JournalRecord[], JournalRecord[]]>([
-    ['a create that was never answered', [creating, creating, creating], [creating]],
-    [
-      'creates that were refused after one that was never answered',
-      [creating, creating, refused, creating, refused],
-      [creating, creating, refused],
-    ],
+  it.each<[string, JournalRecord[]]>([
+    ['a create that was never answered', [creating, creating, creating]],
+    ['creates that were refused after one that was never answered', [creating, creating, refused, creating, refused]],
     [
       'the same with sessions that could not be used',
       [creating, left(4), creating, creating, left(5), refused, creating, refused],
-      [creating, creating, left(4), left(5), refused],
     ],
-    ['a create that was refused first', [creating, refused, creating, created], [created]],
+    ['a create that was refused first', [creating, refused, creating, created]],
     [
       'names of which one is registered, and one was asked for',
       [creating, created, registering(5, 0, 1), registered, registering(7, 1), registering(8, 1)],
-      [created, placed(undefined, 6), registering(8, 1)],
     ],
-    ['names that are registered', [creating, created, registering(5, 0), registered], [created, placed(undefined, 6)]],
-    ['a part that was sent and voided', [creating, opened, received(0, 1, '"a"'), voided], [created, placed(7, 4)]],
-    [
-      'lives that left a part on its way, beside a file without addresses',
-      [creating, opened, received(0, 2, '"b"'), resumed(7), resumed(8)],
-      [created, placed(7, 4), received(0, 2, '"b"'), resumed(8)],
-    ],
-    [
-      'a life that came when all was there',
-      [creating, opened, received(0, 1, '"a"'), received(0, 2, '"b"'), resumed(7)],
-      [created, placed(7, 4), received(0, 1, '"a"'), received(0, 2, '"b"')],
-    ],
-    [
-      'lives that left the only part of a file on its way',
-      [creating, { ...created, files: [addressed(1, 1)] }, resumed(7), resumed(8)],
-      [created, { ...placed(7, 4), files: [addressed(1, 1)] } as JournalRecord, resumed(8)],
-    ],
-    [
-      'a life that left parts on their way, and names that were registered after it',
-      [creating, opened, resumed(6), resumed(7), resumed(7), { ...registered, at: 8, files: [addressed(1, 1)] }],
-      [
-        ...[created, placed(7, 4), { ...placed(undefined, 8), files: [addressed(1, 1)] } as JournalRecord],
-        ...[1, 2].map((partNumber): JournalRecord => ({ ...doubtful(partNumber), at: 7, generation: 0 })),
-      ],
-    ],
-    [
-      'a life that came after a part that was in doubt had been sent again',
-      [creating, opened, doubtful(1), received(0, 1, '"a"'), resumed(7), resumed(8)],
-      [created, placed(7, 4), received(0, 1, '"a"'), resumed(8), doubtful(1)],
-    ],
-    [
-      'parts that are all in doubt, in the life that sent them',
-      [creating, refused, creating, opened, doubtful(1), doubtful(2)],
-      [created, placed(7, 4), doubtful(1), doubtful(2)],
-    ],
+    ['a part that was sent and voided', [creating, opened, received(0, 1, '"a"'), voided]],
+    ['lives that left a part on its way', [creating, opened, received(0, 2, '"b"'), resumed(7), resumed(8)]],
+    ['a part that was in doubt and sent again', [creating, opened, doubtful(1), received(0, 1, '"a"'), resumed(7)]],
     [
       'a file that is being confirmed, and was asked for twice',
       [creating, opened, ...both, confirming(5), confirming(6)],
-      [created, placed(7, 4), ...both, confirming(6)],
     ],
-    [
-      'a file that was not confirmed, and goes again',
-      [creating, opened, ...both, confirming(5), voided],
-      [created, placed(7, 4), received(0, 2, '"b"')],
-    ],
-    [
-      'a file that is tried once more after it had failed',
-      [creating, opened, failed, resumed(7)],
-      [created, placed(7, 4), resumed(7)],
-    ],
+    ['a file that was not confirmed, and goes again', [creating, opened, ...both, confirming(5), voided]],
+    ['a file that is tried once more after it had failed', [creating, opened, failed, resumed(7)]],
     [
       'one that was given up but for what was confirmed',
       [
         ...[creating, opened, ...both, confirming(5), confirmed],
         ...[{ ...cancelling, keepsConfirmed: true }, cancelled, settled('cancelled')],
       ],
-      [
-        ...[created, placed(7, 4), ...both, confirmed],
-        ...[{ ...cancelling, keepsConfirmed: true }, cancelled, settled('cancelled')],
-      ],
     ],
+    ['one that is being given up', [creating, opened, settled('partial'), resumed(7), cancelling, cancelling]],
+    ['one that was given up', [creating, opened, cancelling, cancelled, settled('cancelled')]],
+    ['one that failed twice', [creating, opened, settled('failed'), settled('failed')]],
+    ['one that asks for another', [creating, opened, creating, refused, creating]],
     [
-      'a part that is in doubt though it was sent again',
-      [
-        creating,
-        opened,
-        received(0, 2, '\"b\"'),
-        received(0, 2, '\"c\"'),
-        { type: 'part.doubtful', at: 5, fileIndex: 0, partNumber: 2 },
-      ],
-      [created, placed(7, 4), received(0, 2, '\"c\"'), { type: 'part.doubtful', at: 5, fileIndex: 0, partNumber: 2 }],
+      'sessions that could not be used, and of which the service has yet to be told',
+      [left(4), left(5), left(6), { type: 'session.ended', at: 7, sessionId: 5 }],
     ],
-    [
-      'one that is being given up',
-      [creating, opened, settled('partial'), resumed(7), cancelling, cancelling],
-      [created, placed(7, 4), resumed(7), cancelling],
-    ],
-    [
-      'one that was given up',
-      [creating, opened, cancelling, cancelled, settled('cancelled')],
-      [created, placed(7, 4), cancelled, settled('cancelled')],
-    ],
-    [
-      'one that failed twice',
-      [creating, opened, settled('failed'), settled('failed')],
-      [created, placed(7, 4), settled('failed')],
-    ],
-    [
-      'one that asks for another',
-      [creating, opened, creating, refused, creating],
-      [{ ...created, hasPossibleOrphan: true }, placed(7, 4), creating],
-    ],
-  ])('keeps no more than is known of %s', (_what, history, kept) => {
-    const first = begun([2, 1])
+  ])('keeps what is known of %s, and goes on from there alike', (_what, history) => {
+    const records = [begun([2, 1]), ...history]
+    const next: JournalRecord[] = [
+      { type: 'session.resumed', at: 99 },
+      { type: 'session.replaced', at: 100, sessionId: 'n', files: [addressed(0, 2, 9)] },
+      { ...received(0, 2, '"n"'), generation: 1 } as JournalRecord,
+      creating,
+      { type: 'files.registered', at: 101, files: [addressed(1, 1, 9)] },
+    ]
+    const shorter = shortened(records)
 
-    expect(compactRecords([first, ...history])).toEqual([first, ...kept])
-  })
-
-  it('keeps sessions that could not be used and of which the service has yet to be told', () => {
-    const tries = [4, 5, 6].flatMap((sessionId): JournalRecord[] => [
-      { type: 'session.creating', at: sessionId },
-      { type: 'session.left', at: sessionId, sessionId },
-      { type: 'session.refused', at: sessionId },
-    ])
-    const history = [begun([1]), ...tries, { type: 'session.ended', at: 7, sessionId: 5 } as const]
-
-    expect(compactRecords(history)).toEqual([
-      history[0],
-      { type: 'session.left', at: 6, sessionId: 4 },
-      { type: 'session.left', at: 6, sessionId: 6 },
-    ])
+    expect(shorter).toHaveLength(2)
+    expect(foldJournal(shorter)).toEqual(foldJournal(records))
+    expect(foldJournal([...shorter, ...next])).toEqual(foldJournal([...records, ...next]))
   })
 
   it('is kept from nothing by an answer of an earlier session that came late', () => {
@@ -408,11 +327,62 @@ describe('compactRecords', () => {
       late,
     ]
 
-    const shorter = compactRecords(history)
+    const shorter = shortened(history)
 
-    expect(shorter).toContainEqual(own)
-    expect(shorter).not.toContainEqual(late)
+    expect(JSON.stringify(shorter)).not.toContain('old')
+    expect(foldJournal(shorter).ledger.files[0]?.parts[0]?.receipt?.etag).toBe('"new"')
     expect(foldJournal(shorter)).toEqual(foldJournal(history))
+  })
+
+  it('writes what programs of this version find on disks, word for word, or theirs would be lost', () => {
+    const history: JournalRecord[] = [
+      begun([2, 1]),
+      { type: 'session.creating', at: 2 },
+      { type: 'session.left', at: 3, sessionId: 6 },
+      { type: 'session.creating', at: 4 },
+      { type: 'session.created', at: 5, sessionId: 7, files: [addressed(0, 2)] },
+      received(0, 1, '"a"'),
+      { type: 'part.doubtful', at: 10, fileIndex: 0, partNumber: 2 },
+      {
+        ...{ type: 'file.failed', at: 11, fileIndex: 0 },
+        error: { code: 'ERR_UPLOAD_ADDRESS_REFUSED', message: 'no' },
+      } as const,
+      { type: 'files.registering', at: 12, fileIndexes: [1] },
+    ]
+
+    expect(JSON.parse(recordText(compactRecords(history)[1]!))).toEqual({
+      type: 'session.kept',
+      at: 12,
+      standing: { place: 'created', sessionId: 7, leftSessionIds: [6], isReplacing: false, hasPossibleOrphan: true },
+      files: [
+        {
+          ...{ fileIndex: 0, state: 'failed', sessionId: 7, generation: 0, serverFileId: 's0-0' },
+          ...{ addresses: ['https://store.example/0/0', 'https://store.example/0/1'], addressedAtMs: 5 },
+          ...{ isRegistering: false, wereAddressesRefused: false, wasConfirmRefused: false, mayBeConfirmed: false },
+          error: { code: 'ERR_UPLOAD_ADDRESS_REFUSED', message: 'no' },
+          parts: [
+            {
+              ...{ receipt: { acceptedEnd: 10, etag: '"a"', isVerified: true }, receivedAtMs: 9 },
+              isDoubtful: false,
+            },
+            { isDoubtful: true },
+          ],
+        },
+        {
+          ...{ fileIndex: 1, state: 'planned', generation: 0, addresses: [], addressedAtMs: 0, isRegistering: true },
+          ...{ wereAddressesRefused: false, wasConfirmRefused: false, mayBeConfirmed: false },
+          parts: [{ isDoubtful: false }],
+        },
+      ],
+    })
+  })
+
+  it('never puts in the place of a history what could not be read again', () => {
+    const unheardOf = { type: 'session.settled', at: 3, status: 'lost' as 'failed' } as const
+    const history: JournalRecord[] = [begun([1]), { type: 'session.creating', at: 2 }, unheardOf]
+
+    expect(foldJournal(history).place).toBe('lost')
+    expect(compactRecords(history)).toBe(history)
   })
 
   it('leaves alone what it cannot fold', () => {

@@ -1,8 +1,9 @@
 // The fold of a journal: where a session goes on, and with what.
 
 import { describe, expect, it } from 'vitest'
-import { finalStatusOf, foldJournal, sessionsOf, type JournalPlace } from '../../../src/core/journal/fold-journal.ts'
-import type { JournalRecord } from '../../../src/core/journal/journal.ts'
+import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
+import { finalStatusOf, foldJournal, sessionsOf } from '../../../src/core/journal/fold-journal.ts'
+import type { JournalPlace, JournalRecord } from '../../../src/core/journal/journal.ts'
 
 const FILES = [0, 1].map((fileIndex) => ({
   fileIndex,
@@ -96,13 +97,13 @@ describe('the fold of a journal', () => {
   })
 
   it('remembers only the registrations that have no result', () => {
-    const { registeringIndexes } = foldJournal([
+    const { ledger } = foldJournal([
       BEGUN,
       { at: 6, type: 'files.registering', fileIndexes: [0, 1] },
       { at: 7, type: 'files.registered', files: [address(0)] },
     ])
 
-    expect([...registeringIndexes]).toEqual([1])
+    expect(ledger.files.map((file) => file.isRegistering)).toEqual([false, true])
   })
 
   it('refuses a journal without a beginning, of another version, or with records that do not fit its files', () => {
@@ -124,11 +125,59 @@ describe('the fold of a journal', () => {
     expect(() => foldJournal([BEGUN, nameless])).toThrow('is damaged: a record of type session.created does not fit')
   })
 
+  it.each<[string, (kept: Fields) => unknown]>([
+    ['a place that there is none of', (kept) => ((kept['standing'] as Fields)['place'] = 'done')],
+    ['no standing', (kept) => delete kept['standing']],
+    ['an id that is none', (kept) => ((kept['standing'] as Fields)['sessionId'] = '')],
+    ['sessions that are no list', (kept) => ((kept['standing'] as Fields)['leftSessionIds'] = 's')],
+    ['a session left that is none', (kept) => ((kept['standing'] as Fields)['leftSessionIds'] = [{}])],
+    ['files that are no list', (kept) => (kept['files'] = {})],
+    ['a file that is none', (kept) => (kept['files'] = [null])],
+    ['a file that is not in the plan', (kept) => (firstFile(kept)['fileIndex'] = 2)],
+    ['a state that there is none of', (kept) => (firstFile(kept)['state'] = 'done')],
+    ['the session of a file that is none', (kept) => (firstFile(kept)['sessionId'] = {})],
+    ['half a generation', (kept) => (firstFile(kept)['generation'] = 0.5)],
+    ['an address that is none', (kept) => (firstFile(kept)['addresses'] = [7])],
+    ['an address too many', (kept) => (firstFile(kept)['addresses'] = ['https://s.test/0', 'https://s.test/1'])],
+    ['a part too many', (kept) => (firstFile(kept)['parts'] as Fields[]).push(firstPart(kept))],
+    ['a part that is none', (kept) => (firstFile(kept)['parts'] = [null])],
+    ['parts that are no list', (kept) => (firstFile(kept)['parts'] = {})],
+    ['a part too few', (kept) => (firstFile(kept)['parts'] = [])],
+    ['a file too few', (kept) => (kept['files'] as Fields[]).pop()],
+    ['a file twice', (kept) => ((kept['files'] as Fields[])[1]!['fileIndex'] = 0)],
+    ['a doubt that is none', (kept) => delete firstPart(kept)['isDoubtful']],
+    ['a receipt that is none', (kept) => (firstPart(kept)['receipt'] = 7)],
+    ['a receipt that came at no time', (kept) => (firstPart(kept)['receivedAtMs'] = 'noon')],
+    ['a file that was confirmed at no time', (kept) => (firstFile(kept)['confirmedAtMs'] = '')],
+    ['a failure that is none', (kept) => (firstFile(kept)['error'] = null)],
+    ['addresses that came at no time', (kept) => delete firstFile(kept)['addressedAtMs']],
+    ['a file that says not whether it may be confirmed', (kept) => delete firstFile(kept)['mayBeConfirmed']],
+    ['an orphan of which nothing is said', (kept) => delete (kept['standing'] as Fields)['hasPossibleOrphan']],
+  ])('says of a shortened history with %s that it is damaged', (_what, spoil) => {
+    const [begun, kept] = structuredClone(compactRecords([BEGUN, CREATED, { at: 8, type: 'session.resumed' }]))
+    spoil(kept as unknown as Fields)
+
+    expect(() => foldJournal([begun!, kept!])).toThrow('is damaged: a record of type session.kept does not fit')
+  })
+
+  it('takes from a shortened history what a session keeps there, and nothing else', () => {
+    const [begun, kept] = structuredClone(compactRecords([BEGUN, CREATED, { at: 8, type: 'session.resumed' }]))
+    const records = [begun!, kept!]
+    const before = foldJournal(records)
+
+    Object.assign((kept as unknown as { standing: Fields }).standing, { key: 'x', beganAt: 0, ledger: {} })
+    Object.assign(firstFile(kept), JSON.parse('{"plan":{"name":"/etc"},"receivedCount":1,"__proto__":{"sha256":"y"}}'))
+
+    const { key, ledger } = foldJournal(records)
+    expect([key, ledger]).toEqual(['k', before.ledger])
+  })
+
   const creating = { at: 8, type: 'session.creating' } as const
   const replaced = { at: 9, type: 'session.replaced', sessionId: 't', files: [address(0), address(1)] } as const
   const refused = { at: 9, type: 'session.refused' } as const
   const settled = (status: 'confirmed' | 'partial' | 'failed') => ({ at: 9, type: 'session.settled', status }) as const
   const cancelling = { at: 9, type: 'session.cancelling' } as const
+  const ended = (sessionId: string) => ({ at: 9, type: 'session.ended', sessionId }) as const
   const resumed = { at: 10, type: 'session.resumed' } as const
   const asked = { place: 'created', isReplacing: true, hasPossibleOrphan: true, sessionId: 's' } as const
   const calm = { place: 'created', isReplacing: false, hasPossibleOrphan: false } as const
@@ -172,6 +221,13 @@ describe('the fold of a journal', () => {
       [{ ...CREATED, hasPossibleOrphan: true }, cancelling],
       { hasPossibleOrphan: true },
     ],
+    ['it was given up before its create had an answer', [creating, cancelling], { hasPossibleOrphan: true }],
+    ['it failed before its create had an answer', [creating, settled('failed')], { hasPossibleOrphan: true }],
+    [
+      'one that was left is ended when all is over',
+      [{ at: 4, type: 'session.left', sessionId: 'q' }, CREATED, settled('partial'), ended('q')],
+      { place: 'partial', leftSessionIds: [] },
+    ],
     ['it was given up without any', [CREATED, cancelling], { isReplacing: false, hasPossibleOrphan: false }],
     ['a partial one is taken up', [CREATED, settled('partial'), resumed], { place: 'created' }],
     ['a failed one is taken up', [CREATED, settled('failed'), resumed], { place: 'created' }],
@@ -188,11 +244,6 @@ describe('the fold of a journal', () => {
       { isServiceTold: true },
     ],
     [
-      'a shortened history says what was left',
-      [{ ...CREATED, leftSessionIds: ['p', 's'] }],
-      { leftSessionIds: ['p', 's'] },
-    ],
-    [
       'two could not be used',
       [{ at: 4, type: 'session.left', sessionId: 'p' }, { at: 4, type: 'session.left', sessionId: 'q' }, CREATED],
       { leftSessionIds: ['p', 'q'] },
@@ -204,6 +255,48 @@ describe('the fold of a journal', () => {
   it('answers for no session before there is one', () => {
     expect([sessionsOf(undefined), sessionsOf(foldJournal([BEGUN]))]).toEqual([[], []])
     expect(sessionsOf(foldJournal([BEGUN, CREATED, replaced]))).toEqual(['t', 's'])
+  })
+
+  describe('given up but for what is confirmed', () => {
+    const moved = { at: 8, type: 'session.replaced', sessionId: 't', files: [address(0)] } as const
+    const all = { at: 9, type: 'part.received', partNumber: 1, receipt: { acceptedEnd: 10, isVerified: true } } as const
+    const asked = { at: 9, type: 'file.confirming', fileIndex: 1 } as const
+    const keeping = { ...cancelling, keepsConfirmed: true } as const
+    const refusedConfirm = (code: 'ERR_UPLOAD_CONFIRM_REFUSED' | 'ERR_UPLOAD_NETWORK') =>
+      ({ at: 9, type: 'file.failed', fileIndex: 1, error: { code, message: '' } }) as const
+    // File 1 is in session s, file 0 went to t.
+    const before: JournalRecord[] = [CREATED, { ...all, fileIndex: 1 }, moved]
+
+    it.each<[string, JournalRecord[], string[], boolean | undefined]>([
+      ['it was confirmed', [{ at: 9, type: 'file.confirmed', fileIndex: 1 }, keeping], ['t'], true],
+      ['its confirmation had no answer', [asked, keeping], ['t'], true],
+      [
+        'it failed, and its confirmation had no answer',
+        [asked, refusedConfirm('ERR_UPLOAD_NETWORK'), keeping],
+        ['t'],
+        true,
+      ],
+      [
+        'its confirmation was refused',
+        [asked, refusedConfirm('ERR_UPLOAD_CONFIRM_REFUSED'), keeping],
+        ['t', 's'],
+        undefined,
+      ],
+      ['nothing was', [keeping], ['t', 's'], undefined],
+      ['but that, too, was given up', [asked, cancelling], ['t', 's'], undefined],
+    ])('answers for each session that holds none of it: %s', (_what, records, sessions, keepsConfirmed) => {
+      const folded = foldJournal([BEGUN, ...before, ...records])
+
+      expect(sessionsOf(folded)).toEqual(sessions)
+      expect(folded.keepsConfirmed).toBe(keepsConfirmed)
+    })
+
+    it('answers for no session where the one of all holds some', () => {
+      const registered = { at: 8, type: 'files.registered', files: [address(0), address(1)] } as const
+      const whole = { at: 7, type: 'session.created', sessionId: 's' } as const
+
+      expect(sessionsOf(foldJournal([BEGUN, whole, registered, asked, keeping]))).toEqual([])
+    })
   })
 
   it('tells an end from what goes on', () => {
@@ -221,6 +314,16 @@ describe('the fold of a journal', () => {
     expect(places.map(finalStatusOf).filter((status) => status !== undefined)).toEqual(places.slice(4))
   })
 })
+
+type Fields = Record<string, unknown>
+
+function firstFile(kept: unknown): Fields {
+  return (kept as { files: Fields[] }).files[0]!
+}
+
+function firstPart(kept: unknown): Fields {
+  return (firstFile(kept) as { parts: Fields[] }).parts[0]!
+}
 
 function codeOf(action: () => unknown): unknown {
   try {

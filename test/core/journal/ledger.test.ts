@@ -116,6 +116,29 @@ describe('a ledger', () => {
     expect(fileAt(ledger, 0)).toMatchObject({ state: then, receivedCount: 2 })
   })
 
+  it('says of a receipt when it came, and nothing once it no longer counts', () => {
+    const ledger = ledgerWith(created())
+    const came = () => fileAt(ledger, 0).parts[0]!.receivedAtMs
+    const times: unknown[] = []
+    const steps: JournalRecord[] = [
+      { ...received(1, 100), at: 5 },
+      { type: 'parts.voided', at: 6, fileIndex: 0, partNumbers: [1] },
+      { ...received(1, 100), at: 7 },
+      { ...moved('t'), at: 8 },
+      // Of the session before.
+      { ...received(1, 100), at: 9 },
+      { ...received(1, 100), at: 10, generation: 1 },
+    ]
+    for (const step of steps) {
+      applyRecord(ledger, step)
+      times.push(came())
+    }
+
+    expect(times).toEqual([5, undefined, 7, undefined, undefined, 10])
+    applyRecord(ledger, { type: 'file.confirmed', at: 11, fileIndex: 0 })
+    expect(fileAt(ledger, 0).confirmedAtMs).toBe(11)
+  })
+
   it('keeps a complete file complete when nothing of it is voided', () => {
     const ledger = ledgerWith(created(), ...allReceived())
 
@@ -141,17 +164,6 @@ describe('a ledger', () => {
       expect(fileAt(ledger, 0)).toEqual(after)
     },
   )
-
-  it('puts a file where a shortened history says that it is', () => {
-    const ledger = ledgerWith({ type: 'files.placed', sessionId: 's7', generation: 7, files: [ADDRESSED] })
-
-    apply(ledger, { ...received(2, 200), generation: 7 })
-    apply(ledger, { type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 7 })
-
-    const file = fileAt(ledger, 0)
-    expect(file).toMatchObject({ ...{ sessionId: 's7', generation: 7, serverFileId: 'x' }, receivedCount: 1 })
-    expect(file.parts.map(({ isDoubtful }) => isDoubtful)).toEqual([true, false, false])
-  })
 
   it('begins a file anew in the session that it went to, and hears no more of what was said of it before', () => {
     const ledger = ledgerWith(created(), received(1, 100), { type: 'part.doubtful', fileIndex: 0, partNumber: 2 })
@@ -191,6 +203,7 @@ describe('a ledger', () => {
     ['planned', []],
     ['ready', [created(), received(1, 100)]],
     ['received', [created(), ...allReceived()]],
+    ['confirming', [created(), ...allReceived(), { type: 'file.confirming', fileIndex: 0 }]],
   ] as const)('takes a failed file up again where it was: %s', (state, before) => {
     const ledger = ledgerWith(...before, failed('ERR_UPLOAD_NETWORK'), { type: 'session.resumed' })
 

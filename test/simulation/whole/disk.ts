@@ -1,8 +1,11 @@
 // The disk that outlives every life, and the Journal over it: records are written in groups that share a sync, as the
-// journal on a real disk does, and a power cut takes any number of the last records that were not brought to it.
+// journal on a real disk does, and a power cut takes any number of the last records that were not brought to it. Every other
+// history that a life finds is shortened first.
 
 import { UploadError } from '../../../src/core/errors.ts'
+import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
+import { recordText } from '../../../src/core/journal/record-text.ts'
 import type { Journal, SessionJournal } from '../../../src/core/ports.ts'
 import { isDurable } from '../../../src/adapters/node/journal/group-commit.ts'
 import type { Dice } from './dice.ts'
@@ -47,6 +50,14 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
     }
   }
 
+  /** Written aside, and in its place only when all of it is on the disk. */
+  const shorten = (key: string, stored: Stored): void => {
+    tell(key, stored.records)
+    stored.records = compactRecords(stored.records).map((record) => JSON.parse(recordText(record)) as JournalRecord)
+    stored.keptCount = stored.records.length
+    for (const record of stored.records) told.add(record)
+  }
+
   const openSession = (
     key: string,
     life: Life,
@@ -56,6 +67,8 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
     const stored = sessions.get(key) ?? { records: [], keptCount: 0 }
     // What a life had written when it died is found by the next one; a power cut may still take what was not synced.
     tell(key, stored.records.slice(0, stored.keptCount))
+    // Not by the dice, which would make all nights others.
+    if (stored.records.length % 2 === 1) shorten(key, stored)
     let queue: Waiting[] = []
     let isRunning = false
     let appended = 0

@@ -1,0 +1,70 @@
+// A journal of the host's own, which fails as its database does: with errors of its own, at once or later.
+
+import { describe, expect, it } from 'vitest'
+
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import type { Journal, SessionJournal } from '../../src/core/ports.ts'
+import { createFarEnd, endOf, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
+
+const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
+const ours = { code: 'ERR_UPLOAD_JOURNAL', message: 'The journal failed: database is locked', cause: busy }
+
+const rigWith = (journal: Journal) =>
+  createFarEnd({ service: goodService(() => 'https://store.example/k'), storage: goodStorage, journal })
+
+/** A journal whose sessions append in another way. */
+function appending(append: (session: SessionJournal, type: string) => Promise<void> | undefined): Journal {
+  const journal = memoryJournal()
+  const open = async (key: string): Promise<SessionJournal> => {
+    const session = await journal.open(key)
+    return { ...session, append: (records) => append(session, records[0]!.type) ?? session.append(records) }
+  }
+  return { ...journal, open }
+}
+
+describe('a journal of the host that throws what is no error of ours', () => {
+  const input = () => ({ files: [{ source: bytesSource('a.mp4', new Uint8Array(3)) }], ...VIDEO })
+  const fail = (): never => {
+    throw busy
+  }
+
+  it.each([
+    ['does not open', { ...memoryJournal(), open: () => Promise.reject(busy) }],
+    ['throws at its first record', appending(fail)],
+    ['rejects at its first record', appending(() => Promise.reject(busy))],
+    ['throws at a receipt', appending((_, type) => (type === 'part.received' ? fail() : undefined))],
+    ['rejects at a receipt', appending((_, type) => (type === 'part.received' ? Promise.reject(busy) : undefined))],
+  ])('ends an upload as a journal of ours would, when it %s', async (_how, journal) => {
+    const { uplink, settled } = rigWith(journal)
+    const { error } = await settled(endOf(uplink.uploadVideos(input())))
+
+    expect(error).toMatchObject({ code: ours.code, message: ours.message })
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(busy)],
+    ['throws', fail],
+  ])('is told by every verb as one of ours is, with its own error as the cause, when it %s', async (_how, refuse) => {
+    const { uplink } = rigWith({ open: refuse, read: refuse, list: refuse, remove: refuse })
+
+    for (const asked of [
+      () => uplink.sessions(),
+      () => uplink.receipt('k'),
+      () => uplink.resume('k'),
+      () => uplink.cancelSession('k'),
+      () => uplink.forgetSession('k'),
+    ]) {
+      await expect(asked()).rejects.toMatchObject(ours)
+    }
+  })
+
+  it('hides no reason of ours by failing to close', async () => {
+    const journal = memoryJournal()
+    const open = async (key: string) => ({ ...(await journal.open(key)), close: () => Promise.reject(busy) })
+
+    await expect(rigWith({ ...journal, open }).uplink.resume('k')).rejects.toMatchObject({
+      message: 'No session k is in the journal.',
+    })
+  })
+})
