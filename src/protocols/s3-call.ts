@@ -7,7 +7,7 @@ import { persist, type Failure } from '../client/persist.ts'
 import { isDoubtfulMissing, sendOnce } from '../client/send-once.ts'
 import { classOfStatus, isDoubtfulStatus } from '../client/status.ts'
 import type { UploadError } from '../core/errors.ts'
-import { HttpStatusError, isUploadError, TransportError, withDetails } from '../core/errors.ts'
+import { HttpStatusError, TransportError, withDetails } from '../core/errors.ts'
 import { hostOf } from '../core/address/address.ts'
 import type { OnWaiting, TransportReply, TransportRequest } from '../core/ports.ts'
 import { isAwayStatus } from '../core/retry.ts'
@@ -47,9 +47,7 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   const sendOne = (one: S3Call) =>
     send(ports, one, signal, body).catch((error: unknown) => {
       // What an earlier try may have done it has done although this one was not sent.
-      throw asked.isDoubtful && !signal.aborted && isUploadError(error)
-        ? withDetails(error, { isDoubtful: true })
-        : error
+      throw asked.isDoubtful && !signal.aborted ? withDetails(error, { isDoubtful: true }) : error
     })
   const ended = await persist(
     { clock, random, retries: tries - 1, giveUpAfterMs },
@@ -102,7 +100,7 @@ async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?
     if (signal.aborted || !(error instanceof TransportError || isSigning(error))) throw error
     return { kind: 'missing', error: error as UploadError, isDoubtful: false }
   }
-  const { url, headers = {} } = signed
+  const { url, headers } = signed
   signal.throwIfAborted()
   // A POST without a body still says its length: some stores answer 411 else.
   const bytes = operation === 'create' || body !== undefined ? new TextEncoder().encode(body ?? '') : undefined

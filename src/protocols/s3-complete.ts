@@ -3,7 +3,7 @@
 // because an earlier try did it. Success is said only for an object that is proven to be this one.
 
 import type { HttpStatusError } from '../core/errors.ts'
-import { invariant, UploadError } from '../core/errors.ts'
+import { known, UploadError } from '../core/errors.ts'
 import { formatEtag, md5FromEtag, parseEtag } from '../core/attempt/etag.ts'
 import type { Hasher, Receipt, TransportReply } from '../core/ports.ts'
 import { backoffMs } from '../core/retry.ts'
@@ -29,7 +29,9 @@ export async function completeS3Upload(
   signal: AbortSignal,
 ): Promise<void> {
   const { key, uploadId } = upload
-  const body = completeRequestXml(parts.map(({ partNumber, receipt }) => ({ partNumber, etag: quoted(receipt) })))
+  const body = completeRequestXml(
+    parts.map(({ partNumber, receipt }) => ({ partNumber, etag: formatEtag(known(receipt.etag), 'quoted') })),
+  )
   let outcome: S3Outcome | undefined
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     outcome = await callS3(ports, { operation: 'complete', key, uploadId }, signal, body)
@@ -50,11 +52,6 @@ export async function completeS3Upload(
     'ERR_UPLOAD_SERVICE_REPLY',
     `The storage answers the completion of ${key} with what is no answer to it, and the upload is still open.`,
   )
-}
-
-function quoted({ etag }: Receipt): string {
-  invariant(etag !== undefined, 'a part of S3 is received only with an ETag')
-  return formatEtag(etag, 'quoted')
 }
 
 async function isThere(
@@ -79,7 +76,7 @@ async function isThisObject(
   parts: Parts,
   hasher: Hasher | undefined,
 ): Promise<boolean> {
-  if (headers['content-length'] !== String(parts.at(-1)?.receipt.acceptedEnd ?? 0)) return false
+  if (headers['content-length'] !== String(known(parts.at(-1)).receipt.acceptedEnd)) return false
   const etag = parseEtag(headers['etag'])?.value ?? ''
   const [, isMultipart, count] = /^([0-9a-f]{32})-(\d{1,5})$/i.exec(etag) ?? []
   if (count !== undefined && Number(count) !== parts.length) return false
@@ -90,8 +87,8 @@ async function isThisObject(
     return (await hash.digest()) === isMultipart.toLowerCase()
   }
   // Some stores date an object by the creation of its upload, to the second.
-  const madeAtMs = parseHttpDateMs(headers['last-modified'])
-  return madeAtMs !== undefined && upload.createdAtMs !== undefined && madeAtMs >= upload.createdAtMs - 1_000
+  const madeAtMs = parseHttpDateMs(headers['last-modified']) ?? NaN
+  return madeAtMs >= (upload.createdAtMs ?? NaN) - 1_000
 }
 
 function asConfirmRefusal(error: HttpStatusError): UploadError {

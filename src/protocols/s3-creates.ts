@@ -1,7 +1,7 @@
 // Creates the uploads of a session, some at once. Together they are one call: it waits while none of them is on its way, and when one
 // fails, those that were made are ended again.
 
-import { invalid, isUploadError, UploadError } from '../core/errors.ts'
+import { invalid, isUploadError, UploadError, withDetails } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { CreatedSession, HostWait, OnWaiting } from '../core/ports.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
@@ -53,7 +53,7 @@ export async function createUploads(
       throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message)
     }
     const createdAtMs = parseHttpDateMs(outcome.reply.headers['date'])
-    created.push({ fileIndex, key, uploadId, ...(createdAtMs === undefined ? {} : { createdAtMs }) })
+    created.push({ fileIndex, key, uploadId, ...given({ createdAtMs }) })
   }
   try {
     checkKeys(files.map(({ key }) => key))
@@ -65,9 +65,10 @@ export async function createUploads(
       throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.', {
         details: given({ isDoubtful: isDoubtful || !isAtRest, sessionId }),
       })
-    if (signal.aborted || !isUploadError(error)) throw error
-    // The same error, of its own class: nobody else holds it.
-    throw Object.assign(error, { details: Object.assign({}, error.details, given({ isDoubtful, sessionId })) })
+    if (signal.aborted) throw error
+    // The same error, of its own class: nobody else holds it. A foreign one, of a transport of the host, could not say what is left.
+    const known = isUploadError(error) ? error : withDetails(error, {})
+    throw Object.assign(known, { details: Object.assign({}, known.details, given({ isDoubtful, sessionId })) })
   }
   return { sessionId: formatS3Session(created), hasPossibleOrphan: isDoubtful }
 }
@@ -89,9 +90,7 @@ async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): 
   const abort = async (upload: S3SessionUpload): Promise<void> => {
     const { key, uploadId } = upload
     const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal)
-    // What the store did not hear it will not hear from the next ones either.
-    if (outcome.kind === 'missing') throw outcome.error
-    if (outcome.kind === 'done' || outcome.error.status === 404) left.delete(upload)
+    if (outcome.kind === 'done' || (outcome.kind === 'refused' && outcome.error.status === 404)) left.delete(upload)
   }
   await inTurns(uploads, CALLS_AT_ONCE, abort).catch(() => undefined)
   end()
@@ -110,7 +109,6 @@ function joined(count: number, onWaiting: OnWaiting): (call: (own: OnWaiting) =>
   }
   return async (call) => {
     left -= 1
-    running.set(call, undefined)
     let isFollowed = false
     try {
       await call((wait) => {

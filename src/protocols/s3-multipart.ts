@@ -24,7 +24,7 @@ import { createUploads } from './s3-creates.ts'
 import { readS3Session, type S3SessionUpload } from './s3-session.ts'
 
 export interface S3MultipartOptions extends S3CallPorts {
-  /** The object's key for a file. Default: the file's name. Two files of one session never share a key. */
+  /** The object's key for a file, which may have a path where a name has none. Default: the file's name. Two files of one session never share a key. */
   readonly keyOf?: (file: PlannedFile) => string
   /** Headers of every part, in lower case, that the host signs into each of its addresses. Default: none. */
   readonly partHeaders?: Readonly<Record<string, string>>
@@ -122,11 +122,15 @@ async function signParts(
 ): Promise<string[]> {
   const addresses = new Array<string>(partCount)
   await inTurns(addresses.fill(''), SIGNATURES_AT_ONCE, async (_, index) => {
-    const signed = await signPart(options, { operation: 'part', key, uploadId, partNumber: index + 1 }, signal)
-    if (Object.keys(signed.headers ?? {}).length > 0) {
+    const { url, headers } = await signPart(
+      options,
+      { operation: 'part', key, uploadId, partNumber: index + 1 },
+      signal,
+    )
+    if (Object.keys(headers).length > 0) {
       invalid('An address of a part must need no headers of its own: name those of all parts in partHeaders.')
     }
-    addresses[index] = signed.url
+    addresses[index] = url
   })
   if (new Set(addresses).size < partCount) {
     throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `The host signed the same address for two parts of ${key}.`)

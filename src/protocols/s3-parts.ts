@@ -2,6 +2,7 @@
 
 import { UploadError } from '../core/errors.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
+import { given } from '../core/given.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import { callS3, type S3Calling } from './s3-call.ts'
 import { xmlEntries, xmlField, xmlRoot } from './s3-xml.ts'
@@ -35,12 +36,7 @@ export async function listParts(
   const parts = new Map<number, S3ListedPart>()
   let partNumberMarker: number | undefined
   for (;;) {
-    const page = {
-      operation: 'list',
-      key,
-      uploadId,
-      ...(partNumberMarker === undefined ? {} : { partNumberMarker }),
-    } as const
+    const page = { operation: 'list', key, uploadId, ...given({ partNumberMarker }) } as const
     const outcome = await callS3(ports, page, signal)
     if (outcome.kind !== 'done') {
       if (outcome.kind === 'refused' && UNKNOWN_UPLOAD.has(outcome.error.serviceCode)) return undefined
@@ -53,7 +49,7 @@ export async function listParts(
     }
     if (xmlField(list, 'IsTruncated') !== 'true') break
     // The marker grows with every page and has a largest value, so that the pages end.
-    const next = Number(xmlField(list, 'NextPartNumberMarker') ?? NaN)
+    const next = Number(xmlField(list, 'NextPartNumberMarker'))
     if (!isPartNumber(next) || next <= (partNumberMarker ?? 0)) unreadable(key)
     partNumberMarker = next
   }
@@ -61,7 +57,7 @@ export async function listParts(
 }
 
 function partOf(entry: string): S3ListedPart | undefined {
-  const partNumber = Number(xmlField(entry, 'PartNumber') ?? NaN)
+  const partNumber = Number(xmlField(entry, 'PartNumber'))
   const size = xmlField(entry, 'Size') ?? ''
   const etag = xmlField(entry, 'ETag')
   if (!isPartNumber(partNumber) || !/^\d{1,15}$/.test(size) || parseEtag(etag) === undefined) return undefined

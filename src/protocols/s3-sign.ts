@@ -49,14 +49,11 @@ export interface S3CallPorts {
   readonly giveUpAfterMs?: number
 }
 
+type Signed = Required<S3SignedRequest>
 type PartRequest = Extract<S3SignRequest, { operation: 'part' }>
 
 /** Signs the address of a part with the patience that a call has: a signer that fails now and then, or hangs, costs no file. */
-export async function signPart(
-  ports: S3CallPorts,
-  request: PartRequest,
-  signal: AbortSignal,
-): Promise<S3SignedRequest> {
+export async function signPart(ports: S3CallPorts, request: PartRequest, signal: AbortSignal): Promise<Signed> {
   const { tries = DEFAULT_TRIES, clock, random } = ports
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -69,11 +66,7 @@ export async function signPart(
 }
 
 /** Asks the host once, for as long as one try may take. */
-export async function signWithin(
-  ports: S3CallPorts,
-  request: S3SignRequest,
-  signal: AbortSignal,
-): Promise<S3SignedRequest> {
+export async function signWithin(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
   const limitMs = timeoutOf(ports)
   const tooLate = notSigned(request, `nothing for ${limitMs / 1000} s.`)
   const deadline = createDeadline(ports.clock, limitMs, tooLate, signal)
@@ -85,11 +78,12 @@ export async function signWithin(
 }
 
 /** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
-async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<S3SignedRequest> {
-  let signed: S3SignedRequest
+async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
+  let signed: Signed
   try {
-    // A signer that does not listen to the signal must not keep us.
-    signed = await unlessAborted(ports.sign(request, signal), signal)
+    // A signer that does not listen to the signal must not keep us, and one that gives nothing has not signed.
+    const { url, headers = {} } = await unlessAborted(ports.sign(request, signal), signal)
+    signed = { url, headers }
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error
     throw notSigned(request, foreignWords(error).slice(0, 300))

@@ -18,7 +18,7 @@ export function xmlRoot(text: string, name: string): string | undefined {
   if (whole.includes('<!')) return undefined
   const [start, root] = /^(?:<\?xml[^<>]{0,200}\?>\s*)?<([A-Za-z]{1,64})(?:\s[^<>]{0,500})?>/.exec(whole) ?? ['', '']
   const end = `</${name}>`
-  if (root !== name || !whole.endsWith(end) || start.length + end.length > whole.length) return undefined
+  if (root !== name || !whole.endsWith(end)) return undefined
   return whole.slice(start.length, -end.length)
 }
 
@@ -58,8 +58,7 @@ function charactersByEntity(): ReadonlyMap<string, string> {
 /** Each reference once, so that `&amp;lt;` is `&lt;` and never `<`. Unknown ones stay as they are. */
 function unescapeXml(text: string): string {
   return text.replace(/&(?:[a-z]{2,4}|#\d{1,7}|#x[0-9a-fA-F]{1,6});/g, (reference) => {
-    const known = CHARACTERS.get(reference)
-    if (known !== undefined || !reference.startsWith('&#')) return known ?? reference
+    if (!reference.startsWith('&#')) return CHARACTERS.get(reference) ?? reference
     const digits = reference.slice(2, -1)
     const code = digits.startsWith('x') ? Number.parseInt(digits.slice(1), 16) : Number(digits)
     return code > 0x10ffff ? reference : String.fromCodePoint(code)

@@ -30,6 +30,13 @@ it('begins the next one when one has ended', async () => {
   await all
 })
 
+it('fails with its only failure', async () => {
+  const { all, ends } = calls(1, 1)
+  ends[0]?.reject(new Error('only'))
+
+  await expect(all).rejects.toThrow('only')
+})
+
 it('begins none after a failure, waits for those under way, and gives the first failure', async () => {
   const { all, begun, ends, isOver } = calls(5, 3)
   const first = new Error('first')

@@ -9,12 +9,14 @@ describe('the request that completes', () => {
     const text = completeRequestXml([
       { partNumber: 1, etag: '"d41d8cd98f00b204e9800998ecf8427e"' },
       { partNumber: 2, etag: `"a&b<c>'d'"` },
+      { partNumber: 3, etag: 'a\u0001b' },
     ])
 
     expect(text).toBe(
       '<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">' +
         '<Part><PartNumber>1</PartNumber><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag></Part>' +
         '<Part><PartNumber>2</PartNumber><ETag>&quot;a&amp;b&lt;c&gt;&apos;d&apos;&quot;</ETag></Part>' +
+        '<Part><PartNumber>3</PartNumber><ETag>a&#1;b</ETag></Part>' +
         '</CompleteMultipartUpload>',
     )
   })
@@ -50,6 +52,7 @@ describe('the root', () => {
 
   it.each([
     ['another name', '<Errors><Code>A</Code></Errors>'],
+    ['a start of another name', '<Result><Code>A</Code></Error>'],
     ['no end', '<Error><Code>A</Code>'],
     ['something behind it', '<Error></Error><Error></Error>x'],
     ['a comment', '<Error><!-- <Code>A</Code> --></Error>'],
@@ -67,6 +70,7 @@ describe('a field', () => {
     ['a&amp;b&lt;c&gt;&quot;&apos;', `a&b<c>"'`],
     ['&#x22;&#34;&#128640;', '""🚀'],
     ['&amp;lt;', '&lt;'],
+    ['&#x10ffff;', '\u{10ffff}'],
     ['&nbsp;&#x110000;', '&nbsp;&#x110000;'],
     ['  1  ', '1'],
     ['', ''],
@@ -85,7 +89,16 @@ describe('a field', () => {
     expect(xmlField('<A>1</A>', 'B')).toBe(undefined)
     expect(xmlField('<A><B>1</B></A>', 'A')).toBe(undefined)
     expect(xmlField('<A>1', 'A')).toBe(undefined)
+    expect(xmlField('12345</A>', 'A')).toBe(undefined)
   })
+
+  it('is read from its own start to the end behind it', () => {
+    expect(xmlField('</A><A>1</A>', 'A')).toBe('1')
+  })
+})
+
+it('entries are the insides of each element of the name, and nothing of what stands between or does not end', () => {
+  expect(xmlEntries('a<P></P>b<P>1</P><N>2</N><P>3', 'P')).toEqual(['', '1', ''])
 })
 
 it('comes to the end of a megabyte of anything: a quadratic reader would take minutes, and the test be given up', () => {
