@@ -61,7 +61,8 @@ function unanswered(
   const isFew = life.missingTries < FEW_TRIES
   if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
-  if (isFirstContact && !isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
+  // Those that are hidden are over by now: it is the first contact.
+  if (!isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
   return { error, host, reason, isAway: !error.isUnreadable, isDoubtful, isOffline }
 }
 

@@ -18,15 +18,15 @@ interface More extends Pick<Transport, 'hasQueue'> {
 
 /** Round trips are not handed on. */
 export function sendThrough(transport: Transport, more: More): Transport {
-  const traits: Traits = {
-    isProgressLive: transport.isProgressLive ?? true,
-    hasQueue: more.hasQueue ?? transport.hasQueue ?? false,
-    isResetByAbort: transport.isResetByAbort ?? false,
-  }
   /** What the transport knows a request by. */
   const inPlaceOf = new WeakMap<TransportRequest, TransportRequest>()
   return {
-    ...traits,
+    // A page learns of its own while it sends.
+    get isProgressLive() {
+      return transport.isProgressLive ?? true
+    },
+    hasQueue: more.hasQueue ?? transport.hasQueue ?? false,
+    isResetByAbort: transport.isResetByAbort ?? false,
     ...given({ controllers: transport.controllers }),
     endingOf: (request) => transport.endingOf(inPlaceOf.get(request) ?? request),
     close: () => transport.close(),
@@ -35,5 +35,5 @@ export function sendThrough(transport: Transport, more: More): Transport {
         if (sent !== request) inPlaceOf.set(request, sent)
         return transport.send(sent)
       }),
-  }
+  } satisfies Transport & Traits
 }

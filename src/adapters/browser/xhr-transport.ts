@@ -13,10 +13,24 @@ import { isSameOrigin } from './same-origin.ts'
  * windows are collected first, so memory is one part for each request in flight. No cookie is sent to another origin.
  *
  * The platform follows redirects unseen. One is noticed by the address that answered: ERR_UPLOAD_REDIRECT_REFUSED, when
- * the bytes may have reached the other place already. `isFreshConnection` is ignored.
+ * the bytes may have reached the other place already. `isFreshConnection` is ignored. Where a service worker may send for the
+ * page, progress is not live before the platform has told of any.
  */
 export function xhrTransport(): Transport {
-  return platformTransport(true, (one) => new Promise((resolve, reject) => exchange(one, resolve, reject)))
+  /** Under which service worker the platform has told of progress: it leaves these requests alone. */
+  let toldUnder: ServiceWorker | null = null
+  const traits = {
+    hasQueue: true,
+    get isProgressLive() {
+      return toldUnder === serviceWorker()
+    },
+  }
+  return platformTransport(traits, (one) => {
+    // One that comes later has left nothing alone yet.
+    const under = serviceWorker()
+    const onTold = (): void => void (toldUnder = under)
+    return new Promise((resolve, reject) => exchange(one, onTold, resolve, reject))
+  })
 }
 
 /** What is known of an answer so far; undefined until its head has come. */
@@ -28,6 +42,7 @@ interface Answer {
 
 function exchange(
   { request, host, body, maxReplyBytes, signal }: PlatformExchange,
+  onTold: () => void,
   resolve: (reply: TransportReply) => void,
   reject: (error: Error) => void,
 ): void {
@@ -36,8 +51,8 @@ function exchange(
   /** The platform has told how much has gone. */
   let isTold = false
   const settle = (isWhole: boolean): void => {
-    if (answer === undefined) reject(networkFailure(host, { ending: 'doubtful' }))
-    else resolve(replyOf(answer, maxReplyBytes, isWhole, !isSameOrigin(request.url)))
+    if (answer) resolve(replyOf(answer, maxReplyBytes, isWhole, !isSameOrigin(request.url)))
+    else reject(networkFailure(host, { ending: 'doubtful' }))
   }
   const look = (): void => {
     if (xhr.readyState === xhr.HEADERS_RECEIVED) {
@@ -48,7 +63,7 @@ function exchange(
         xhr.abort()
       } else answer = { status: xhr.status, headers: headersOf(xhr), text: '' }
     }
-    if (answer === undefined || xhr.readyState !== xhr.LOADING) return
+    if (!answer || xhr.readyState !== xhr.LOADING) return
     answer.text = xhr.responseText
     if (answer.text.length <= maxReplyBytes) return
     settle(false)
@@ -61,10 +76,10 @@ function exchange(
   for (const [name, value] of allowedHeaders(request)) xhr.setRequestHeader(name, value)
   xhr.onreadystatechange = look
   xhr.onload = () => {
-    if (answer !== undefined) answer.text = xhr.responseText
+    if (answer) answer.text = xhr.responseText
     // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
     // A request that it leaves alone looks the same while nothing was told: one that HTTP/2 answers early with 2xx counts as sent.
-    if (!isTold && content && hasServiceWorker()) onSent?.(lengthOf(content))
+    if (!isTold && content && serviceWorker()) onSent?.(lengthOf(content))
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
@@ -73,6 +88,7 @@ function exchange(
   if (content && onSent) {
     xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => {
       isTold = true
+      onTold()
       onSent(loaded)
     }
   }
@@ -81,7 +97,7 @@ function exchange(
   onAbort(signal, () => {
     // Chromium tells of a head when 512 bytes of the body are there, or at once where the storage says
     // `x-content-type-options: nosniff`.
-    if (answer !== undefined && isWaitOver(request)) settle(false)
+    if (answer && isWaitOver(request)) settle(false)
     else reject(signal.reason as Error)
     xhr.abort()
   })
@@ -89,7 +105,8 @@ function exchange(
 
 function replyOf(answer: Answer, maxReplyBytes: number, isWhole: boolean, hidesHeaders: boolean): TransportReply {
   const { status, headers, text } = answer
-  const body = Uint8Array.from({ length: Math.min(text.length, maxReplyBytes) }, (_, at) => text.charCodeAt(at) & 0xff)
+  // Of each character the lower eight bits, which are its byte.
+  const body = Uint8Array.from(text.slice(0, maxReplyBytes), (character) => character.charCodeAt(0))
   return { status, headers, body, isBodyCut: !isWhole || text.length > maxReplyBytes, hidesHeaders }
 }
 
@@ -102,14 +119,14 @@ function headersOf(xhr: XMLHttpRequest): Record<string, string> {
   return headers
 }
 
-/** Whether a service worker may send what this page asks for. */
-function hasServiceWorker(): boolean {
+/** The one that may send what this page asks for; null where there is none, as far as can be known. */
+function serviceWorker(): ServiceWorker | null {
   try {
     // Only in secure pages; not in every browser's workers.
-    return Boolean((navigator as Partial<Navigator>).serviceWorker?.controller)
+    return (navigator as Partial<Navigator>).serviceWorker?.controller ?? null
   } catch {
     // A frame without an origin may not even ask.
-    return false
+    return null
   }
 }
 

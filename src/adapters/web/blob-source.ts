@@ -18,7 +18,7 @@ export function blobSource(file: File): Source
 export function blobSource(name: string, blob: Blob): Source
 export function blobSource(nameOrFile: string | File, given?: Blob): Source {
   const blob = typeof nameOrFile === 'string' ? given : nameOrFile
-  if (blob === undefined) return invalid('blobSource: pass a File, or a name and a Blob.')
+  if (!blob) return invalid('blobSource: pass a File, or a name and a Blob.')
   const name = typeof nameOrFile === 'string' ? nameOrFile : nameOrFile.name
   const probe = createProbe(name, blob)
   let wasOpened = false

@@ -11,7 +11,7 @@ export async function collectBody(
   body: Body | undefined,
   signal: AbortSignal,
 ): Promise<Blob | Uint8Array<ArrayBuffer> | undefined> {
-  if (body === undefined) return undefined
+  if (!body) return undefined
   // Memory that is shared with a worker is refused by platforms, hence the copy.
   if (body.kind === 'bytes') return new Uint8Array(body.bytes)
   if (body.kind === 'blob') {

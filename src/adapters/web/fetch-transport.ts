@@ -13,13 +13,7 @@ export interface FetchTransportOptions {
 }
 
 /** How Node's fetch says that nothing was sent; browsers do not tell. */
-const unconnectedCodes = new Set<string | undefined>([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
+const UNCONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
 
 /**
  * Makes a transport on fetch. A body of windows is collected first, so memory is one part for each request in flight:
@@ -28,13 +22,13 @@ const unconnectedCodes = new Set<string | undefined>([
  * `isFreshConnection`. Redirects: an opaque one is ERR_UPLOAD_REDIRECT_REFUSED, one that the platform shows is an answer.
  */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
-  return platformTransport(false, async ({ request, host, body, maxReplyBytes, signal }) => {
+  return platformTransport({ isProgressLive: false }, async ({ request, host, body, maxReplyBytes, signal }) => {
     // Also what throws at once comes to the catch: its words may name the URL.
     const asking = async (): Promise<Response> =>
       (options.fetch ?? fetch)(request.url, {
         method: request.method,
         headers: allowedHeaders(request),
-        ...(body === undefined ? {} : { body }),
+        ...(body ? { body } : {}),
         redirect: 'manual',
         credentials: 'omit',
         cache: 'no-store',
@@ -43,12 +37,12 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
       })
     const response = await asking().catch((error: unknown) => {
       const reason = causeCode(error)
-      throw networkFailure(host, { reason, ending: unconnectedCodes.has(reason) ? 'neverWhole' : 'doubtful' })
+      throw networkFailure(host, { reason, ending: UNCONNECTED.test(reason) ? 'neverWhole' : 'doubtful' })
     })
     if (response.type === 'opaqueredirect') throw redirectRefused(host)
     const reply = await readReply(response, maxReplyBytes)
     if (!isWaitOver(request)) signal.throwIfAborted()
-    if (request.body !== undefined) request.onSent?.(lengthOf(request.body))
+    if (request.body) request.onSent?.(lengthOf(request.body))
     return reply
   })
 }
@@ -61,7 +55,7 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
   let isBodyCut = false
   const reader = response.body?.getReader()
   try {
-    while (reader !== undefined && !isBodyCut) {
+    while (reader && !isBodyCut) {
       const step = await reader.read()
       if (step.done) break
       const wanted = step.value.subarray(0, maxReplyBytes - keptBytes)
@@ -91,7 +85,8 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
   }
 }
 
-function causeCode(error: unknown): string | undefined {
+/** Empty where it has none. */
+function causeCode(error: unknown): string {
   const { code } = ((error as Error | undefined)?.cause ?? {}) as { readonly code?: unknown }
-  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : undefined
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : ''
 }

@@ -20,16 +20,14 @@ export interface PlatformExchange {
 
 /** `exchange` rejects with a TransportError that says how it ended, or anyhow when its signal is aborted. */
 export function platformTransport(
-  isProgressLive: boolean,
+  traits: Pick<Transport, 'isProgressLive' | 'hasQueue'>,
   exchange: (exchange: PlatformExchange) => Promise<TransportReply>,
 ): Transport {
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
   const underWay = new Set<() => void>()
   let isClosed = false
 
-  return {
-    isProgressLive,
-    hasQueue: isProgressLive,
+  return Object.assign(traits, {
     async send(request) {
       const { signal, url, maxReplyBytes = DEFAULT_MAX_REPLY_BYTES } = request
       endings.set(request, 'neverWhole')
@@ -60,7 +58,7 @@ export function platformTransport(
       underWay.forEach((end) => end())
       return Promise.resolve()
     },
-  }
+  } satisfies Transport)
 }
 
 /**

@@ -24,7 +24,8 @@ export function systemClock(): Clock {
       return timer
     },
     clearTimeout(timer) {
-      if (isSystemTimer(timer)) clearTimeout(timer.id)
+      // Whatever is none of ours, or was never set, has no id.
+      clearTimeout((timer as Partial<SystemTimer> | null | undefined)?.id)
     },
   }
 }
@@ -35,8 +36,4 @@ function arm(timer: SystemTimer, callback: () => void, delayMs: number): void {
     delayMs <= LONGEST_DELAY_MS
       ? setTimeout(callback, delayMs)
       : setTimeout(() => arm(timer, callback, delayMs - LONGEST_DELAY_MS), LONGEST_DELAY_MS)
-}
-
-function isSystemTimer(timer: unknown): timer is SystemTimer {
-  return typeof timer === 'object' && timer !== null && 'id' in timer
 }

@@ -34,14 +34,16 @@ export async function findCredentials(options: CredentialOptions, env: Environme
   if (keyFrom !== undefined && tokenFrom !== undefined) {
     return invalid(`Both an API key (${keyFrom}) and an access token (${tokenFrom}) are given: give one of them.`)
   }
-  if (apiKeyFile !== undefined) return { apiKey: await readSecret(apiKeyFile, '--api-key-file') }
-  if (accessTokenFile !== undefined) {
-    await readSecret(accessTokenFile, '--access-token-file')
-    // Read again when the service refuses it: whoever renews the token while a night's upload runs just writes the file.
-    return { accessToken: () => readSecret(accessTokenFile, '--access-token-file') }
-  }
+  if (apiKeyFile !== undefined) return { apiKey: await renewable(apiKeyFile, '--api-key-file') }
+  if (accessTokenFile !== undefined) return { accessToken: await renewable(accessTokenFile, '--access-token-file') }
   if (apiKey !== undefined) return { apiKey }
   return accessToken === undefined ? undefined : { accessToken }
+}
+
+/** Read again when the service refuses it: whoever renews a key or a token while a night's upload runs just writes the file. */
+async function renewable(path: string, label: string): Promise<() => Promise<string>> {
+  await readSecret(path, label)
+  return () => readSecret(path, label)
 }
 
 async function readSecret(path: string, label: string): Promise<string> {

@@ -58,8 +58,14 @@ export function addServiceOptions(command: Command): Command {
   command
     .optionsGroup('Service:')
     .option('--base-url <url>', "the service's base address (or MOCAP_BASE_URL)")
-    .option('--api-key-file <file>', 'a file that holds the API key (or the key itself in MOCAP_API_KEY)')
-    .option('--access-token-file <file>', 'a file that holds the access token (or the token in MOCAP_ACCESS_TOKEN)')
+    .option(
+      '--api-key-file <file>',
+      'a file that holds the API key (or the key itself in MOCAP_API_KEY); read again when it is refused',
+    )
+    .option(
+      '--access-token-file <file>',
+      'a file that holds the access token (or the token in MOCAP_ACCESS_TOKEN); read again when it is refused',
+    )
     .addOption(
       new Option('--bearer-header <name>', 'the header that carries an access token')
         .choices(['Authorization', 'Authentication'])

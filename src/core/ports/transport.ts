@@ -65,7 +65,7 @@ export interface TransportReply {
  * TransportError as the reason says that a wait is over: it then answers with what it has, if that is a head.
  */
 export interface Transport {
-  /** False when `onSent` comes only at the end, so that a stall cannot be seen. Default true. */
+  /** False while `onSent` comes only at the end, so that a stall cannot be seen; read for each attempt. Default true. */
   readonly isProgressLive?: boolean
   /**
    * True where requests wait for a place before they start: time counts from `onStarted` on, and since the platform may

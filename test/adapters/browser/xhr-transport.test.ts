@@ -7,7 +7,7 @@ import { xhrTransport } from '../../../src/adapters/browser/xhr-transport.ts'
 const URL_OF_PART = 'https://store.example/part'
 
 /** Has an answer as soon as it is sent, and tells before that what the test wants it to. */
-function requestThatTells(told: readonly number[]) {
+function requestThatTells(told: readonly number[], meanwhile: () => unknown = () => undefined) {
   return class {
     readonly HEADERS_RECEIVED = 2
     readonly LOADING = 3
@@ -27,6 +27,7 @@ function requestThatTells(told: readonly number[]) {
     }
     send(): void {
       queueMicrotask(() => {
+        meanwhile()
         for (const loaded of told) this.upload.onprogress?.({ loaded })
         this.readyState = this.HEADERS_RECEIVED
         this.onreadystatechange?.()
@@ -64,4 +65,40 @@ it.each([
 
   expect(reply.status).toBe(200)
   expect(sent).toEqual(expected)
+})
+
+it.each([
+  ['where no service worker is there', [], {}, true],
+  ['but before anything was told, where one may send for the page', [], { controller: {} }, false],
+  ['where something was told, though one is there', [4], { controller: {} }, true],
+])('tells how far it is %s', async (_, told, serviceWorker, expected) => {
+  vi.stubGlobal('XMLHttpRequest', requestThatTells(told))
+  vi.stubGlobal('navigator', { serviceWorker })
+  vi.stubGlobal('origin', 'https://page.example')
+  const transport = xhrTransport()
+
+  await transport.send({
+    ...{ method: 'PUT', url: URL_OF_PART, headers: {}, signal: new AbortController().signal },
+    ...{ body: { kind: 'bytes', bytes: new Uint8Array(10) }, onSent: () => undefined },
+  })
+
+  expect(transport.isProgressLive).toBe(expected)
+  // Another one may take what the first left alone.
+  vi.stubGlobal('navigator', { serviceWorker: { controller: {} } })
+  expect(transport.isProgressLive).toBe(false)
+})
+
+it('learns nothing of a service worker from a request that went before it came', async () => {
+  const claim = (): unknown => vi.stubGlobal('navigator', { serviceWorker: { controller: {} } })
+  vi.stubGlobal('XMLHttpRequest', requestThatTells([4], claim))
+  vi.stubGlobal('navigator', { serviceWorker: { controller: null } })
+  vi.stubGlobal('origin', 'https://page.example')
+  const transport = xhrTransport()
+
+  await transport.send({
+    ...{ method: 'PUT', url: URL_OF_PART, headers: {}, signal: new AbortController().signal },
+    ...{ body: { kind: 'bytes', bytes: new Uint8Array(10) }, onSent: () => undefined },
+  })
+
+  expect(transport.isProgressLive).toBe(false)
 })

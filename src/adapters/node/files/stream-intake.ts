@@ -54,7 +54,8 @@ export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
   async function takeIn(ready: Promise<Spool>): Promise<void> {
     const spool = await ready
     for (;;) {
-      const bytes = await source.pull()
+      // It may have failed while its file was made, and what was stopped is not pulled at any more.
+      const bytes = failure === undefined ? await source.pull() : undefined
       if (failure !== undefined) return
       if (bytes === undefined) break
       if (announcedBytes !== undefined && receivedBytes + bytes.byteLength > announcedBytes) {

@@ -1,5 +1,7 @@
 // One way to pull bytes out of a Node stream, a web stream or any async sequence, and to stop it at any moment.
 
+import type { IncomingMessage } from 'node:http'
+
 import { UploadError } from '../../../core/errors.ts'
 
 /** A Node Readable, a web ReadableStream or an async sequence; its pieces are bytes, or text that is sent as UTF-8. */
@@ -8,7 +10,10 @@ export type StreamInput = AsyncIterable<Uint8Array | string> | ReadableStream<Ui
 export interface StreamPull {
   /** The next piece, undefined at the end; it is the caller's until the next pull. Rejects with ERR_UPLOAD_SOURCE_READ. */
   pull(): Promise<Uint8Array | undefined>
-  /** Ends the stream, also while a pull waits, and returns at once. Idempotent. */
+  /**
+   * Ends the stream, also while a pull waits, and returns at once; of a request that a server has yet to answer, what still comes
+   * is thrown away instead, since its end would be that of its connection. Idempotent.
+   */
   stop(): void
 }
 
@@ -41,7 +46,11 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
       return toBytes(piece, name)
     },
     stop() {
-      if (isNode) stream.destroy()
+      if (isRequest(stream)) {
+        // Behind a pull that waits: until that is over, nothing can flow.
+        if (pulling === undefined) stream.resume()
+        else pulling.stop()
+      } else if (isNode) stream.destroy()
       else if ('getReader' in stream) {
         // In the next turn: what `Readable.toWeb` gives throws past everybody, and so ends the process, when it is cancelled
         // between a read and the turn in which its Node stream heeds it. A pull may begin until then, and only its reader can cancel.
@@ -59,6 +68,11 @@ function begin(stream: StreamInput): Pulling {
     // The sequence of a web stream queues its end behind a read that waits; a reader can be cancelled at once.
     const reader = stream.getReader()
     return { next: () => reader.read(), stop: () => void reader.cancel().catch(() => undefined) }
+  }
+  if (isRequest(stream)) {
+    const iterator = stream.iterator({ destroyOnReturn: false })
+    const flow = (): unknown => stream.resume()
+    return { next: () => iterator.next(), stop: () => void iterator.return?.().then(flow, flow) }
   }
   const iterator = stream[Symbol.asyncIterator]()
   return {
@@ -80,6 +94,11 @@ function toBytes(piece: unknown, name: string): Uint8Array {
 interface NodeStream {
   on(event: 'error', listener: () => void): unknown
   destroy(): unknown
+}
+
+/** Of HTTP/1 or HTTP/2, which a server has been sent; what a client was answered has no method. */
+function isRequest(stream: StreamInput): stream is StreamInput & IncomingMessage {
+  return 'method' in stream && typeof stream.method === 'string' && 'iterator' in stream
 }
 
 /** By shape and not by class: streams of other copies of the stream library count too. */

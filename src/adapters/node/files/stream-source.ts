@@ -20,7 +20,8 @@ export interface StreamSourceOptions {
 
 /**
  * Uploads what `stream` gives under `name`. The stream is this source's from now on: it is read once, beginning at the
- * first `describe` or `open`, and ended by `dispose`. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its
+ * first `describe` or `open`, and ended by `dispose`; the request of a server is read to its end and thrown away then, so that
+ * you can answer it. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its
  * error as the cause; one of another length than announced with ERR_UPLOAD_SOURCE_CHANGED. Both are final.
  */
 export function streamSource(name: string, stream: StreamInput, options: StreamSourceOptions = {}): Source {

@@ -1,6 +1,7 @@
 // Why a service gave no answer, in a few words, from what the system called it; and whether it comes of this machine's being
 // without a network, and not of the address.
 
+import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Explain } from '../../../core/ports.ts'
 
@@ -13,7 +14,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
 ]
 
-/** There is no way out of this machine. */
+/** There is no way out of this machine, unless it has one by the other version of IP alone. */
 const NO_WAY: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN'])
 /** So it is said without a cable and a WLAN too, but as well of a host that is misspelt or off. */
 const NOBODY_THERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])
@@ -27,27 +28,42 @@ export const explainFailure: Explain = explaining(networkInterfaces)
 export function explaining(
   interfaces: () => NodeJS.Dict<readonly { readonly address: string; readonly internal: boolean }[]>,
 ): Explain {
-  const hasAddress = (): boolean => {
+  /** Undefined where the system shows its addresses not to everybody, such as Android: that is no sign of having none. */
+  const addresses = (): readonly string[] | undefined => {
     try {
-      return Object.values(interfaces()).some((all) =>
-        all?.some(({ address, internal }) => !internal && !LINK_LOCAL.test(address)),
-      )
+      const all = Object.values(interfaces()).flatMap((each) => each ?? [])
+      return all.flatMap(({ address, internal }) => (internal || LINK_LOCAL.test(address) ? [] : [address]))
     } catch {
-      // Some systems, such as Android, do not show their addresses to everybody: that is no sign of having none.
-      return true
+      return undefined
     }
   }
+  const isOffline = (code: string, far: unknown): boolean => {
+    const own = NO_WAY.has(code) || NOBODY_THERE.has(code) ? addresses() : undefined
+    if (own?.length === 0) return true
+    // The machine may have addresses and no way out, as one that is joined to its cameras alone; but one that has none of this
+    // version of IP, and others, has it switched off.
+    const isOfOther = typeof far === 'string' && own?.every((address) => isIPv6(address) !== isIPv6(far)) === true
+    return NO_WAY.has(code) && !isOfOther
+  }
   return (error) => {
-    let cause: unknown = error
-    for (let depth = 0; depth < 4 && cause instanceof Error; depth += 1) {
-      // What our transport says of it comes without a cause where that is no error of the system, such as of a certificate.
-      const said = 'code' in cause && depth > 0 ? cause.code : error.details['systemCode']
+    const causes = causesOf(error)
+    // What our transport says of it comes without a cause where that is no error of the system, such as of a certificate.
+    for (const said of [error.details['systemCode'], ...causes.map(({ code }) => code)]) {
       const code = typeof said === 'string' ? said : ''
       const known = REASONS.find(([pattern]) => pattern.test(code))
-      if (known !== undefined)
-        return { reason: known[1], isOffline: NO_WAY.has(code) || (NOBODY_THERE.has(code) && !hasAddress()) }
-      cause = cause.cause
+      const far = causes.find(({ address }) => address !== undefined)?.address
+      if (known !== undefined) return { reason: known[1], isOffline: isOffline(code, far) }
     }
     return { isOffline: false }
   }
+}
+
+/** As Node has it: `address` is the one that was tried. */
+type SystemError = Error & { readonly code?: unknown; readonly address?: unknown }
+
+/** What is below an error, outermost first. */
+function causesOf({ cause }: Error): readonly SystemError[] {
+  const found: SystemError[] = []
+  for (let each = cause; each instanceof Error && found.length < 3; each = each.cause) found.push(each)
+  return found
 }

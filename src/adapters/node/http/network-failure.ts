@@ -1,5 +1,6 @@
 // Turns what Node and undici throw into the transport's one exception: host and port, never path or query.
 
+import { isIPv4 } from 'node:net'
 import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
 import { ProxyRefusedError } from './proxy.ts'
 import { hostnameOf, portOf } from './connector.ts'
@@ -11,11 +12,14 @@ export interface FailureContext {
   readonly ending: AttemptEnding
 }
 
+/** This machine found no way. */
+const UNREACHED = /^(?:ENETUNREACH|EADDRNOTAVAIL)$/
+
 const doing = { connect: 'connecting', send: 'sending', answer: 'waiting for the answer' }
 
 /** Makes the error. The cause is kept only where it is a system error of Node, which holds an address and a port. */
 export function networkFailure(thrown: unknown, { target, phase, ending }: FailureContext): TransportError {
-  const error = firstOf(thrown)
+  const error = tellingOf(thrown)
   const host = `${target.hostname}:${String(portOf(target))}`
   const code = codeOf(error)
   return new TransportError('ERR_UPLOAD_NETWORK', describe(error, code, host, hostnameOf(target), phase), {
@@ -81,9 +85,15 @@ function unreadable(error: unknown, code: string | undefined): string | undefine
     : undefined
 }
 
-/** With several addresses Node 20 collects one error for each. */
-function firstOf(thrown: unknown): unknown {
-  return thrown instanceof AggregateError && thrown.errors.length > 0 ? thrown.errors[0] : thrown
+/**
+ * With several addresses Node collects one error for each. Where IPv6 is off there is no way to those of it: what became of the
+ * others says why, also where there is no way to them either.
+ */
+function tellingOf(thrown: unknown): unknown {
+  if (!(thrown instanceof AggregateError)) return thrown
+  const errors = thrown.errors as readonly unknown[]
+  const isOfIPv4 = (error: unknown): boolean => isIPv4((error as { readonly address?: string }).address ?? '')
+  return errors.find((error) => !UNREACHED.test(codeOf(error) ?? '')) ?? errors.find(isOfIPv4) ?? errors[0] ?? thrown
 }
 
 function codeOf(error: unknown): string | undefined {

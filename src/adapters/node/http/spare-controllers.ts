@@ -28,9 +28,16 @@ export function createSpareControllers(): Controllers {
       return spare.pop() ?? make()
     },
     giveBack(controller) {
-      const { signal } = controller
-      if (!signal.aborted && known.has(controller) && getEventListeners(signal, 'abort').length === 0)
-        spare.push(controller)
+      if (!controller.signal.aborted && known.has(controller) && isUnheard(controller.signal)) spare.push(controller)
     },
+  }
+}
+
+/** Node knows it of its own signals alone, and not where a page's globals stand beside it: in Electron, or a DOM in tests. */
+function isUnheard(signal: AbortSignal): boolean {
+  try {
+    return getEventListeners(signal, 'abort').length === 0
+  } catch {
+    return false
   }
 }

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 
-import { explainFailure } from '../../../../src/adapters/node/http/explain-failure.ts'
+import { explaining, explainFailure } from '../../../../src/adapters/node/http/explain-failure.ts'
 import { networkFailure } from '../../../../src/adapters/node/http/network-failure.ts'
 
 const failureOf = (code: string) =>
@@ -42,6 +42,46 @@ it.each(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EADDRNOTAVAIL'])(
     )
   },
 )
+
+const system = (code: string, address: string) =>
+  Object.assign(new Error(`connect ${code}`), { code, address, port: 443, syscall: 'connect', errno: -1 })
+const failureWith = (thrown: unknown) =>
+  networkFailure(thrown, {
+    target: new URL('https://storage.example/o'),
+    ...{ phase: 'connect', ending: 'neverWhole' },
+  })
+
+it('tells of several addresses of a host what became of one that could be tried: IPv6 may be off here', () => {
+  const errors = [system('ENETUNREACH', '2001:db8::1'), system('ECONNREFUSED', '203.0.113.7')]
+
+  const failure = failureWith(new AggregateError(errors))
+
+  expect(failure.message).toBe('Connection to storage.example:443 was refused')
+  expect(explainFailure(failure)).toEqual({ reason: 'connection refused', isOffline: false })
+})
+
+it('knows that there is no network where neither version of IP has a way, whichever was tried first', () => {
+  const errors = [system('ENETUNREACH', '2001:db8::1'), system('ENETUNREACH', '203.0.113.7')]
+  const camerasAlone = () => ({ eth0: [{ address: '192.168.7.2', internal: false }] })
+
+  const explain = explaining(camerasAlone)
+
+  expect(explain(failureWith(new AggregateError(errors))).isOffline).toBe(true)
+  expect(explain(failureWith(new AggregateError(errors.toReversed()))).isOffline).toBe(true)
+})
+
+it.each([
+  ['IPv4 alone', ['10.0.0.7'], '2001:db8::1', false],
+  ['IPv4 alone, which leads to its cameras', ['192.168.7.2'], '203.0.113.7', true],
+  ['both', ['10.0.0.7', '2001:db8::7'], '2001:db8::1', true],
+  ['no address', [], '2001:db8::1', true],
+])('knows a machine with %s that has no network from one that has the other version of IP', (_, own, far, expected) => {
+  const eth0 = own.map((address) => ({ address, internal: false }))
+
+  const { reason, isOffline } = explaining(() => ({ eth0 }))(failureWith(system('ENETUNREACH', far)))
+
+  expect({ reason, isOffline }).toEqual({ reason: 'no route to it', isOffline: expected })
+})
 
 it('says of a host that is silent that it did not answer', () => {
   expect(failureOf('ETIMEDOUT').message).toBe('storage.example:443 did not answer while connecting (ETIMEDOUT)')

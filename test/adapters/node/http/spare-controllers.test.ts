@@ -1,7 +1,11 @@
 // Controllers that serve one attempt after the other, and those that must not.
 
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createSpareControllers } from '../../../../src/adapters/node/http/spare-controllers.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
 
 it('gives out one that was given back, and never one to two at once', () => {
   const controllers = createSpareControllers()
@@ -57,4 +61,17 @@ it('lets each go after some hundred attempts, and what hangs on it with it', () 
 
   expect(seen.size).toBeGreaterThan(4)
   expect(seen.size).toBeLessThan(20)
+})
+
+it('gives out none of a page whose globals stand beside Node’s, since nobody can tell who listens to it', () => {
+  // As in Electron: Node does not know the class.
+  class PageController {
+    readonly signal = { aborted: false, addEventListener: () => undefined }
+  }
+  vi.stubGlobal('AbortController', PageController)
+  const controllers = createSpareControllers()
+  const foreign = controllers.take()
+  controllers.giveBack(foreign)
+
+  expect(controllers.take()).not.toBe(foreign)
 })

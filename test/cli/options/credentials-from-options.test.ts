@@ -1,0 +1,37 @@
+// Credentials from files: whoever renews one while a night's upload runs just writes the file.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+import { findCredentials } from '../../../src/cli/options/credentials-from-options.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'credentials-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+it.each([
+  ['apiKey', 'apiKeyFile'],
+  ['accessToken', 'accessTokenFile'],
+] as const)('reads the %s again from its file when it is asked again', async (kind, option) => {
+  const path = join(folder, 'secret')
+  await writeFile(path, 'the first\n')
+  const found = (await findCredentials({ [option]: path }, {})) as unknown as Record<string, () => Promise<string>>
+  expect(await found[kind]?.()).toBe('the first')
+
+  await writeFile(path, 'the second\n')
+
+  expect(await found[kind]?.()).toBe('the second')
+})
+
+it('refuses a file that is empty before anything is begun', async () => {
+  const path = join(folder, 'secret')
+  await writeFile(path, '\n')
+
+  await expect(findCredentials({ apiKeyFile: path }, {})).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+  })
+})
