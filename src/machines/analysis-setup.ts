@@ -53,10 +53,8 @@ export const setUpAnalysis = () =>
         hasPossibleDraft: true,
       })),
       keepDraft: assign((_, params: DraftResult) => ({ analysisId: params.analysisId, hasPossibleDraft: false })),
-      // A refusal says that this create made nothing. It says nothing of an earlier one.
-      keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft: isDoubtful(params.reason) || context.isRepeat,
-      })),
+      // A refusal says that this create made nothing, and nothing of an earlier one; a doubtful end here is that of the last repeat.
+      keepDraftDoubt: assign(({ context }) => ({ hasPossibleDraft: context.isRepeat })),
       lookFirst: assign({ isRepeat: true }),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,

@@ -57,10 +57,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
           },
           {
             target: 'failed',
-            actions: [
-              { type: 'keepDraftDoubt', params: reasonOf },
-              { type: 'keepError', params: reasonOf },
-            ],
+            actions: ['keepDraftDoubt', { type: 'keepError', params: reasonOf }],
           },
         ],
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createActor } from 'xstate'
+import { createActor, fromPromise } from 'xstate'
 import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 
 import type { AnalysisEvent, AnalysisInput } from '../../src/machines/analysis-data.ts'
@@ -102,6 +102,15 @@ describe('a life without disturbance', () => {
 
     expect(analysis.output()).toMatchObject({ status, analysisId: 5, serviceStatus: 'as it says', error: null })
   })
+
+  it('a deadline without an answer keeps the last word that was heard, and why no more was', async () => {
+    const analysis = startAnalysis({ place: 'requested', analysisId: 5 })
+
+    analysis.send({ type: 'analysis.status', serviceStatus: 'processing' })
+    await analysis.answer('polling', { output: { verdict: 'deadline', error: summary } })
+
+    expect(analysis.output()).toMatchObject({ status: 'deadline', serviceStatus: 'processing', error: summary })
+  })
 })
 
 describe('where it goes on', () => {
@@ -124,6 +133,26 @@ describe('where it goes on', () => {
 
     expect(analysis.last('creatingDraft').input).toMatchObject({ isRepeat: true })
   })
+
+  it.each([
+    [{ place: 'new' }, null, false],
+    [{ place: 'new', isRepeat: true }, null, true],
+    [{ place: 'draft', analysisId: 5 }, 5, false],
+    [{ place: 'requested', analysisId: 5 }, 5, false],
+  ] as const)(
+    '%o says at an early end what an earlier life may have left, and nothing else',
+    (input, id, isDraftLeft) => {
+      const analysis = startAnalysis(input)
+
+      expect(analysis.context()).toMatchObject({ status: null })
+      analysis.send(stop)
+
+      expect(analysis.output()).toEqual({
+        ...{ status: 'stopped', analysisId: id, hasPossibleDraft: isDraftLeft },
+        ...{ segmentIds: null, serviceStatus: null, error: null },
+      })
+    },
+  )
 })
 
 describe('a create without an answer', () => {
@@ -214,14 +243,21 @@ describe('failures and stops', () => {
     expect(analysis.output()).toMatchObject({ status: 'stopped', analysisId: 5, serviceStatus: 'processing' })
   })
 
-  it('an actor that was not provided fails loudly, by name', async () => {
-    const actor = createActor(analysisMachine, { input: { place: 'requested', analysisId: 5 } }).start()
+  it.each([
+    ['creatingSegments', { place: 'new' }],
+    ['creatingDraft', { place: 'new' }],
+    ['submitting', { place: 'draft', analysisId: 5 }],
+    ['polling', { place: 'requested', analysisId: 5 }],
+  ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input) => {
+    const creatingSegments = fromPromise(() => Promise.resolve({ primary: 11 }))
+    const machine = analysisMachine.provide({ actors: name === 'creatingDraft' ? { creatingSegments } : {} })
+    const actor = createActor(machine, { input }).start()
 
     await settled()
 
     expect(actor.getSnapshot().output).toMatchObject({
       status: 'failed',
-      error: { code: 'ERR_UPLOAD_INTERNAL', message: 'The actor polling was not provided' },
+      error: { code: 'ERR_UPLOAD_INTERNAL', message: `The actor ${name} was not provided` },
     })
   })
 })

@@ -35,6 +35,7 @@ export const requests: readonly UploadSessionEvent[] = [
   { type: 'upload.resume' },
   { type: 'upload.cancel' },
   { type: 'upload.close' },
+  { type: 'create.late' },
   { type: 'host.unreachable', isTried: false },
   { type: 'host.reachable' },
 ]

@@ -10,6 +10,7 @@ import { stateName } from './state-name.ts'
 
 export const pause: UploadSessionEvent = { type: 'upload.pause' }
 export const resume: UploadSessionEvent = { type: 'upload.resume' }
+export const close: UploadSessionEvent = { type: 'upload.close' }
 export const cancel: UploadSessionEvent = { type: 'upload.cancel' }
 export const refused = {
   code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',

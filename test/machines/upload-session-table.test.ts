@@ -48,6 +48,7 @@ const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'upload.resume': 'creating',
     'upload.close': 'creating | pausing',
     'upload.cancel': 'cancelling.draining | creating',
+    'create.late': 'cancelling.draining | pausing',
     'host.unreachable': 'cancelling.draining | creating | pausing',
     'host.reachable': 'creating',
     'created s-1': 'cancelling.draining | paused | settling | uploading',

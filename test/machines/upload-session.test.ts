@@ -1,16 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { createActor } from 'xstate'
+import { createActor, fromPromise } from 'xstate'
 
+import type { DrainReason, EndStatus } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'
-import { cancel, created, nothing, pause, refused, resume, startSession, transferred } from './started-session.ts'
+import {
+  cancel,
+  close,
+  created,
+  nothing,
+  pause,
+  refused,
+  resume,
+  startSession,
+  transferred,
+} from './started-session.ts'
+
+type Actors = NonNullable<Parameters<typeof uploadSessionMachine.provide>[0]['actors']>
 
 describe('a life without disturbance', () => {
   it('creates, transfers, settles and is confirmed, in this order', async () => {
     const session = startSession()
+    expect(session.context()).toEqual({
+      ...{ place: 'new', sessionId: null, intent: 'run', status: null, waiting: null },
+      ...{ error: null, journalError: null, isServiceTold: null },
+    })
 
     const seen = [session.state()]
     await session.answer('creatingSession', created)
+    expect(session.context()).toMatchObject({ place: 'created', sessionId: 's-1' })
     seen.push(session.state())
     await session.answer('transferring', transferred({ confirmedCount: 2, failedCount: 0 }))
     seen.push(session.state())
@@ -35,6 +53,7 @@ describe('a life without disturbance', () => {
     [{ confirmedCount: 3, failedCount: 0 }, 'confirmed'],
     [{ confirmedCount: 2, failedCount: 1 }, 'partial'],
     [{ confirmedCount: 0, failedCount: 3 }, 'failed'],
+    [{ confirmedCount: 0, failedCount: 0 }, 'failed'],
   ])('ends a transfer of %o as %s', async (result, status) => {
     const session = startSession({ place: 'created', sessionId: 7 })
 
@@ -70,7 +89,10 @@ describe('where a folded journal goes on', () => {
     await session.answer('settling', nothing)
 
     expect(session.names()).toEqual(['settling'])
-    expect(session.output()).toMatchObject({ status: 'failed', error: { code: 'ERR_UPLOAD_JOURNAL' } })
+    expect(session.output()).toMatchObject({
+      status: 'failed',
+      error: { code: 'ERR_UPLOAD_JOURNAL', message: expect.stringContaining('does not name the session') as string },
+    })
   })
 
   it('ends a cancel of a session that never came to be, with nobody to tell', async () => {
@@ -163,6 +185,77 @@ describe('pause and resume', () => {
   })
 })
 
+describe('close', () => {
+  it.each([
+    ['creating', { place: 'new' }, [], 'creatingSession', created],
+    ['creating, which then fails by that', { place: 'new' }, [], 'creatingSession', { error: refused }],
+    ['uploading', { place: 'created', sessionId: 's-1' }, [], 'draining', nothing],
+    [
+      'uploading, whose attempts do not end',
+      { place: 'created', sessionId: 's-1' },
+      [],
+      'draining',
+      { error: refused },
+    ],
+    ['pausing', { place: 'created', sessionId: 's-1' }, [pause], 'draining', nothing],
+  ] as const)('while it is %s lets it go as it is', async (_, input, before, actor, answer) => {
+    const session = startSession(input)
+
+    session.send(...before, close)
+    await session.answer(actor, answer)
+
+    expect(session.last('settling').input).toEqual({ status: 'closed' })
+    await session.answer('settling', nothing)
+    expect(session.state()).toBe('closed')
+    expect(session.output()).toMatchObject({ status: 'closed', error: null })
+  })
+
+  it('ends what is paused at once', async () => {
+    const session = startSession({ place: 'created', sessionId: 's-1' })
+    session.send(pause)
+    await session.answer('draining', nothing)
+
+    session.send(close)
+
+    expect(session.last('settling').input).toEqual({ status: 'closed' })
+  })
+})
+
+describe('a service that cannot be reached while the session is created', () => {
+  const away = { type: 'host.unreachable', isTried: false } as const
+
+  it('is waited for by the same call, which a pause ends at once', () => {
+    const session = startSession()
+
+    session.send(away)
+    expect([session.state(), session.names()]).toEqual(['creating', ['creatingSession']])
+    session.send(pause)
+
+    expect(session.state()).toBe('pausing')
+    expect(session.last('creatingSession').signal.aborted).toBe(true)
+  })
+
+  it('is waited for no more once it answers: its call is let finish again', () => {
+    const session = startSession()
+
+    session.send(away, { type: 'host.reachable' })
+    expect(session.context().waiting).toBeNull()
+    session.send(pause)
+
+    expect(session.state()).toBe('creating')
+    expect(session.last('creatingSession').signal.aborted).toBe(false)
+  })
+
+  it('has had its time when the call is late', () => {
+    const session = startSession()
+
+    session.send(pause, { type: 'create.late' })
+
+    expect(session.state()).toBe('pausing')
+    expect(session.last('creatingSession').signal.aborted).toBe(true)
+  })
+})
+
 describe('a host that cannot be reached', () => {
   it('is waited for inside the same transfer, at rest and while it is tried', () => {
     const session = startSession({ place: 'created', sessionId: 's-1' })
@@ -230,15 +323,28 @@ describe('failures', () => {
     })
   })
 
-  it('an actor that was not provided fails loudly, by name', async () => {
-    const actor = createActor(uploadSessionMachine, { input: { place: 'new' } }).start()
+  it.each([
+    ['creatingSession', { place: 'new' }, 'error'],
+    ['transferring', { place: 'created', sessionId: 's-1' }, 'error'],
+    ['draining', { place: 'cancelling', sessionId: 's-1' }, 'error'],
+    ['cancellingSession', { place: 'cancelling', sessionId: 's-1' }, 'error'],
+    ['settling', { place: 'created' }, 'journalError'],
+  ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input, field) => {
+    const all: Actors = {
+      creatingSession: fromPromise<{ sessionId: string | number }>(() => Promise.resolve({ sessionId: 's-1' })),
+      transferring: fromPromise(() => Promise.resolve({ confirmedCount: 1, failedCount: 0 })),
+      draining: fromPromise<unknown, { reason: DrainReason }>(() => Promise.resolve()),
+      cancellingSession: fromPromise<{ isServiceTold: boolean }>(() => Promise.resolve({ isServiceTold: true })),
+      settling: fromPromise<unknown, { status: EndStatus }>(() => Promise.resolve()),
+    }
+    const actors: Actors = Object.fromEntries(Object.entries(all).filter(([id]) => id !== name))
+    const actor = createActor(uploadSessionMachine.provide({ actors }), { input: { ...input } }).start()
 
     await settled()
 
-    expect(actor.getSnapshot().output).toMatchObject({
-      status: 'failed',
-      error: { code: 'ERR_UPLOAD_INTERNAL', message: 'The actor creatingSession was not provided' },
-      journalError: { code: 'ERR_UPLOAD_INTERNAL', message: 'The actor settling was not provided' },
+    expect(actor.getSnapshot().output?.[field]).toEqual({
+      code: 'ERR_UPLOAD_INTERNAL',
+      message: `The actor ${name} was not provided`,
     })
   })
 })

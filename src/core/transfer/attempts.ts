@@ -57,7 +57,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const running = new Set<Attempt>()
   const stragglers = transport.isResetByAbort === true ? watchStragglers?.() : undefined
   /** Who waits for the next end of an attempt. */
-  let waiters: (() => void)[] = []
+  const waiters: (() => void)[] = []
   const sending: SendPartPorts = {
     protocol: { request: (unit, address) => job.protocol.request(unit, address), judge: addresses.judge },
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
@@ -69,9 +69,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     onEnded(attempt) {
       running.delete(attempt)
       transport.controllers?.giveBack(attempt.controller)
-      const told = waiters
-      waiters = []
-      for (const waiter of told) waiter()
+      for (const waiter of waiters.splice(0)) waiter()
     },
     ...ports,
   }

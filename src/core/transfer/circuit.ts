@@ -71,7 +71,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
 
   /** Turns a pause that is over into a probe. */
   const look = (nowMs: number): Outage | undefined => {
-    if (outage === undefined || outage.isProbing || isGivenUp || nowMs < outage.untilMs) return outage
+    if (outage === undefined || outage.isProbing || nowMs < outage.untilMs) return outage
     // What kept the probe back was a pause or a machine asleep.
     outage.giveUpAtMs += nowMs - outage.untilMs
     outage.isProbing = true

@@ -85,8 +85,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   const files = new Map<number, Queued>()
   const dropped = new Set<number>()
   const waiting = createSorted<{ readonly turn: Turn; readonly notBeforeMs: number }>((entry) => entry.notBeforeMs)
-  /** Files that could give a unit now. */
-  const stampOf = (queued: Queued): number => (freshOf(queued) > 0 ? queued.stamp : NaN)
+  /** Files that could give a unit now: one that cannot was changed since it was added. */
+  const stampOf = ({ stamp }: Queued): number => stamp
   const byLeft = createHeap<Queued>(({ leftBytes, place }) => [leftBytes, place], stampOf)
   const byPlace = createHeap<Queued>(
     ({ place }) => [place],
@@ -207,7 +207,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     putBack(turn, notBeforeMs) {
       const { fileIndex, partNumber } = turn.unit
       const queued = files.get(fileIndex)
-      if (queued === undefined || dropped.has(fileIndex) || queued.epoch !== turn.epoch) return
+      // A file that was dropped began anew with that.
+      if (queued?.epoch !== turn.epoch) return
       takeBack(queued, partNumber)
       waiting.add({ turn, notBeforeMs })
     },

@@ -1,7 +1,9 @@
-// The end of an attempt whose file went to another session while its receipt was written.
+// The end of an attempt: what is on record before its part may go again, and how it goes then.
 
 import { expect, it } from 'vitest'
 import { readAddress } from '../../../src/core/address/address.ts'
+import type { AttemptResult } from '../../../src/core/attempt/attempt.ts'
+import { TransportError } from '../../../src/core/errors.ts'
 import { createLedger, fileAt } from '../../../src/core/journal/ledger.ts'
 import { createAttemptEnd } from '../../../src/core/transfer/attempt-end.ts'
 import { createHostWatch } from '../../../src/core/transfer/host-watch.ts'
@@ -25,6 +27,57 @@ it('is believed only while the file is where the part was sent to', async () => 
   }
 })
 
+const lost = (ending: 'doubtful' | 'neverWhole') =>
+  new TransportError('ERR_UPLOAD_NETWORK', 'Lost', { phase: 'answer', ending })
+
+it('that is doubtful lets its part go again only when that is on record', async () => {
+  for (const result of [
+    { kind: 'missing', ending: 'doubtful', error: lost('doubtful') },
+    { kind: 'crawled', ending: 'doubtful' },
+  ] as const) {
+    const { end, written, recorded, waitsOrIsReady } = setUp()
+
+    const ending = end(result)
+    expect([recorded, waitsOrIsReady()]).toEqual([['part.doubtful'], false])
+    written()
+    await ending
+
+    expect(waitsOrIsReady()).toBe(true)
+  }
+})
+
+it.each([
+  ['that was aborted goes no more', { kind: 'aborted', ending: 'neverWhole' }, undefined, ['attemptEnded']],
+  [
+    'that crawled goes at once, on a fresh connection, and uses nothing up',
+    { kind: 'crawled', ending: 'neverWhole' },
+    { attempt: 2, usedTries: 0, isFreshConnection: true },
+    ['attemptEnded'],
+  ],
+  [
+    'without an answer waits for its turn, on a fresh connection, and says so',
+    { kind: 'missing', ending: 'neverWhole', error: lost('neverWhole') },
+    { attempt: 2, usedTries: 1, isFreshConnection: true },
+    ['attemptEnded', 'retry'],
+  ],
+  [
+    'of a storage that lost what it had taken of the part is none that is recorded, and is counted',
+    { kind: 'received', receipt: { acceptedEnd: -1, isVerified: false } },
+    { attempt: 2, usedTries: 1, isFreshConnection: false },
+    ['attemptEnded', 'retry'],
+  ],
+] as const)('one %s', async (_, result, turn, told) => {
+  const { end, events, recorded, again } = setUp()
+
+  await end(result)
+
+  expect(again()).toEqual(turn === undefined ? undefined : expect.objectContaining(turn))
+  expect(events.map(({ type }) => type)).toEqual(told)
+  for (const event of events)
+    if (event.type === 'retry') expect(event.error.code).toMatch(/^ERR_UPLOAD_(?:NETWORK|SERVICE_REPLY)$/)
+  expect(recorded).toEqual([])
+})
+
 function setUp() {
   const clock = createSimulatedClock()
   const random = (): number => 0.5
@@ -35,10 +88,14 @@ function setUp() {
   schedule.add([unit])
   const turn = schedule.take(0)!
   const events: TransferEvent[] = []
+  const recorded: string[] = []
   let written = (): void => undefined
   const job = {
     ledger,
-    record: () => new Promise<void>((resolve) => (written = resolve)),
+    record({ type }) {
+      recorded.push(type)
+      return new Promise<void>((resolve) => (written = resolve))
+    },
     report: (event) => void events.push(event),
   } as Partial<TransferJob> as TransferJob
   const never = (): never => {
@@ -46,7 +103,14 @@ function setUp() {
   }
   const { ended } = createAttemptEnd({
     ...{ job, schedule, clock, random, retries: 6, signal: new AbortController().signal },
-    host: createHostWatch({ clock, random, giveUpAfterMs: 1_000, inFlight: () => 0, report: never, onGiveUp: never }),
+    host: createHostWatch({
+      clock,
+      random,
+      giveUpAfterMs: 1_000,
+      inFlight: () => 0,
+      report: () => undefined,
+      onGiveUp: never,
+    }),
     lifeOf: () => undefined,
     failFile: never,
     onComplete: never,
@@ -54,10 +118,12 @@ function setUp() {
   })
   const address = readAddress('https://store.test/a/1')
   const receipt = { acceptedEnd: 10, isVerified: false }
-  const end = () =>
-    ended(
-      { turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, isLeftOver: false },
-      { kind: 'received', receipt },
-    )
-  return { end, file, written: () => written(), events }
+  const end = (result: AttemptResult = { kind: 'received', receipt }) =>
+    ended({ turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, isLeftOver: false }, result)
+  const nowMs = clock.monotonicNow()
+  return {
+    ...{ end, file, written: () => written(), events, recorded },
+    waitsOrIsReady: () => schedule.readyCount(Infinity) > 0,
+    again: () => schedule.take(schedule.nextDueMs(nowMs) ?? nowMs),
+  }
 }

@@ -9,6 +9,7 @@ describe('opening', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
     circuit.onFailure(0)
     circuit.onFailure(10)
+    expect(circuit.state(10)).toEqual({ kind: 'closed' })
     circuit.onSuccess(20)
     circuit.onFailure(30)
     circuit.onFailure(40)
@@ -163,6 +164,30 @@ describe('a host that answers no more than: not now', () => {
 
     expect(circuit.state(5_000)).toMatchObject({ kind: 'open', sinceMs: 5_000, untilMs: 6_000 })
   })
+
+  it('is in service up to five seconds after it took something, whenever that was', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    circuit.onSuccess(100_000)
+    for (let refusal = 0; refusal < 5; refusal += 1) circuit.onRefusal(104_999)
+
+    expect(circuit.state(104_999)).toEqual({ kind: 'closed' })
+  })
+
+  it.each([
+    ['nothing else', 0, 'open'],
+    ['one other', 1, 'closed'],
+  ])(
+    'that has never taken anything is out of service with the third answer, where %s is in flight',
+    (_, inFlight, kind) => {
+      const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+      for (const refusal of [1, 2]) circuit.onRefusal(refusal, 0, inFlight)
+      expect(circuit.state(2)).toEqual({ kind: 'closed' })
+
+      circuit.onRefusal(3, 0, inFlight)
+
+      expect(circuit.state(3).kind).toBe(kind)
+    },
+  )
 
   it('gets the pause that it asks for, whoever of those under way is told it, and is then asked by one', () => {
     const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
