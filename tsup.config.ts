@@ -125,7 +125,7 @@ export default defineConfig([
     // Node reads such a file's text for its names before it runs it, with a slow reader.
     noExternal: ['p-queue', 'eventemitter3', 'idb', 'xstate', UNDICI_CLIENT],
     esbuildPlugins: [xstateByPlatform, undiciByRequire, queueWithoutTimeouts, databaseWithoutShortcuts, denseStyles],
-    // Only ESM publishes the hasher's entry: a worker's script is found by its module's own address.
+    // Only ESM publishes the hasher's entry, as package.json says under `files`: a worker's script is found by its module's own address.
     esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   },

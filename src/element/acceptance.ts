@@ -58,32 +58,31 @@ export function judgeFiles(
   const accepted: ChosenFile[] = []
   const refused: Refusal[] = []
   const names = new Set(present.map(({ fileName }) => fileName))
-  const known = new Map<string, { readonly location: string; readonly reason: RefusalReason }[]>()
-  const know = (reason: RefusalReason, of: Present): void => {
-    const key = identity(of, of.modifiedAtMs)
-    known.set(key, [...(known.get(key) ?? []), { location: of.location, reason }])
-  }
+  /** By name. */
+  const known = new Map<string, readonly { readonly of: Present; readonly reason: RefusalReason }[]>()
+  const know = (reason: RefusalReason, of: Present): void => addUnder(known, of.fileName, { of, reason })
   for (const each of [...present, ...rules.offered]) know('twice', each)
   for (const each of rules.driven) know('elsewhere', each)
   const kinds = rules.accept.split(',').flatMap((kind) => kind.trim().toLowerCase() || [])
-  let isVideo = present[0] === undefined ? undefined : VIDEO.test(present[0].fileName)
+  let isVideo = present[0] && VIDEO.test(present[0].fileName)
 
   const reasonAgainst = (file: File, own: Present): RefusalReason | undefined => {
     if (SYSTEM_FILE.test(file.name)) return 'system'
     if (kinds.length > 0 && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
     if (file.size === 0) return 'empty'
-    const same = [own.modifiedAtMs, undefined].flatMap((at) => known.get(identity(own, at)) ?? [])
-    const first = same.find(({ location }) => !rules.isRenaming || isSamePlace(location, own.location))
-    if (first !== undefined || !rules.isCapture) return first?.reason
+    const isKnown = ({ of }: { readonly of: Present }): boolean =>
+      isSameFile(of, own) && (!rules.isRenaming || isSamePlace(of.location, own.location))
+    const reason = known.get(file.name)?.find(isKnown)?.reason
+    if (reason || !rules.isCapture) return reason
     if (names.has(file.name) && !rules.isRenaming) return 'name'
-    return (isVideo ?? VIDEO.test(file.name)) === VIDEO.test(file.name) ? undefined : 'mixed'
+    return isVideo === undefined || isVideo === VIDEO.test(file.name) ? undefined : 'mixed'
   }
 
   for (const chosen of files) {
     const own = presentOf(chosen)
     const { fileName: name } = own
     const reason = reasonAgainst(chosen.file, own)
-    if (reason !== undefined) {
+    if (reason) {
       refused.push({ name, reason })
       continue
     }
@@ -95,12 +94,13 @@ export function judgeFiles(
   return { accepted, refused }
 }
 
-export function presentOf({ file, path: location }: ChosenFile): Present {
-  return { fileName: file.name, location, bytes: file.size, modifiedAtMs: file.lastModified }
+/** One more of this name. */
+export function addUnder<T>(byName: Map<string, readonly T[]>, name: string, one: T): void {
+  byName.set(name, [...(byName.get(name) ?? []), one])
 }
 
-function identity({ fileName, bytes }: Present, modifiedAtMs: number | undefined): string {
-  return JSON.stringify([fileName, bytes, modifiedAtMs])
+export function presentOf({ file, path: location }: ChosenFile): Present {
+  return { fileName: file.name, location, bytes: file.size, modifiedAtMs: file.lastModified }
 }
 
 /** A folder may be dropped by itself the next time, or within another. */

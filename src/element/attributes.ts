@@ -37,9 +37,14 @@ export function inputOf(element: Element, given: UploaderInput): UploaderInput {
   const found = FIELDS.flatMap(([attribute, field, kind]) => {
     const text = element.getAttribute(attribute)
     if (text === null || (text === '' && kind !== 'boolean')) return []
-    return [[field, kind === 'number' ? Number(text) : kind === 'boolean' ? text !== 'false' : text] as const]
+    return [[field, kind === 'number' ? Number(text) : kind === 'boolean' ? isOn(text) : text] as const]
   })
   return { ...(Object.fromEntries(found) as UploaderInput), ...given }
+}
+
+/** Of an attribute that is present or absent; frameworks write `false` where a page would leave it out. */
+export function isOn(text: string | null): boolean {
+  return text !== null && text !== 'false'
 }
 
 /** `accept`, else what the flow takes: phone clips, or, for captures, what their kind says. */

@@ -33,7 +33,7 @@ export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
  */
 export async function pickWithHandles(): Promise<ChosenFile[] | undefined> {
   const { showOpenFilePicker } = window as PickingWindow
-  if (showOpenFilePicker === undefined) return undefined
+  if (!showOpenFilePicker) return undefined
   try {
     const handles = await showOpenFilePicker.call(window, { multiple: true })
     return inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
@@ -74,14 +74,20 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   // Of a folder that the browser keeps from pages, such as a system's, it may ask the person first, or never answer.
   const answer = item.getAsFileSystemHandle?.().catch(() => null)
   // Whether it is a folder the browser asks the disk, and holds the page up meanwhile: 1.7 s for a thousand files.
-  const entry = answer !== undefined && file && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
+  const entry = answer && file && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
   void answer?.then(heard)
   const asked = Promise.race([answer ?? null, late])
   return asked.then(async (handle) => {
-    const byHandle = handle === null ? undefined : await walkHandle(handle, '').catch(() => undefined)
-    if (byHandle !== undefined) return byHandle
-    if (entry?.isDirectory === true) return walkEntry(entry).catch(() => [])
-    return file === null ? [] : [{ file, path: file.name }]
+    const byHandle = handle && (await walkHandle(handle, '').catch(() => undefined))
+    if (byHandle) return byHandle
+    if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
+    if (!file) return []
+    // A folder whose name ends like that of a clip looks like a file, and cannot be read as one. A disk that hangs says nothing.
+    const reading = entry || handle?.kind === 'file' ? undefined : file.slice(0, 1).arrayBuffer()
+    return Promise.race([late, reading]).then(
+      () => [{ file, path: file.name }],
+      () => [],
+    )
   })
 }
 
@@ -101,7 +107,7 @@ async function walkHandle(handle: FileSystemHandle, folder: string): Promise<Cho
 async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
-    return [{ file, path: entry.fullPath.replace(/^\//, '') }]
+    return [{ file, path: entry.fullPath.slice(1) }]
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   const found: ChosenFile[] = []

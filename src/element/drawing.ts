@@ -50,9 +50,10 @@ export function createDrawing(
   }
   const draw = (): void => {
     const { words, accept } = setting()
-    const { items, jobs } = list
+    const { items } = list
     clearTimeout(lookAgain)
-    const [totals, phase] = [list.totals(), list.phase()]
+    const totals = list.totals()
+    const phase = list.phase()
     if (phase === 'uploading') lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
     setAttribute(element, 'aria-label', words.label)
     const hasList = phase !== 'empty'
@@ -67,7 +68,6 @@ export function createDrawing(
       readyCount,
       retryable,
       isClearable: items.length > readyCount,
-      wasCancelled: jobs.at(-1)?.report?.status === 'cancelled',
     })
     const onItsWay = items.find(({ state }) => state === 'uploading')
     // Who looks through the list keeps the place.
@@ -76,7 +76,7 @@ export function createDrawing(
     const isRetryAlone = retryable.length === 1
     const look = { words, isPaused: phase === 'paused', isRetryAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()
-    else if (itemToReveal !== undefined) {
+    else if (itemToReveal) {
       // Only now do all rows have their words, and so their heights; and once a frame at most.
       rows.reveal(itemToReveal)
       itemToReveal = undefined

@@ -17,7 +17,10 @@ export interface DropZone {
 }
 
 /** `target` is what files can be dropped on. */
-export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[], instead?: Item) => void): DropZone {
+export function createDropZone(
+  target: HTMLElement,
+  onFiles: (files: ChosenFile[], instead?: Item) => Promise<void>,
+): DropZone {
   let asked: Item | undefined
   // Not shown, and not in the order of focus: the buttons open them.
   const files = build('input', '', { type: 'file', multiple: '' })
@@ -37,8 +40,8 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
   }
   const choose = async (instead?: Item): Promise<void> => {
     const picked = await pickWithHandles()
-    if (picked === undefined) open(files, instead)
-    else if (picked.length > 0) onFiles(picked, instead)
+    if (!picked) open(files, instead)
+    else if (picked.length > 0) await onFiles(picked, instead)
   }
   const title = build('p', 'drop-title title')
   const hint = build('p', 'drop-hint hint')
@@ -61,7 +64,8 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
     choose,
     focus: () => fileButton.focus(),
     draw(words, accept, { hasList, isCompact }) {
-      const isTouch = matchMedia('(hover: none)').matches
+      // What draws no page, as a DOM in tests, has none.
+      const isTouch = (globalThis as Partial<typeof globalThis>).matchMedia?.('(hover: none)').matches
       setText(title, hasList ? words.addMore : isTouch ? words.addHere : words.dropHere)
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
@@ -77,7 +81,7 @@ export function createDropZone(target: HTMLElement, onFiles: (files: ChosenFile[
 function listenForDrops(
   target: HTMLElement,
   onOver: (isOver: boolean) => void,
-  onFiles: (files: ChosenFile[]) => void,
+  onFiles: (files: ChosenFile[]) => Promise<void>,
 ): void {
   // Entering a child comes before leaving its parent, so the two are counted.
   let depth = 0

@@ -5,9 +5,9 @@ import type { Words } from './words.ts'
 
 export function endWords(
   words: Words,
-  { filesConfirmed: done, filesTotal: all }: Pick<Totals, 'filesConfirmed' | 'filesTotal'>,
-  wasCancelled: boolean,
+  { filesConfirmed: done, filesTotal: all, filesFailed }: Pick<Totals, 'filesConfirmed' | 'filesTotal' | 'filesFailed'>,
 ): string {
   if (done === all) return words.allDone(all)
-  return wasCancelled ? words.wasCancelled : words.notDone(all - done)
+  // What is neither confirmed nor has failed was cancelled, whichever upload came last.
+  return filesFailed > 0 ? words.notDone(filesFailed) : words.wasCancelled
 }

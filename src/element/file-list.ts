@@ -13,8 +13,8 @@ const DRAWING_MS = 4
 
 export interface FileList {
   readonly element: HTMLUListElement
-  /** Takes away the rows of all other items: at once, so that the focus is where the next key is meant to go. */
-  keep(items: readonly Item[]): void
+  /** Takes a row away: at once, so that the focus is where the next key is meant to go. */
+  remove(item: Item): void
   /** Scrolls to a row, within the list only. */
   reveal(item: Item): void
   /** Brings the rows nearer to the items; true when another frame is needed. */
@@ -26,12 +26,15 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
   const element = build('ul', 'list', { tabindex: '0', role: 'list' })
   const rows = new Map<Item, FileRow>()
 
-  const remove = (row: HTMLElement): void => {
+  const remove = (item: Item): void => {
+    const row = rows.get(item)?.element
+    if (!row) return
+    rows.delete(item)
     const neighbour = row.nextElementSibling ?? row.previousElementSibling
     removeElement(row, () => {
-      const next = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
-      if (next === null || next === undefined) onEmptied()
-      else next.focus()
+      const button = neighbour?.querySelector<HTMLButtonElement>('button:not([hidden])')
+      if (button) button.focus()
+      else onEmptied()
     })
   }
   /** False when there was no time for all. New rows are drawn before they are in the page, and put there together. */
@@ -50,25 +53,17 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     element.append(...made)
     return isWhole
   }
-  const keep = (items: readonly Item[]): void => {
-    const here = new Set(items)
-    for (const [item, row] of rows) {
-      if (here.has(item)) continue
-      rows.delete(item)
-      remove(row.element)
-    }
-  }
-
   return {
     element,
-    keep,
+    remove,
     reveal(item) {
       const row = rows.get(item)?.element
-      if (row !== undefined) element.scrollTop = row.offsetTop - element.offsetTop
+      if (row) element.scrollTop = row.offsetTop - element.offsetTop
     },
     draw(items, look) {
       setAttribute(element, 'aria-label', look.words.files)
-      keep(items)
+      const here = new Set(items)
+      for (const item of rows.keys()) if (!here.has(item)) remove(item)
       const isWhole = drawRows(items, look)
       element.hidden = rows.size === 0
       return !isWhole

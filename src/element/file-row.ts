@@ -40,7 +40,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const button = buildButton('row-button', () => {
     if (action) onAction(item, action)
   })
-  const facts = build('span', 'facts', {}, size, ' · ', status)
+  const facts = build('span', 'facts', {}, size, ' ·\u00a0', status)
   const texts = build('div', 'words', {}, name, facts, problem)
   const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), texts, button, bar)
   let drawn: Look | undefined
@@ -97,7 +97,7 @@ function shareOf({ bytes, sentBytes, state }: Item): number {
 /** Nothing is offered that would do nothing: no retry beside the rest of a running upload, none of what nobody here can mend. */
 function rowActionOf({ state, error, isOver }: Item, isRetryAlone: boolean): RowAction | undefined {
   if (state === 'ready') return 'remove'
-  if (state !== 'failed' || error === undefined) return undefined
+  if (state !== 'failed' || !error) return undefined
   const problem = problemOf(error)
   if (problem === 'choose') return problem
   return isOver && isRetryAlone && problem !== 'setup' ? 'retry' : undefined

@@ -72,12 +72,12 @@ export function createFormats(language: string | undefined): Formats {
   }
 }
 
-/** What is known, on one line; where it is too long, it is broken between two facts. */
+/** What is known, on one line; where it is too long, it is broken before a fact, and none ends with a dot. */
 export function joinFacts(...facts: readonly (string | false)[]): string {
   return facts
     .filter((fact) => fact !== false)
     .map((fact) => fact.replaceAll(' ', '\u00a0'))
-    .join(' · ')
+    .join(' ·\u00a0')
 }
 
 /** Of a language that is written from the right: apart from its neighbours, which it would draw into its own order. */

@@ -16,6 +16,8 @@ export interface Item {
   readonly bytes: number
   /** Absent where the browser found the file of an earlier life by itself. */
   readonly chosen: ChosenFile | undefined
+  /** When it came into the list. */
+  readonly chosenAtMs: number
   /** As the person has it, under its own name, which `rename` may have changed. */
   readonly present: Present
   state: ItemState
@@ -58,7 +60,8 @@ export function newItem(
     name,
     bytes,
     chosen,
-    present: chosen === undefined ? earlier : presentOf(chosen),
+    chosenAtMs: Date.now(),
+    present: chosen ? presentOf(chosen) : earlier,
     state,
     sentBytes: 0,
     confirmedBytes: 0,
@@ -78,7 +81,7 @@ export function changeItem(item: Item, change: Partial<Item>): void {
 
 /** Another try cannot mend it: its file has to be chosen again. */
 export function needsChoosing({ state, error }: Item): boolean {
-  return state === 'failed' && error !== undefined && problemOf(error) === 'choose'
+  return state === 'failed' && !!error && problemOf(error) === 'choose'
 }
 
 /** What is given up can be chosen again, and what could not be read is to be. */
@@ -88,15 +91,15 @@ export function isReplaceable(item: Item): boolean {
 
 /** As it is, or as it was chosen again. */
 export function isDelivered({ state, replacedBy }: Item): boolean {
-  return state === 'confirmed' || (replacedBy !== undefined && isDelivered(replacedBy))
+  return state === 'confirmed' || (!!replacedBy && isDelivered(replacedBy))
 }
 
 /** The file as it was when it was chosen, with its handle where there is one: a later life of the page finds it again by that. */
 export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Source {
-  if (chosen === undefined) return blobSource(name, new Blob())
+  if (!chosen) return blobSource(name, new Blob())
   const { file, path: location, handle } = chosen
   const source = Object.assign(blobSource(file), { location })
-  return handle === undefined ? source : withHandle(source, handle)
+  return handle ? withHandle(source, handle) : source
 }
 
 /** The files as they were chosen; what the browser found by itself it finds again. What was chosen again is not sent twice. */

@@ -1,6 +1,6 @@
 // What is said aloud and told to the host while uploads run: few enough words for a screen reader, all events for the host.
 
-import type { UploadFileStatus, UploadReport } from '../flows/upload.ts'
+import type { UploadFileStatus } from '../flows/upload.ts'
 import type { Announcer } from './announcer.ts'
 import { endWords } from './end-words.ts'
 import type { Job } from './items.ts'
@@ -13,7 +13,7 @@ import type { Words } from './words.ts'
 export interface Narration {
   told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', file?: UploadFileStatus): void
   /** Says how an upload has ended. */
-  sayEnd(job: Job, report: UploadReport | undefined): void
+  sayEnd(job: Job): void
 }
 
 export function createNarration(options: {
@@ -49,7 +49,7 @@ export function createNarration(options: {
     told(job, event, file) {
       const { key } = job.upload
       if (event === 'start') tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
-      if (file !== undefined) tell('mocap-upload-file', { key, file })
+      if (file) tell('mocap-upload-file', { key, file })
       if (event === 'progress') tellProgress()
       if (event === 'state') tellState(job)
       if (event === 'waiting' && !cutOff.has(key)) {
@@ -58,16 +58,18 @@ export function createNarration(options: {
         sayStanding(outageWords(words(), job.outage))
       }
     },
-    sayEnd({ items }, report) {
+    sayEnd({ items }) {
       const { saidFileFailed, problems, progress } = words()
       const failed = items.find((item) => item.state === 'failed' && !item.replacedBy)
-      if (failed?.error !== undefined) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
+      if (failed?.error) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
       const totals = list.totals()
       const { filesConfirmed: done, filesTotal: all } = totals
-      const wasCancelled = report?.status === 'cancelled'
-      const isOver = wasCancelled || list.phase() === 'settled' || list.phase() === 'ready'
+      // All of its files were chosen again since.
+      if (!all) return
+      const phase = list.phase()
+      const isOver = phase === 'settled' || phase === 'ready'
       // Another upload may still run: what is not done is not lost.
-      if (isOver) sayStanding(endWords(words(), totals, wasCancelled))
+      if (isOver) sayStanding(endWords(words(), totals))
       if (!isOver || (done > 0 && done < all)) announcer.say(progress(done, all))
     },
   }

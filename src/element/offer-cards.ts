@@ -35,7 +35,7 @@ export function createOfferCards(
       for (const offer of offers) {
         const { key } = offer.session
         let card = cards.get(key)
-        if (card === undefined) {
+        if (!card) {
           card = createCard(control, key)
           cards.set(key, card)
           element.append(card.element)

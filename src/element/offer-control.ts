@@ -1,6 +1,6 @@
 // What a person does with the offers: takes one up, feeds it with files that are chosen again, or gives it up.
 
-import { drivenSessions, type BrowserUplink } from '../browser.ts'
+import { drivenSessions, type BrowserUplink, type SessionFile } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { feedOffers, findOffers, isOneClick, offerOf, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
 
@@ -9,8 +9,8 @@ const DRIVEN_EVERY_MS = 1_000
 
 export interface OfferControl {
   readonly offers: readonly Offer[]
-  /** Those that another tab drives. */
-  readonly driven: readonly Offer[]
+  /** Files of those that another tab drives. */
+  readonly driven: readonly SessionFile[]
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
   /** Gives each file to the offer that it belongs to, and takes up what is complete; the files that nobody wants. */
@@ -49,24 +49,18 @@ export interface OfferControlOptions {
 export function createOfferControl(options: OfferControlOptions): OfferControl {
   const { attempt, target, onChange } = options
   let offers: readonly Offer[] = []
-  let driven: readonly Offer[] = []
-  /** Whose first click, or last file, is still looked into. */
-  const accepting = new Set<string>()
-  /** Whose giving up is still asked about. */
-  const discarding = new Set<string>()
+  let driven: readonly SessionFile[] = []
+  /** Whose first click, or last file, is still looked into, or whose giving up is asked about. */
+  const busy = new Set<string>()
   /** Of looks that overlap, the newest counts. */
   let looks = 0
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
-  const once = async (
-    doing: Set<string>,
-    key: string,
-    work: (uplink: BrowserUplink) => Promise<void>,
-  ): Promise<void> => {
-    if (doing.has(key)) return
-    doing.add(key)
+  const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
+    if (busy.has(key)) return
+    busy.add(key)
     await attempt(work)
-    doing.delete(key)
+    busy.delete(key)
   }
   /** Also a look that is under way counts no more: what it finds may not be so. */
   const lookAgain = (without?: string): void => {
@@ -104,33 +98,34 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     },
     async accept(key) {
       const offer = find(key)
-      if (offer === undefined) return
+      if (!offer) return
       if (!isOneClick(offer)) {
         options.choose()
         return
       }
-      await once(accepting, key, async (uplink) => {
+      await once(key, async (uplink) => {
         await uplink.allowFiles(key)
         const files = await uplink.sessionFiles(key)
         // Files may have been chosen meanwhile.
         await goOn(uplink, offerOf(offer.session, files, find(key)?.found))
       })
     },
-    discard: (key) =>
-      once(discarding, key, async (uplink) => {
-        // Another tab may have confirmed more since the offer was drawn, or all of it.
-        await options.lookAgain()
+    async discard(key) {
+      // Another tab may have confirmed more since the offer was drawn, or all of it, or drive it now.
+      await options.lookAgain()
+      await once(key, async (uplink) => {
         const session = find(key)?.session
-        if (session === undefined || !(await options.mayDiscard(session))) return
+        if (!session || !(await options.mayDiscard(session))) return
         await uplink.discardSession(key)
         options.onDiscarded(session)
         lookAgain(key)
         onChange()
-      }),
+      })
+    },
     feed(files) {
       const fed = feedOffers(offers, files)
       offers = fed.offers
-      for (const offer of fed.complete) void once(accepting, offer.session.key, (uplink) => goOn(uplink, offer))
+      for (const offer of fed.complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
     async look(uplinkOf, flow, keysInUse) {
@@ -140,20 +135,20 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       try {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
-        if (uplink === undefined || !('sessionFiles' in uplink)) return
+        if (!uplink || !('sessionFiles' in uplink)) return
         // Before the journal is read: what ends meanwhile is looked at again.
         const isDriven = await drivenSessions()
         // Many looks that come together read it once.
         if (own !== looks) return
         const all = await findOffers(uplink, flow, keysInUse)
-        elsewhere = all.filter(({ session }) => isDriven(session.key) && !accepting.has(session.key))
+        elsewhere = all.filter(({ session }) => isDriven(session.key) && !busy.has(session.key))
         if (elsewhere.length > 0) watch(elsewhere, own)
         fresh = all.filter((offer) => !elsewhere.includes(offer))
       } catch {
         // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
       }
       if (own !== looks) return
-      driven = elsewhere
+      driven = elsewhere.flatMap(({ files }) => files)
       // What was chosen again stays chosen.
       offers = fresh.map(({ session, files }) => offerOf(session, files, find(session.key)?.found))
       onChange()

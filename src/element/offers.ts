@@ -41,11 +41,8 @@ export function offerOf(
   files: readonly SessionFile[],
   found: Offer['found'] = new Map(),
 ): Offer {
-  const all = files.filter(({ how }) => how !== undefined)
-  const kept = all.flatMap(({ fileIndex }) => {
-    const chosen = found.get(fileIndex)
-    return chosen === undefined ? [] : [[fileIndex, chosen] as const]
-  })
+  const all = files.filter(({ how }) => how)
+  const kept = [...found].filter(([index]) => all.some(({ fileIndex }) => fileIndex === index))
   const missing = all.filter(({ fileIndex }) => !found.has(fileIndex))
   return { session, files, found: new Map(kept), missing }
 }
@@ -63,8 +60,8 @@ export function feedOffers(
     rest = rest.filter((chosen) => {
       // One file for one that is wanted, though two may look the same.
       const same = wanted.find((each) => !found.has(each.fileIndex) && isSameFile(each, presentOf(chosen)))
-      if (same !== undefined) found.set(same.fileIndex, chosen)
-      return same === undefined
+      if (same) found.set(same.fileIndex, chosen)
+      return !same
     })
   }
   const fed = offers.map((offer) => {
@@ -73,12 +70,12 @@ export function feedOffers(
     return { found, offer: offerOf(offer.session, offer.files, new Map([...offer.found, ...found])) }
   })
   // Only when each has what it misses: another one may miss what this one has.
-  const complete = fed.filter(({ found, offer }) => {
-    if (offer.missing.length === 0) take(found, offer.files)
-    return offer.missing.length === 0 && found.size > 0
+  const complete = fed.flatMap(({ found, offer }) => {
+    if (offer.missing.length > 0) return []
+    take(found, offer.files)
+    return found.size > 0 ? [offer] : []
   })
-  const offerIn = ({ offer }: { readonly offer: Offer }): Offer => offer
-  return { offers: fed.map(offerIn), complete: complete.map(offerIn), rest }
+  return { offers: fed.map(({ offer }) => offer), complete, rest }
 }
 
 /** Takes an upload up; when files turn out to be missing, the offer that says which. */

@@ -19,6 +19,7 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
   ERR_UPLOAD_DIGEST_MISMATCH: 'again',
   ERR_UPLOAD_RETRIES_EXHAUSTED: 'again',
   ERR_UPLOAD_FAILED: 'again',
+  ERR_UPLOAD_CLOSED: 'again',
   ERR_UPLOAD_CREDENTIALS_REFUSED: 'signIn',
   ERR_UPLOAD_JOURNAL: 'elsewhere',
 }

@@ -50,10 +50,10 @@ export function createQuestion(): Question {
       element.showModal()
       return new Promise((resolve) => {
         const answer = (): void => {
-          const { returnValue } = element
-          isAsking = false
           // Escape and going back leave none. What is confirmed while one reads is kept, too.
-          resolve(returnValue && isKept ? 'discard' : ((returnValue || undefined) as GivenUp | undefined))
+          const how = (element.returnValue || undefined) as GivenUp | undefined
+          isAsking = false
+          resolve(how && isKept ? 'discard' : how)
         }
         element.addEventListener('close', answer, { once: true })
       })

@@ -13,7 +13,7 @@ export function createReading(touch: (item: Item, change: Partial<Item>) => void
     const isRunning = job.upload.state === 'uploading' && !Number.isNaN(nowMs)
     for (const status of job.upload.files()) {
       const item = job.items[status.fileIndex]
-      if (item === undefined) continue
+      if (!item) continue
       const { sentBytes, confirmedBytes, error } = status
       const state = status.state === 'pending' ? 'waiting' : status.state
       let bytesPerSecond = 0

@@ -5,7 +5,7 @@ let made: CSSStyleSheet | undefined
 
 /** One sheet for every element of the page: constructed, so that no policy against inline styles refuses it. */
 export function styleSheet(): CSSStyleSheet {
-  if (made === undefined) {
+  if (!made) {
     made = new CSSStyleSheet()
     made.replaceSync(COLOURS + SHAPE + ROWS + MOODS)
   }
@@ -28,6 +28,7 @@ const COLOURS = `
 }
 `
 
+/** A line of facts that is broken begins with the dot before the next of them: it lies before its line, where nothing is seen. */
 const SHAPE = `
 :host { display: block; container-type: inline-size; color: var(--_text); }
 :host([hidden]), [hidden] { display: none !important; }
@@ -41,6 +42,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
 .hint, .facts { color: var(--_muted); }
+.facts { margin-inline: -.5em; padding-inline-end: .5em; text-indent: .5em; clip-path: inset(0 .5em); }
 .hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
 .hint, .notice ul { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
@@ -69,7 +71,7 @@ button:disabled { opacity: .5; }
 .drop-words, .offer-words, .summary-words, .notice-words { flex: 1 1 12rem; overflow-wrap: anywhere; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
-.drop-zone[data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }
+[data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }
 
 .offer, .notice, .summary {
   display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
@@ -82,15 +84,15 @@ button:disabled { opacity: .5; }
 .summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
 h2, [data-large] .title { font-size: 1.125em; }
 .total-bar { flex: 1 0 100%; block-size: 8px; }
-.summary[data-outcome='done'] .title { color: var(--_success); }
-.summary[data-outcome='problem'] .title { color: var(--_danger); }
+[data-outcome='done'] .title { color: var(--_success); }
+[data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; overflow: hidden; contain: strict; background: var(--_line); }
 .fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; }
 .fill:dir(rtl) { transform-origin: right; }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {
-  max-inline-size: min(26rem, calc(100vw - 32px)); padding: 24px; color: var(--_text);
+  max-inline-size: min(26rem, 100vw - 32px); padding: 24px; color: var(--_text);
 }
 dialog::backdrop { background: #0008; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
@@ -112,7 +114,7 @@ const ROWS = `
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); margin-inline-end: 12px; }
-.words { flex: 1 1 min(10rem, 100% - 4rem); display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
+.words { flex: 1 1 8rem; display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
 .file-name { font-weight: 500; text-align: match-parent; }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
 .file button { min-block-size: 36px; margin-inline-start: auto; padding: 6px 10px; }
@@ -123,11 +125,10 @@ const ROWS = `
 [data-state='failed'] :is(.file-icon, .file-status, .file-problem) { color: var(--_danger); }
 @container (max-width: 34rem) {
   .actions { flex: 1 1 100%; align-self: stretch; }
-  .drop-zone button { flex: auto; }
+  .actions button { flex: auto; }
   [data-large] button { flex-basis: 100%; }
   .drop-zone:not([data-large]) .drop-icon { display: none; }
   .summary, .file { padding-inline: 16px; }
-  .actions :is(.primary-button, .pause-button) { flex: auto; }
   [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
   [data-state='failed'] button { margin-inline-start: 32px; }
 }
@@ -144,7 +145,6 @@ const MOODS = `
   .bar { border: 1px solid CanvasText; }
   .file-bar { block-size: 7px; }
   .fill { background: Highlight; forced-color-adjust: none; }
-  .file-icon, .drop-icon { color: CanvasText !important; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }
 }
 `

@@ -19,7 +19,6 @@ export interface SummaryState {
   readonly retryable: readonly Item[]
   /** Whether anything is over and can be taken out of the list. */
   readonly isClearable: boolean
-  readonly wasCancelled: boolean
 }
 
 export interface SummaryActions {
@@ -84,18 +83,18 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       showText(cancel, isRunning && words.cancel)
       pause.disabled = cancel.disabled = phase === 'cancelling'
       // A button that is hidden or disabled drops the focus to the top of the page.
-      if (focused?.hidden === true || focused?.disabled === true) focus()
+      if (focused?.hidden || focused?.disabled) focus()
     },
   }
 }
 
-function outcomeOf({ phase, totals, wasCancelled }: SummaryState): string {
+function outcomeOf({ phase, totals }: SummaryState): string {
   if (phase !== 'settled') return ''
   if (totals.filesConfirmed === totals.filesTotal) return 'done'
-  return wasCancelled ? '' : 'problem'
+  return totals.filesFailed > 0 ? 'problem' : ''
 }
 
-function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancelled }: SummaryState): string {
+function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryState): string {
   const { filesConfirmed: done, filesTotal: all } = totals
   switch (phase) {
     case 'empty':
@@ -111,17 +110,17 @@ function headingOf(words: Words, { phase, totals, outage, readyCount, wasCancell
     case 'uploading':
       return words.progress(done, all)
     case 'settled':
-      return endWords(words, totals, wasCancelled)
+      return endWords(words, totals)
   }
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(words: Words, { phase, totals, wasCancelled, retryable }: SummaryState, hasLost: boolean): string {
+function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): string {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
   const isOver = phase === 'settled'
   const isDone = isOver && filesConfirmed === filesTotal
-  if (phase === 'ready' || phase === 'empty' || (isOver && wasCancelled && filesConfirmed === 0)) return ''
+  if (phase === 'ready' || phase === 'empty' || (isOver && filesConfirmed + filesFailed === 0)) return ''
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const whole = words.bytes(totalBytes)
   return joinFacts(

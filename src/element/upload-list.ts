@@ -6,6 +6,7 @@ import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import { isSameFile, isSamePlace } from './acceptance.ts'
+import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { changeItem as touch, isReplaceable, needsChoosing } from './items.ts'
 import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
@@ -31,11 +32,8 @@ export interface UploadList {
   outage(): Outage | undefined
   /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
-  /**
-   * A file that could not be read or was given up, and is chosen again, takes its own place. One of its name that is another by size or
-   * date does so only where it was asked for `instead`: it may be the clip of another camera.
-   */
-  add(files: readonly ChosenFile[], instead?: Item): void
+  /** A file that could not be read or was given up, and is chosen again, takes its own place; so do those `again` of rows that have changed. */
+  add(files: readonly ChosenFile[], again?: ChosenAgain): void
   /** What it had taken the place of is there again. */
   remove(item: Item): void
   /** The same of the uploads that a cancel ends. */
@@ -62,6 +60,8 @@ export function createUploadList(listener: ListListener): UploadList {
   const over = new WeakSet<Job>()
   const isReady = ({ state }: Item): boolean => state === 'ready'
   const isActive = (job: Job): boolean => !over.has(job)
+  const formerOf = (item: Item): Item | undefined =>
+    jobs.flatMap((job) => job.items).find(({ replacedBy }) => replacedBy === item)
   const active = (): Job[] => jobs.filter(isActive)
   const totals = (of: readonly Job[]): Totals => {
     for (const job of active()) read(job, performance.now())
@@ -139,21 +139,24 @@ export function createUploadList(listener: ListListener): UploadList {
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totals(active()),
     retryable: () => items.filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
-    add(files, instead) {
+    add(files, again) {
       const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
-      const former = items.filter(isReplaceable)
       for (const item of added) {
-        const { present: own } = item
+        const { present: own, chosen } = item
         const isAgain = (each: Item): boolean =>
-          isSamePlace(each.present.location, own.location) && (each === instead || isSameFile(each.present, own))
-        const same = former.find((each) => !each.replacedBy && isAgain(each))
-        if (same) same.replacedBy = item
+          isReplaceable(each) && isSamePlace(each.present.location, own.location) && isSameFile(each.present, own)
+        const same = items.find((each) => again?.get(each) === chosen || isAgain(each))
+        if (!same) continue
+        items = items.filter((other) => other !== same)
+        // One that was never begun is gone: only what it had taken the place of can come back.
+        const former = isReady(same) ? formerOf(same) : same
+        if (former) former.replacedBy = item
       }
-      items = [...items.filter(({ replacedBy }) => !replacedBy), ...added]
+      items = [...items, ...added]
       listener.change()
     },
     remove(item) {
-      const former = jobs.flatMap((job) => job.items).find(({ replacedBy }) => replacedBy === item)
+      const former = formerOf(item)
       items = items.filter((other) => other !== item)
       if (former) {
         former.replacedBy = undefined

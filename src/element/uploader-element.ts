@@ -5,7 +5,7 @@ import { createUplink, type BrowserUplink } from '../browser.ts'
 import type { Credentials } from '../client/credentials.ts'
 import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
-import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, type UploaderInput } from './attributes.ts'
+import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, isOn, type UploaderInput } from './attributes.ts'
 import type { Setting } from './setting.ts'
 import { guardFromSlips } from './slips.ts'
 import { styleSheet } from './style-sheet.ts'
@@ -158,10 +158,10 @@ export class MocapUploaderElement extends Base {
     return {
       words: this.#currentWords(),
       flow,
-      uplink: () => this.#currentUplink(),
+      uplink: () => withSignal(this.#currentUplink(), input.signal),
       accept: acceptOf(this, flow, input),
       isRenaming: input.rename ?? false,
-      isStartingByItself: this.hasAttribute('auto-start'),
+      isStartingByItself: isOn(this.getAttribute('auto-start')),
       begin(uplink, sources) {
         const files = sources.map((source) => ({ source }))
         // The flow checks every field and names the one that is missing or wrong.
@@ -174,7 +174,7 @@ export class MocapUploaderElement extends Base {
 
   #currentUplink(): BrowserUplink | undefined {
     const baseUrl = this.getAttribute('base-url')
-    if (this.#uplink !== undefined || baseUrl === null || this.#credentials === undefined) return this.#uplink
+    if (this.#uplink || baseUrl === null || !this.#credentials) return this.#uplink
     if (this.#made?.of !== baseUrl)
       this.#made = { of: baseUrl, uplink: createUplink({ baseUrl, credentials: this.#credentials }) }
     return this.#made.uplink
@@ -182,10 +182,16 @@ export class MocapUploaderElement extends Base {
 
   #currentWords(): Words {
     const language = this.closest('[lang]')?.getAttribute('lang') ?? undefined
-    if (this.#words?.of !== language || this.#words === undefined)
+    if (!this.#words || this.#words.of !== language)
       this.#words = { of: language, words: createWords(this.#texts, language) }
     return this.#words.words
   }
+}
+
+/** What is taken up again is let go by the page's signal as well, and not what it begins alone. */
+function withSignal(uplink: BrowserUplink | undefined, signal: AbortSignal | undefined): BrowserUplink | undefined {
+  if (!uplink || !signal) return uplink
+  return { ...uplink, resume: (key, options) => uplink.resume(key, { signal, ...options }) }
 }
 
 declare global {
@@ -196,7 +202,7 @@ declare global {
 
 /** Registers the element under a name with a hyphen, `mocap-uploader` by default. Again under a name that is taken by it: nothing. */
 export function defineMocapUploader(name = 'mocap-uploader'): void {
-  if (customElements.get(name) !== undefined) return
+  if (customElements.get(name)) return
   // A class can have one name only; a second one gets a class of its own.
   customElements.define(name, class extends MocapUploaderElement {})
 }

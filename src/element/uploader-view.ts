@@ -6,6 +6,7 @@ import type { UploadReport } from '../flows/upload.ts'
 import { judgeFiles } from './acceptance.ts'
 import { createAnnouncer } from './announcer.ts'
 import { build } from './build-element.ts'
+import { findChosenAgain, type ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
@@ -17,7 +18,6 @@ import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
 import { createOfferControl } from './offer-control.ts'
-import type { Offer } from './offers.ts'
 import { problemOf } from './problems.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
@@ -28,8 +28,8 @@ import { namesOf } from './words.ts'
 
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
-  /** `instead`: the row that the person asked them for. */
-  add(files: readonly ChosenFile[], instead?: Item): void
+  /** `again`: those that take the place of a row. */
+  add(files: readonly ChosenFile[], again?: ChosenAgain): void
   /** Looks for unfinished uploads of an earlier life. */
   lookForOffers(): Promise<void>
   /** Texts, attributes or size of the world changed: everything is drawn anew. */
@@ -45,7 +45,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     settled,
   })
-  const zone = createDropZone(target, (files, instead) => view.add(files, instead))
+  const zone = createDropZone(target, async (files, instead) => {
+    view.add(files, await findChosenAgain(list.items, files, instead))
+  })
   const toZone = (): void => zone.focus()
   const offers = createOfferControl({
     target,
@@ -69,14 +71,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       return [drawing.element, question.element, announcer.region]
     },
     list,
-    add(files, instead) {
+    add(files, again) {
       const rest = offers.feed(files)
       const { words, accept, flow, isRenaming } = setting()
-      const here = list.items.filter((item) => !isReplaceable(item))
+      const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
       const present = here.map((item) => item.present)
-      const filesOf = (of: readonly Offer[]) => of.flatMap((offer) => offer.files)
-      const [offered, driven] = [filesOf(offers.offers), filesOf(offers.driven)]
-      const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven }
+      const offered = offers.offers.flatMap((offer) => offer.files)
+      const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven: offers.driven }
       const { accepted, refused } = judgeFiles(rest, present, rules)
       notices.clear()
       if (files.length === 0) notices.showNothing(words)
@@ -86,7 +87,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       }
       drawing.ask()
       if (accepted.length === 0) return
-      list.add(accepted, instead)
+      list.add(accepted, again)
       announcer.say(words.saidAdded(accepted.length))
       if (setting().isStartingByItself) void view.start()
     },
@@ -138,7 +139,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else tell('mocap-upload-error', { error: error ?? summarize(undefined), report })
     if (report?.status !== 'cancelled') explain(failed, error)
     drawing.reveal(failed.find((item) => !item.replacedBy))
-    narration.sayEnd(job, report)
+    narration.sayEnd(job)
     if (isUnreadable(job)) void discard(job)
     discardDelivered()
   }
@@ -152,7 +153,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
     const names = forOthers.map(({ name }) => name)
-    if (forOthers[0]?.error) notices.showProblem(forOthers[0].error, words, namesOf(names, words))
+    const [first] = forOthers
+    if (first?.error) notices.showProblem(first.error, words, namesOf(names, words))
   }
 
   function begin(uplink: BrowserUplink, items: readonly Item[]): void {
@@ -186,7 +188,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else if (action === 'choose') void zone.choose(item)
     else {
       list.remove(item)
-      rows.keep(list.items)
+      rows.remove(item)
       announcer.say(setting().words.saidRemoved(item.name))
     }
   }
@@ -195,7 +197,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   async function attempt(work: (uplink: BrowserUplink) => Promise<void> | void): Promise<void> {
     try {
       const uplink = setting().uplink()
-      if (uplink !== undefined) {
+      if (uplink) {
         await work(uplink)
         return
       }

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { pattern } from '../contracts/transport.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { dropOnto, heading, isLatePart, useElementPages } from './rig/element-page.ts'
 
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
@@ -21,16 +21,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   })
 
   const names = (page: Page) => page.locator('mocap-uploader [part~=file-name]').allTextContents()
-
-  /** As from a folder of the desktop: the browser itself makes what is dropped of the paths. */
-  async function dropOnto(page: Page, paths: readonly string[]): Promise<void> {
-    const box = (await page.locator('mocap-uploader').boundingBox())!
-    const devTools = await page.context().newCDPSession(page)
-    const at = { x: box.x + box.width / 2, y: box.y + 60 }
-    const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-      await devTools.send('Input.dispatchDragEvent', { type, ...at, data })
-  }
 
   test('walks a folder that is dropped, and delivers its captures in natural order', async () => {
     const page = await openPage()
@@ -67,6 +57,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await dropOnto(page, [pathOf('game')])
 
     await page.getByRole('button', { name: 'Upload 3 files', exact: true }).waitFor()
+  })
+
+  test('takes no folder for a clip that has a name like one, where the browser refuses its handle', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const refuse = () => Promise.reject(new DOMException('Not for pages.', 'NotAllowedError'))
+      Object.defineProperty(DataTransferItem.prototype, 'getAsFileSystemHandle', { value: refuse })
+    })
+    await addElement(page, VIDEO)
+    await mkdir(pathOf('night.mp4'), { recursive: true })
+    await dropOnto(page, [pathOf('night.mp4'), pathOf('swing-01.mp4')])
+
+    await page.getByRole('button', { name: 'Upload 1 file', exact: true }).waitFor()
+    expect(await names(page)).toEqual(['swing-01.mp4'])
   })
 
   test('goes on after a reload by one click where the browser remembers the files', async () => {

@@ -12,13 +12,28 @@ addEventListener('install', () => skipWaiting())
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 addEventListener('fetch', (event) => event.respondWith(fetch(event.request)))`
 
+/** The same, but it lets no part go before it is told to. */
+const HOLDING_SERVICE_WORKER = `
+const told = new Promise((resolve) => addEventListener('message', resolve))
+addEventListener('install', () => skipWaiting())
+addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+addEventListener('fetch', (event) => {
+  const { request } = event
+  event.respondWith(request.method === 'PUT' ? told.then(() => fetch(request)) : fetch(request))
+})`
+
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   let browser: Browser
   let pages: PageServer
   let service: ServiceUnderTest
 
   beforeAll(async () => {
-    const scripts = new Map(await bundleScripts()).set('sw.js', new TextEncoder().encode(SERVICE_WORKER))
+    const scripts = new Map(await bundleScripts())
+    for (const [name, text] of [
+      ['sw.js', SERVICE_WORKER],
+      ['holding-sw.js', HOLDING_SERVICE_WORKER],
+    ] as const)
+      scripts.set(name, new TextEncoder().encode(text))
     // A page without an origin loads its script from another one.
     pages = await servePages(scripts, { 'access-control-allow-origin': '*' })
     browser = await launchChromium()
@@ -48,16 +63,36 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       { baseUrl: service.url, apiKey: API_KEY },
     )
 
-  test('a service worker that fetches for the page, of which no progress is told, costs no attempt', async () => {
-    const page = await openPage(browser, pages.url)
-    await page.evaluate(async () => {
+  const register = (page: Page, script: string) =>
+    page.evaluate(async (of) => {
       const { serviceWorker } = navigator
       const isOurs = new Promise((resolve) => serviceWorker.addEventListener('controllerchange', resolve))
-      await serviceWorker.register('/sw.js')
+      await serviceWorker.register(of)
       await isOurs
-    })
+    }, script)
+
+  test('a service worker that fetches for the page, of which no progress is told, costs no attempt', async () => {
+    const page = await openPage(browser, pages.url)
+    await register(page, '/sw.js')
 
     expect(await upload(page)).toEqual({ end: 'confirmed', retries: [] })
+  })
+
+  test('a part that a service worker sends has as long as it takes on a slow line, though nothing is told of it', async () => {
+    const page = await openPage(browser, pages.url)
+    await register(page, '/holding-sw.js')
+    await page.clock.install()
+    const parts = [1, 2].map((part) =>
+      page.waitForRequest((sent) => sent.method() === 'PUT' && sent.url().includes(`partNumber=${part}`)),
+    )
+    const uploading = upload(page)
+    await Promise.all(parts)
+
+    // Six minutes, in which 1 Mbit/s carry 45 MB.
+    await page.clock.runFor(360_000)
+    await page.evaluate(() => navigator.serviceWorker.controller?.postMessage('go'))
+
+    expect(await uploading).toEqual({ end: 'confirmed', retries: [] })
   })
 
   test('a frame without an origin uploads, and keeps its sessions in memory', async () => {

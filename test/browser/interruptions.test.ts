@@ -142,6 +142,22 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(puts.count).toBe(3)
   })
 
+  test('a page that is taken out of the freezer hears of it, until it stops listening', async () => {
+    const page = await openTab(await openContext(browser), pages.url)
+
+    const heard = await page.evaluate(() => {
+      let count = 0
+      const stop = rig.listenForNetwork(() => (count += 1))
+      // A page that is seen is never frozen. By the standard this one is told to the document, and does not bubble.
+      const thaw = (): number => (document.dispatchEvent(new Event('resume')), count)
+      const before = thaw()
+      stop()
+      return [before, thaw()]
+    })
+
+    expect(heard).toEqual([1, 1])
+  })
+
   test('two tabs share five places to a host, and leave the sixth connection to the page', async () => {
     const waiting: ServerResponse[] = []
     const seen = { most: 0, total: 0 }

@@ -51,6 +51,13 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
       '#files',
       [...contents.keys()].map((name) => join(folder, name)),
     )
+  /** A browser looks at what was picked in its own time; what changes before it has looked is the file that was picked. */
+  const haveBeenLookedAt = (page: Page) =>
+    page.evaluate(async () => {
+      await Promise.all(
+        Array.from(document.querySelector<HTMLInputElement>('#files')!.files!, (file) => file.arrayBuffer()),
+      )
+    })
   /** Begins an upload of the picked files; gives its key. */
   const begin = (page: Page) =>
     page.evaluate(
@@ -176,6 +183,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
       '#files',
       names.map((name) => join(folder, name)),
     )
+    await haveBeenLookedAt(page)
     await writeFile(join(folder, 'three.action'), pattern(2001))
     await rm(join(folder, 'four.action'))
     // After it was planned and before it is sent.
@@ -213,6 +221,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium, across origins', () =>
     // More than comes with one read: what is found out is found out before the first byte.
     for (const path of paths) await writeFile(path, pattern(900_000))
     await page.setInputFiles('#files', paths)
+    await haveBeenLookedAt(page)
     await page.exposeFunction('rigTouch', (index: number) => utimes(paths[index]!, 1_000_000_000, 1_000_000_000))
 
     const found = await page.evaluate(async () => {

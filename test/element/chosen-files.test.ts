@@ -59,3 +59,44 @@ it('asks whether it is a folder of what may be one alone, since each question ho
   expect(asked).toEqual(['game', '2026.11.20', '3.mp4'])
   expect(found).toHaveLength(5)
 })
+
+it('takes no folder for a file whose name ends like one, where the browser gives no handle of it', async () => {
+  const folder = Object.assign(new File(['of a folder'], 'game.mp4'), {
+    slice: () => ({ arrayBuffer: () => Promise.reject(new DOMException('It is a folder.', 'NotReadableError')) }),
+  })
+  const refusing = () => Promise.reject(new DOMException('Not for pages.', 'NotAllowedError'))
+  const items = [
+    Object.assign(dropped('game.mp4'), { getAsFile: () => folder, getAsFileSystemHandle: refusing }),
+    Object.assign(dropped('1.mp4'), { getAsFileSystemHandle: refusing }),
+  ]
+
+  const found = await filesOfDrop({ items } as unknown as DataTransfer)
+
+  expect(found.map(({ path }) => path)).toEqual(['1.mp4'])
+})
+
+it('takes a file of a disk that hangs as it is, after a while', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const hanging = Object.assign(new File(['one'], '1.mp4'), {
+    slice: () => ({ arrayBuffer: () => new Promise(() => {}) }),
+  })
+  const items = [Object.assign(dropped('1.mp4'), { getAsFile: () => hanging })]
+
+  const found = filesOfDrop({ items } as unknown as DataTransfer)
+  await vi.advanceTimersByTimeAsync(2_000)
+
+  expect((await found).map(({ path }) => path)).toEqual(['1.mp4'])
+})
+
+it('keeps a clip that its handle calls a file and that cannot be read now, so that its row can say so', async () => {
+  const unreadable = () => Promise.reject(new DOMException('Another program has it.', 'NotReadableError'))
+  const file = Object.assign(new File(['one'], '1.mp4'), { slice: () => ({ arrayBuffer: unreadable }) })
+  const handle = { kind: 'file', name: '1.mp4', getFile: unreadable }
+  const items = [
+    Object.assign(dropped('1.mp4'), { getAsFile: () => file, getAsFileSystemHandle: () => Promise.resolve(handle) }),
+  ]
+
+  const found = await filesOfDrop({ items } as unknown as DataTransfer)
+
+  expect(found.map(({ path }) => path)).toEqual(['1.mp4'])
+})

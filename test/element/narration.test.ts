@@ -8,7 +8,7 @@ import type { Phase } from '../../src/element/list-state.ts'
 import { createNarration } from '../../src/element/narration.ts'
 import { englishTexts } from '../../src/element/texts.ts'
 import { createWords } from '../../src/element/words.ts'
-import type { Outage, UploadReport, UploadState } from '../../src/flows/upload.ts'
+import type { Outage, UploadState } from '../../src/flows/upload.ts'
 
 const WAIT = {
   who: 'storage',
@@ -21,9 +21,9 @@ const OF_SERVICE = { ...WAIT, who: 'service', host: 'service.example:443', reaso
 
 afterEach(() => void vi.unstubAllGlobals())
 
-function narrating(filesConfirmed = 6, phase: Phase = 'uploading') {
+function narrating(filesConfirmed = 6, phase: Phase = 'uploading', filesFailed = 0) {
   const said: string[] = []
-  const counts = { filesTotal: 20, filesConfirmed, filesFailed: 0, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
+  const counts = { filesTotal: 20, filesConfirmed, filesFailed, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
   const narration = createNarration({
     announcer: { region: undefined as never, say: (message) => said.push(message) },
     tell: () => undefined,
@@ -94,20 +94,31 @@ it('does not say what the person did anyway, nor an end of an outage that there 
 })
 
 it.each([
-  [20, 'confirmed', 'settled', ['All 20 files are uploaded and confirmed']],
-  [6, 'partial', 'settled', ['14 files not finished', '6 of 20 files confirmed']],
-  [6, 'partial', 'ready', ['14 files not finished', '6 of 20 files confirmed']],
-  [0, 'failed', 'settled', ['20 files not finished']],
-  [6, 'cancelled', 'settled', ['The upload was cancelled', '6 of 20 files confirmed']],
-  [0, 'cancelled', 'settled', ['The upload was cancelled']],
+  [20, 0, 'settled', ['All 20 files are uploaded and confirmed']],
+  [6, 14, 'settled', ['14 files not finished', '6 of 20 files confirmed']],
+  [6, 14, 'ready', ['14 files not finished', '6 of 20 files confirmed']],
+  [0, 20, 'settled', ['20 files not finished']],
+  // What did not fail was cancelled.
+  [6, 1, 'settled', ['1 file not finished', '6 of 20 files confirmed']],
+  [6, 0, 'settled', ['The upload was cancelled', '6 of 20 files confirmed']],
+  [0, 0, 'settled', ['The upload was cancelled']],
   // Another upload runs on: what it has not done yet is not lost.
-  [6, 'partial', 'uploading', ['6 of 20 files confirmed']],
-] as const)('says of %i of 20 files, %s and %s, what the heading says', (filesConfirmed, status, phase, expected) => {
-  const { narration, said } = narrating(filesConfirmed, phase)
+  [6, 1, 'uploading', ['6 of 20 files confirmed']],
+] as const)('says of %i of 20 files, %i failed and %s, what the heading says', (done, failed, phase, expected) => {
+  const { narration, said } = narrating(done, phase, failed)
 
-  narration.sayEnd({ items: [] } as unknown as Job, { status } as UploadReport)
+  narration.sayEnd({ items: [] } as unknown as Job)
 
   expect(said).toEqual(expected)
+})
+
+it('says nothing of the end of an upload whose files were all chosen again', () => {
+  const { narration, said, counts } = narrating(0, 'ready')
+  Object.assign(counts, { filesTotal: 0 })
+
+  narration.sayEnd({ items: [] } as unknown as Job)
+
+  expect(said).toEqual([])
 })
 
 it('asks nobody to choose a file again that was chosen again', () => {
@@ -118,8 +129,8 @@ it('asks nobody to choose a file again that was chosen again', () => {
     { name: 'swing-02.mp4', state: 'failed', error },
   ]
 
-  narration.sayEnd({ items: items.slice(0, 1) } as unknown as Job, { status: 'partial' } as UploadReport)
-  narration.sayEnd({ items } as unknown as Job, { status: 'partial' } as UploadReport)
+  narration.sayEnd({ items: items.slice(0, 1) } as unknown as Job)
+  narration.sayEnd({ items } as unknown as Job)
 
   expect(said).toEqual([
     '6 of 20 files confirmed',

@@ -177,6 +177,17 @@ it('gives up nothing that another tab has finished since it was offered', async 
   expect(control.offers).toEqual([])
 })
 
+it('gives up nothing that another tab has taken up since it was offered, and asks nothing about it', async () => {
+  const { control, asked, discarded } = await offered(missingFile(0))
+  const held = [{ name: `mocap-uplink session mocap-uplink ${JSON.stringify(KEY)}` }]
+  vi.stubGlobal('navigator', { locks: { query: () => Promise.resolve({ held }) } })
+
+  await control.discard(KEY)
+
+  expect([asked, discarded]).toEqual([[], []])
+  expect(control.offers).toEqual([])
+})
+
 it('gives an offer up once, however quickly one clicks', async () => {
   const { control, asked, discarded } = await offered(missingFile(0))
 

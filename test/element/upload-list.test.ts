@@ -7,7 +7,7 @@ import type { ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Source } from '../../src/core/ports.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { isDelivered } from '../../src/element/items.ts'
-import { createUploadList } from '../../src/element/upload-list.ts'
+import { createUploadList, type UploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../../src/flows/upload.ts'
 
 const ignore = (): void => undefined
@@ -163,6 +163,11 @@ function chosen(name: string, bytes: number, lastModified = 7): ChosenFile {
   return { file: new File([new Uint8Array(bytes)], name, { lastModified }), path: name }
 }
 
+/** Chooses files, the first of them in place of the first row. */
+function again(list: UploadList, ...files: readonly [ChosenFile, ...ChosenFile[]]): void {
+  list.add(files, new Map([[list.items[0]!, files[0]]]))
+}
+
 /** A list of two files, the first of which changed while the second is on its way. */
 async function withChangedFile() {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
@@ -185,7 +190,7 @@ it('counts a file that was chosen again once: while the rest of its former uploa
   expect(list.totals()).toMatchObject({ ...counts(2, 0, 1), sentBytes: 540, totalBytes: 1100 })
 
   const second = driven('second', 120)
-  list.add([chosen('swing-01.mp4', 120)], list.items[0])
+  again(list, chosen('swing-01.mp4', 120))
   expect(list.totals()).toMatchObject({ ...counts(1, 0, 0), sentBytes: 500, totalBytes: 1000 })
   list.start(list.items, () => second.upload)
   second.say(0, 'confirmed', 120)
@@ -204,7 +209,7 @@ it('knows of an upload that nothing is left of as soon as another one has delive
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
   const second = driven('second', 120, 10)
-  list.add([chosen('swing-01.mp4', 120), chosen('swing-03.mp4', 10)], list.items[0])
+  again(list, chosen('swing-01.mp4', 120), chosen('swing-03.mp4', 10))
   list.start(list.items, () => second.upload)
   const left = () => list.unfinished().map(({ upload: { key }, items }) => [key, items.every(isDelivered)])
   second.say(0, 'confirming', 120)
@@ -244,7 +249,7 @@ it('has a file that changed in its place again when what was chosen in its stead
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
 
-  list.add([chosen('swing-01.mp4', 120)], list.items[0])
+  again(list, chosen('swing-01.mp4', 120))
   list.remove(list.items.find(({ state }) => state === 'ready')!)
 
   expect(list.items.map(({ name, state }) => [name, state])).toEqual([
@@ -255,11 +260,53 @@ it('has a file that changed in its place again when what was chosen in its stead
   expect(list.unfinished().map(({ upload }) => upload.key)).toEqual(['first'])
 })
 
+it('has it in its place again also where what was chosen in its stead changed too, and is removed', async () => {
+  const { list, first } = await withChangedFile()
+  first.say(1, 'confirmed', 1000)
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  again(list, chosen('swing-01.mp4', 120))
+  const newest = chosen('swing-01.mp4', 140)
+  list.add([newest], new Map([[list.items.find(({ state }) => state === 'ready')!, newest]]))
+  expect(list.totals()).toMatchObject(counts(1, 1, 0))
+
+  list.remove(list.items.find(({ state }) => state === 'ready')!)
+
+  expect(list.items.map(({ name, bytes, state }) => [name, bytes, state])).toEqual([
+    ['swing-02.mp4', 1000, 'confirmed'],
+    ['swing-01.mp4', 100, 'failed'],
+  ])
+  expect(list.totals()).toMatchObject(counts(2, 1, 1))
+})
+
+it('has in its place again the newest of those that were begun, when the third is removed', async () => {
+  const { list, first } = await withChangedFile()
+  first.say(1, 'confirmed', 1000)
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  again(list, chosen('swing-01.mp4', 120))
+  const second = driven('second', 120)
+  list.start(list.items, () => second.upload)
+  second.say(0, 'failed', 0)
+  second.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  const third = chosen('swing-01.mp4', 140)
+  list.add([third], new Map([[list.items.find(({ state }) => state === 'failed')!, third]]))
+
+  list.remove(list.items.find(({ state }) => state === 'ready')!)
+
+  expect(list.items.map(({ bytes, state }) => [bytes, state])).toEqual([
+    [1000, 'confirmed'],
+    [120, 'failed'],
+  ])
+  expect(list.totals()).toMatchObject(counts(2, 1, 1))
+})
+
 it('does not send a file twice that was chosen again, when the rest of its former upload is tried again', async () => {
   const { list, first } = await withChangedFile()
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
-  list.add([chosen('swing-01.mp4', 120)], list.items[0])
+  again(list, chosen('swing-01.mp4', 120))
   const given: number[] = []
   const resume: BrowserUplink['resume'] = async (_key, options) => {
     for (const [fileIndex, name] of ['swing-01.mp4', 'swing-02.mp4'].entries()) {
@@ -285,7 +332,7 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
   first.say(0, 'failed', 0)
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
-  list.add([chosen('swing-01.mp4', 120)], list.items[0])
+  again(list, chosen('swing-01.mp4', 120))
   const given: unknown[] = []
   const resume: BrowserUplink['resume'] = async (_key, options) => {
     for (const { fileIndex, name } of files) {

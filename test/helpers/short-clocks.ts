@@ -3,8 +3,8 @@
 import type { Clock } from '../../src/core/ports.ts'
 import { systemClock } from '../../src/node.ts'
 
-/** From this length on a wait is a deadline, ms. */
-const DEADLINE_MS = 20_000
+/** From this length on a wait is a deadline, ms: the shortest is that of an end that is told, 15 s. */
+const DEADLINE_MS = 15_000
 const BEAT_MS = 5
 /** What may go by between two beats, ms: an idle process hears them a little late. */
 const LONGEST_BEAT_MS = 2 * BEAT_MS

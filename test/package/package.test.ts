@@ -95,6 +95,15 @@ describe('the packed package', () => {
     expect(missing).toEqual([])
   })
 
+  it('carries no script that nothing asks for', () => {
+    const folder = join(project, 'node_modules', 'mocap-uplink', 'dist')
+    const scripts = readdirSync(folder).filter((name) => /\.c?js$/.test(name))
+    const texts = [JSON.stringify(manifest), ...scripts.map((name) => readFileSync(join(folder, name), 'utf8'))]
+
+    expect(scripts).toContain('browser-hasher.js')
+    expect(scripts.filter((name) => !texts.some((text) => text.includes(`/${name}`)))).toEqual([])
+  })
+
   it('installs no database and no server for those who embed the engine', () => {
     const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
     expect(installed.toSorted()).toEqual([

@@ -26,7 +26,7 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
       } catch (error) {
         const isMissing = isUploadError(error) && error.code === 'ERR_UPLOAD_NETWORK' && error.isRetryable
         // What broke off in the middle of its body was let through and then lost.
-        const isBroken = request.body !== undefined && sentBytes > 0 && sentBytes < lengthOf(request.body)
+        const isBroken = request.body && sentBytes > 0 && sentBytes < lengthOf(request.body)
         if (!isMissing || isBroken || request.signal.aborted || isSameOrigin(request.url)) throw error
         const isThere = await isReachable(request.url, request.signal)
         request.signal.throwIfAborted()

@@ -19,7 +19,7 @@ const KEPT_MS = 1_000
  * Uplink's `concurrency` counts then.
  */
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
-  if (locks === undefined) return transport
+  if (!locks) return transport
   const hosts = new Map<string, Waiting>()
   return sendThrough(transport, {
     hasQueue: true,
@@ -66,7 +66,7 @@ function createPlaces(locks: LockManager, host: string): Waiting {
     const untilMs = performance.now() + KEPT_MS
     do {
       const [work] = waiting.keys()
-      if (work === undefined) return
+      if (!work) return
       waiting.delete(work)
       await work().catch(() => undefined)
       // In a hidden page a timer is held back for up to a minute, and this place would keep other tabs waiting.

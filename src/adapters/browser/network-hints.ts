@@ -1,21 +1,16 @@
 // What a page hears of its network and its sleep. All of it is hearsay: it wakes a probe early and decides nothing.
 
-import { isSeen } from '../web/is-seen.ts'
+/** All of them pass the window on their way, though not all bubble. */
+const HINTS = ['online', 'pageshow', 'resume', 'visibilitychange']
 
 /**
- * Calls `onHint` when the page came online, was shown again, or was taken out of the freezer or the back-forward cache.
+ * Calls `onHint` when the page came online, was shown or hidden, or was taken out of the freezer or the back-forward cache.
  * Returns how to stop.
  */
 export function listenForNetwork(onHint: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined
-  const whenShown = (): void => {
-    if (isSeen()) onHint()
+  for (const hint of HINTS) addEventListener(hint, onHint, true)
+  return () => {
+    for (const hint of HINTS) removeEventListener(hint, onHint, true)
   }
-  const listening = new AbortController()
-  const how = { signal: listening.signal }
-  globalThis.addEventListener('online', onHint, how)
-  globalThis.addEventListener('pageshow', onHint, how)
-  document.addEventListener('resume', onHint, how)
-  document.addEventListener('visibilitychange', whenShown, how)
-  return () => listening.abort()
 }

@@ -99,11 +99,12 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       let how: SessionFile['how']
       if (!isConfirmed && !own?.(wanted)) {
         const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
-        if (picked) {
+        if (typeof picked === 'string') how = picked
+        else {
           // Of two that look the same, one was picked: the other is missing still.
           free.delete(picked)
           found.set(fileIndex, picked)
-        } else how = await howToFind(handle)
+        }
       }
       all.push({ fileIndex, name, fileName, location, bytes, modifiedAtMs, how })
     }
@@ -111,7 +112,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
   }
   return {
     remember(upload, given) {
-      if (kept === undefined) return
+      if (!kept) return
       const map = new Map(given.flatMap((handle, index) => (handle ? [[index, handle] as const] : [])))
       // Also when there are none: the database is then open by the time the upload needs it.
       const keeping = kept.keep(upload.key, map)
@@ -162,19 +163,16 @@ function isSame({ name, fileName, sizeBytes, modifiedAtMs }: WantedFile, file: F
   return [name, fileName].includes(file.name) && file.size === sizeBytes && isSameTime
 }
 
-/** A file that has changed behind its handle is not the one that was meant. */
+/** The file behind its handle, or how it can be had: one that has changed is not the one that was meant. */
 async function fileOf(
   handle: FileSystemFileHandle | undefined,
   wanted: WantedFile,
   isAsking: boolean,
-): Promise<File | undefined> {
-  if (!handle || !(await isReadable(handle, isAsking))) return undefined
+): Promise<File | MissingFile['how']> {
+  if (!handle) return 'pick'
+  if (!(await isReadable(handle, isAsking))) return 'allow'
   const file = await handle.getFile().catch(() => undefined)
-  return file && isSame(wanted, file) ? file : undefined
-}
-
-async function howToFind(handle: FileSystemFileHandle | undefined): Promise<MissingFile['how']> {
-  return !handle || (await isReadable(handle, false)) ? 'pick' : 'allow'
+  return file && isSame(wanted, file) ? file : 'pick'
 }
 
 function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {

@@ -15,14 +15,14 @@ const PREFIX = 'mocap-uplink session '
  */
 export function leaseSession(locks: LockManager | undefined, place: string, key: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
-    if (locks === undefined) throw refused(key, 'cannot be kept: this page has no https, or may keep nothing.')
+    if (!locks) throw refused(key, 'cannot be kept: this page has no https, or may keep nothing.')
     // The key as JSON: not every string is a name of a lock.
     const name = `${PREFIX}${place} ${JSON.stringify(key)}`
     const isYoung = performance.now() < YOUNG_MS
     const how = isYoung ? { signal: AbortSignal.timeout(GRACE_MS) } : { ifAvailable: true }
     const held = locks
       .request(name, how, (lock) => {
-        if (lock === null) throw heldElsewhere(key)
+        if (!lock) throw heldElsewhere(key)
         return new Promise<void>((release) => {
           resolve(async () => {
             release()

@@ -12,12 +12,12 @@ export interface Waking {
  * battery, no such thing) is no failure: the upload goes on, and sleep is met as an interruption like any other.
  */
 export function createWaking(): Waking {
-  let holders = 0
+  const holders = new Set<() => void>()
   let sentinel: Promise<WakeLockSentinel | undefined> | undefined
   // Pages alone have it: no worker, no server.
   const wakeLock = (globalThis.navigator as Partial<Navigator> | undefined)?.wakeLock
   const ask = (): void => {
-    if (holders === 0 || !isSeen()) return
+    if (holders.size === 0 || !isSeen()) return
     sentinel = wakeLock?.request('screen').catch(() => undefined)
   }
   const letGo = (): void => {
@@ -27,19 +27,16 @@ export function createWaking(): Waking {
   }
   return {
     hold() {
-      if (wakeLock === undefined) return () => undefined
-      holders += 1
-      if (holders === 1) {
+      if (!wakeLock) return () => undefined
+      const end = (): void => {
+        if (holders.delete(end) && holders.size === 0) letGo()
+      }
+      holders.add(end)
+      if (holders.size === 1) {
         document.addEventListener('visibilitychange', ask)
         ask()
       }
-      let isHeld = true
-      return () => {
-        if (!isHeld) return
-        isHeld = false
-        holders -= 1
-        if (holders === 0) letGo()
-      }
+      return end
     },
   }
 }

@@ -78,6 +78,16 @@ export function useElementPages(
   }
 }
 
+/** As from a folder of the desktop: the browser itself makes what is dropped of the paths. */
+export async function dropOnto(page: Page, paths: readonly string[]): Promise<void> {
+  const box = (await page.locator('mocap-uploader').boundingBox())!
+  const devTools = await page.context().newCDPSession(page)
+  const at = { x: box.x + box.width / 2, y: box.y + 60 }
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devTools.send('Input.dispatchDragEvent', { type, ...at, data })
+}
+
 /** What the element says of the whole. */
 export const heading = (page: Page): Locator => page.locator('mocap-uploader [part~=summary-title]')
 

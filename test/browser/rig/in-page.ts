@@ -1,6 +1,7 @@
 // What the page under test is made of: the browser's face, and the far ends of the proxies through which the suites of
 // test/contracts drive adapters that live here.
 
+import { listenForNetwork } from '../../../src/adapters/browser/network-hints.ts'
 import * as face from '../../../src/browser.ts'
 import { startHashers } from '../../../src/browser-hasher.ts'
 import { serveHasher } from './hasher-in-page.ts'
@@ -9,6 +10,7 @@ import { serveTransport } from './transport-in-page.ts'
 
 const rig = {
   ...face,
+  listenForNetwork,
   startHashers,
   ...serveHasher(startHashers),
   ...serveTransport({ xhr: face.xhrTransport, fetch: () => face.fetchTransport() }),

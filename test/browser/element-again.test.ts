@@ -1,0 +1,144 @@
+// Uploads that follow each other in one list: a clip that is saved anew and dropped again, and one that is cancelled after
+// another was delivered.
+
+import { appendFile, rename, utimes, writeFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { pattern } from '../contracts/transport.ts'
+import { chromiumPath } from './rig/chromium.ts'
+import { dropOnto, heading, isLatePart, useElementPages } from './rig/element-page.ts'
+
+const MIB = 1024 * 1024
+const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
+
+describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
+  const names = [
+    'changing-01.mp4',
+    'changing-02.mp4',
+    'changing-03.mp4',
+    'cam1/swing-01.mp4',
+    'cam2/swing-01.mp4',
+    'card/clip-01.mp4',
+  ]
+  const { openPage, addElement, pathOf } = useElementPages({
+    ...Object.fromEntries(names.map((name, index) => [name, pattern(500 + index)])),
+    'large.mp4': pattern(6 * MIB),
+  })
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  /** Name and state of each row. */
+  const rows = (page: Page) =>
+    page
+      .locator('mocap-uploader li')
+      .evaluateAll((all) => all.map((row) => `${row.querySelector('bdi')!.textContent} ${row.dataset['state']}`))
+  const drop = (page: Page, ...of: string[]) => dropOnto(page, of.map(pathOf))
+
+  async function open(): Promise<Page> {
+    const page = await openPage()
+    await addElement(page, VIDEO)
+    return page
+  }
+
+  test('gives a clip that changed its row again when it is dropped again, and counts it once', async () => {
+    const page = await open()
+    await drop(page, 'changing-01.mp4', 'cam1/swing-01.mp4')
+    await button(page, 'Upload 2 files').waitFor()
+    await appendFile(pathOf('changing-01.mp4'), 'more')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 file not finished').waitFor()
+
+    await drop(page, 'changing-01.mp4')
+    await expect.poll(() => rows(page)).toEqual(['swing-01.mp4 confirmed', 'changing-01.mp4 ready'])
+    await button(page, 'Upload 1 file').click()
+
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+  })
+
+  test('gives a clip that changed before its turn its row again, and uploads it once', async () => {
+    const page = await open()
+    await drop(page, 'changing-02.mp4')
+    await button(page, 'Upload 1 file').waitFor()
+    await appendFile(pathOf('changing-02.mp4'), 'more')
+    await drop(page, 'changing-02.mp4')
+    await expect.poll(() => page.locator('mocap-uploader [part~=file-size]').allTextContents()).toEqual(['505 bytes'])
+    await button(page, 'Upload 1 file').click()
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+  })
+
+  test('gives a clip of another folder a row of its own, whatever became of the first of its name', async () => {
+    const page = await open()
+    await drop(page, 'changing-03.mp4')
+    await drop(page, 'cam1/swing-01.mp4')
+    await drop(page, 'cam2/swing-01.mp4')
+
+    await button(page, 'Upload 3 files').waitFor()
+  })
+
+  test('gives the clip of another camera a row of its own, though its card lies where the other one was', async () => {
+    const page = await open()
+    await drop(page, 'card/clip-01.mp4')
+    await button(page, 'Upload 1 file').waitFor()
+    // The cards have one name, and the clips as well.
+    const place = pathOf('card/clip-01.mp4')
+    await writeFile(`${place}.other`, pattern(700))
+    const recordedAt = Date.now() / 1000 - 3600
+    await utimes(`${place}.other`, recordedAt, recordedAt)
+    await rename(`${place}.other`, place)
+    await drop(page, 'card/clip-01.mp4')
+
+    await button(page, 'Upload 2 files').click()
+    // What is gone is asked for, and not forgotten.
+    await button(page, 'Choose again: clip-01.mp4').waitFor()
+    await heading(page).getByText('1 file not finished').waitFor()
+    expect(await rows(page)).toEqual(['clip-01.mp4 failed', 'clip-01.mp4 confirmed'])
+  })
+
+  test('says of an upload that is cancelled that it was, also where a newer one was confirmed before', async () => {
+    const page = await open()
+    await page.route(isLatePart, () => undefined)
+    await drop(page, 'large.mp4')
+    await button(page, 'Upload 1 file').click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
+    await drop(page, 'cam1/swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Give everything up').click()
+
+    await expect.poll(() => rows(page)).toEqual(['large.mp4 cancelled', 'swing-01.mp4 confirmed'])
+    expect(await heading(page).textContent()).toBe('The upload was cancelled')
+    expect(await page.locator('mocap-uploader [part~=summary]').getAttribute('data-outcome')).toBe('')
+  })
+
+  test('lets go of what runs when the signal of its page fires, cancels nothing, and goes on by one click', async () => {
+    const page = await open()
+    await page.route(isLatePart, () => undefined)
+    await page.evaluate(() => {
+      const leaving = new AbortController()
+      Object.assign(window, { leave: () => leaving.abort() })
+      document.querySelector('mocap-uploader')!.input = { signal: leaving.signal }
+    })
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(request.method()))
+    await drop(page, 'large.mp4')
+    await button(page, 'Upload 1 file').click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
+
+    await page.evaluate(() => (window as unknown as { leave: () => void }).leave())
+    await heading(page).getByText('1 file not finished').waitFor()
+    await page.getByRole('alert').getByText('It did not work. Try again in a few minutes.').waitFor()
+    expect(calls).not.toContain('DELETE')
+    // What is taken up again listens as well.
+    await button(page, 'Try again').click()
+    await heading(page).getByText('1 file not finished').waitFor()
+
+    await page.unroute(isLatePart)
+    await page.evaluate(() => (document.querySelector('mocap-uploader')!.input = {}))
+    const sent = calls.filter((method) => method === 'PUT').length
+    await button(page, 'Try again').click()
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    expect(calls.filter((method) => method === 'PUT').length - sent).toBe(1)
+  })
+})

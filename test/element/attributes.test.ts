@@ -1,0 +1,19 @@
+// What markup says, read into the input of a flow.
+
+import { expect, it } from 'vitest'
+import { inputOf, isOn } from '../../src/element/attributes.ts'
+
+function elementWith(attributes: Readonly<Record<string, string>>): Element {
+  return { getAttribute: (name: string) => attributes[name] ?? null } as unknown as Element
+}
+
+it('is on where it is present, in whatever words, and off where a framework wrote false', () => {
+  expect(['', 'true', 'auto-start', 'false', null].map(isOn)).toEqual([true, true, true, false, false])
+  expect(inputOf(elementWith({ rename: '', reprocess: 'false' }), {})).toEqual({ rename: true, reprocess: false })
+})
+
+it('is a number, a text or nothing, and loses to what is given by property', () => {
+  const element = elementWith({ 'movement-type': '3', player: 'p-17', date: '', 'session-type': 'two' })
+
+  expect(inputOf(element, { playerId: 'p-18' })).toEqual({ movementTypeId: 3, playerId: 'p-18', sessionTypeId: NaN })
+})

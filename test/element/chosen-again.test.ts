@@ -1,0 +1,60 @@
+// Whose place a file takes that was chosen or dropped: the very file's, saved anew, and never another clip's.
+
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { findChosenAgain } from '../../src/element/chosen-again.ts'
+import { newItem, type Item } from '../../src/element/items.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 20, 12)
+const MINUTE_MS = 60_000
+
+beforeEach(() => void vi.useFakeTimers({ now: NOW_MS, toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** A clip at a place on the disk; `meanwhile` goes on while the browser compares it with another. */
+function clip(place: string, bytes: number, lastModified: number, meanwhile?: () => void) {
+  const handle = {
+    place,
+    isSameEntry: (other: unknown) => {
+      meanwhile?.()
+      return Promise.resolve((other as { place: string }).place === place)
+    },
+  }
+  const name = place.slice(place.lastIndexOf('/') + 1)
+  const file = new File([new Uint8Array(bytes)], name, { lastModified })
+  return { file, path: name, handle: handle as unknown as FileSystemFileHandle }
+}
+
+const BEFORE_MS = NOW_MS - 5 * MINUTE_MS
+const itemOf = (of: ReturnType<typeof clip>): Item => newItem(of.file.name, of.file.size, of)
+
+it.each([
+  ['saved anew since it was chosen', '/desk/1.mp4', 1, true],
+  ['of another folder', '/other/1.mp4', 1, false],
+  // Cards of several cameras have the same place, and name their clips alike.
+  ['that lies where the card of another camera was, recorded before', '/card/1.mp4', -1, false],
+  ['that another camera’s clock has recorded tomorrow', '/card/1.mp4', 24 * 60, false],
+])('knows a clip %s', async (_, place, savedAfterMinutes, expected) => {
+  const item = itemOf(clip(place.replace('other', 'desk'), 10, BEFORE_MS))
+  const later = clip(place, 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
+  vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
+
+  const found = await findChosenAgain([item], [later], undefined)
+
+  expect([...found]).toEqual(expected ? [[item, later]] : [])
+})
+
+it('takes whatever has the name where it was asked for in place of the row', async () => {
+  const item = itemOf(clip('/card/1.mp4', 10, BEFORE_MS))
+  const other = clip('/desk/1.mp4', 12, BEFORE_MS - 1)
+
+  expect([...(await findChosenAgain([item], [other], item))]).toEqual([[item, other]])
+})
+
+it('leaves a row its place that came to its confirmation while the others were compared', async () => {
+  const first = itemOf(clip('/desk/1.mp4', 10, BEFORE_MS))
+  const second = itemOf(clip('/desk/2.mp4', 10, BEFORE_MS, () => (first.state = 'confirmed')))
+  vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
+  const later = [clip('/desk/1.mp4', 12, NOW_MS + 1), clip('/desk/2.mp4', 12, NOW_MS + 1)]
+
+  expect([...(await findChosenAgain([first, second], later, undefined)).keys()]).toEqual([second])
+})
