@@ -25,21 +25,18 @@ export interface AddressClock {
 const MARGIN_MS = 2_000
 
 export function createAddressClock(clock: Clock): AddressClock {
-  let skewMs: number | undefined
+  /** The storage's time is so much ahead of our monotonic clock, which nobody sets. What a sleep costs it, the next answer tells. */
+  let aheadMs: number | undefined
   let longestMs = 0
   let isTestedAtEnd = false
 
-  /** How long it lives from `fromMs` on, a wall time of ours. */
-  const leftMs = (
-    { deadlineMs, signedAtMs }: SignedAddress,
-    addressedAtMs: number,
-    fromMs = clock.wallNow(),
-  ): number | undefined => {
+  const ageMs = (addressedAtMs: number): number => clock.wallNow() - addressedAtMs
+  const leftMs = ({ deadlineMs, signedAtMs }: SignedAddress, addressedAtMs: number): number | undefined => {
     if (deadlineMs === undefined) return undefined
-    const skew = skewMs ?? (signedAtMs === undefined ? undefined : signedAtMs - addressedAtMs)
+    if (aheadMs !== undefined) return deadlineMs - clock.monotonicNow() - aheadMs
     // It came dead by a clock that was compared with no other, and ours may be the one that is ahead: let the storage say.
-    if (skew === undefined && deadlineMs - addressedAtMs <= MARGIN_MS) return undefined
-    return deadlineMs - fromMs - (skew ?? 0)
+    if (signedAtMs === undefined && deadlineMs - addressedAtMs <= MARGIN_MS) return undefined
+    return deadlineMs - (signedAtMs ?? addressedAtMs) - ageMs(addressedAtMs)
   }
 
   return {
@@ -47,7 +44,7 @@ export function createAddressClock(clock: Clock): AddressClock {
       const restMs = leftMs(address, addressedAtMs)
       if (restMs === undefined) return false
       // At most half of its life: else one slow attempt, or one request that came late, would make every new address dead.
-      const halfLifeMs = (restMs + clock.wallNow() - addressedAtMs) / 2
+      const halfLifeMs = (restMs + ageMs(addressedAtMs)) / 2
       return restMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)
     },
     deadlineMs(address, addressedAtMs) {
@@ -57,11 +54,12 @@ export function createAddressClock(clock: Clock): AddressClock {
     lifeMs(address, addressedAtMs) {
       const { deadlineMs, signedAtMs } = address
       if (deadlineMs !== undefined && signedAtMs !== undefined) return deadlineMs - signedAtMs
-      return leftMs(address, addressedAtMs, addressedAtMs)
+      const restMs = leftMs(address, addressedAtMs)
+      return restMs === undefined ? undefined : restMs + ageMs(addressedAtMs)
     },
     noteReply(headers) {
       const dateMs = parseHttpDateMs(headers['date'])
-      if (dateMs !== undefined) skewMs = dateMs - clock.wallNow()
+      if (dateMs !== undefined) aheadMs = dateMs - clock.monotonicNow()
     },
     noteDuration(durationMs) {
       longestMs = Math.max(longestMs, durationMs)

@@ -71,6 +71,19 @@ it('goes by the time of the storage as soon as an answer tells it', () => {
   expect(addresses.isDead(address, START_MS + 20 * MINUTE_MS)).toBe(false)
 })
 
+it.each([6, -6])('keeps the time of the storage when somebody sets our clock by %s h', async (hours) => {
+  const address = readAddress(FORMS['AWS V4']!)
+  const clock = createSimulatedClock({ wallStartMs: START_MS })
+  const addresses = createAddressClock(clock)
+  addresses.noteReply({ date: 'Fri, 20 Nov 2026 20:00:00 GMT' })
+
+  clock.shiftWall(hours * 60 * MINUTE_MS)
+  expect(addresses.isDead(address, START_MS)).toBe(false)
+  expect(addresses.deadlineMs(address, START_MS)).toBe(LIFE_MS)
+  await clock.advance(LIFE_MS)
+  expect(addresses.isDead(address, START_MS)).toBe(true)
+})
+
 it('is tried once where our clock says that it came dead, and nothing says when it was signed: the storage tells', () => {
   const address = readAddress(FORMS['AWS V2']!)
   const cameAtMs = START_MS + 60 * MINUTE_MS
