@@ -28,15 +28,16 @@ export function diskStorage(context: Pick<ServiceContext, 'db' | 'store' | 'sign
     async check(trx, file, etags) {
       const rows = await trx
         .selectFrom('objects')
-        .select(['part_number', 'md5', 'size_bytes'])
+        .select(['part_number', 'md5', 'blob'])
         .where('key', '=', keyOf(file.key))
         .execute()
-      const stored = rows.map((row): StoredPart => ({
+      // By the disk, not by the record: database and folder may have come back from backups of different moments.
+      const stored = rows.map(async (row): Promise<StoredPart> => ({
         partNumber: row.part_number,
         etag: row.md5,
-        sizeBytes: row.size_bytes,
+        sizeBytes: await store.sizeOf(row.blob),
       }))
-      checkParts(stored, etags, file.sizeBytes)
+      checkParts(await Promise.all(stored), etags, file.sizeBytes)
     },
     checkReachable: () => store.checkReachable(),
     async release(files: readonly VideoObject[]) {

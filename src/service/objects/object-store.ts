@@ -23,6 +23,8 @@ export interface SweepOptions {
 export interface ObjectStore {
   /** Takes a body of exactly `lengthBytes` at constant memory. Rejects, storing nothing, when it ends otherwise. */
   receive(body: Readable, lengthBytes: number, onBytes?: (bytes: number) => void): Promise<ReceivedBlob>
+  /** Bytes of a blob on the disk; 0 when it is not there. */
+  sizeOf(blob: string): Promise<number>
   /** Opens a blob; what is open can be read to its end whatever happens to the blob's name. */
   open(blob: string): Promise<FileHandle>
   /** Removes blobs; those that are gone already are no error. */
@@ -55,6 +57,11 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
         throw error
       }
     },
+    sizeOf: (blob) =>
+      stat(join(stored, blob)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
     open: (blob) => open(join(stored, blob), 'r'),
     async remove(blobs) {
       for (const blob of blobs) await rm(join(stored, blob), { force: true })
