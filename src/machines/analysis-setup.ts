@@ -54,7 +54,10 @@ export const setUpAnalysis = () =>
       })),
       keepDraft: assign((_, params: DraftResult) => ({ analysisId: params.analysisId, hasPossibleDraft: false })),
       // A refusal says that this create made nothing, and nothing of an earlier one; a doubtful end here is that of the last repeat.
-      keepDraftDoubt: assign(({ context }) => ({ hasPossibleDraft: context.isRepeat })),
+      // A success that cannot be read says nothing.
+      keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
+        hasPossibleDraft: context.isRepeat || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
+      })),
       lookFirst: assign({ isRepeat: true }),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,

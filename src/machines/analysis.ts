@@ -57,7 +57,10 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
           },
           {
             target: 'failed',
-            actions: ['keepDraftDoubt', { type: 'keepError', params: reasonOf }],
+            actions: [
+              { type: 'keepDraftDoubt', params: reasonOf },
+              { type: 'keepError', params: reasonOf },
+            ],
           },
         ],
       },

@@ -91,6 +91,7 @@ describe('a requested analysis', () => {
     await expect(failure).rejects.toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message: expect.stringContaining('The analysis was made, but its id could not be read') as string,
+      report: { hasPossibleDraft: true },
     })
     expect(rig.service.requestsOf('submitAnalysis')).toEqual([])
   })

@@ -197,6 +197,19 @@ describe('a create without an answer', () => {
     expect(analysis.names()).toEqual(['creatingSegments', 'creatingDraft'])
     expect(analysis.output()).toMatchObject({ status: 'failed', hasPossibleDraft: false, error: refused })
   })
+
+  it('may have made a draft all the same where its success could not be read', async () => {
+    const unreadable = {
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      message: 'The service answered 200 with a web page.',
+    } as const
+    const analysis = startAnalysis()
+    await analysis.answer('creatingSegments', segments)
+
+    await analysis.answer('creatingDraft', { error: unreadable })
+
+    expect(analysis.output()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: unreadable })
+  })
 })
 
 describe('failures and stops', () => {
