@@ -89,9 +89,10 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     async cancel(sessionId, signal) {
       const failures: unknown[] = []
       await inTurns(uploadsOf(sessionId), CANCELS_AT_ONCE, async (upload) => {
+        // Of ten thousand most may be left when the time is up.
+        signal.throwIfAborted()
         await abortS3Upload(options, upload, signal).catch((error: unknown) => failures.push(error))
       })
-      signal.throwIfAborted()
       if (failures.length > 0) throw failures[0]
     },
   }

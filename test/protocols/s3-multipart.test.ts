@@ -5,6 +5,9 @@ import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-mul
 import { listParts } from '../../src/protocols/s3-parts.ts'
 import { passTurns } from '../helpers/pass-turns.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { failure } from '../helpers/scripted-s3.ts'
+import { formatS3Session } from '../../src/protocols/s3-session.ts'
+import { storeOfAnswers } from './s3-rig-of-answers.ts'
 import { expectObject, NEVER, plan, SMALL, sourceOf, startS3Rig } from './s3-rig.ts'
 
 describe('an upload', () => {
@@ -425,6 +428,34 @@ describe('cancel', () => {
     await protocol.cancel!(sessionId, NEVER)
 
     expect(s3.uploads.size).toBe(0)
+  })
+
+  it('ends four at a time, and begins with no more of them when it is given up', async () => {
+    const { ports, clock, operations } = storeOfAnswers(() => 'never')
+    let signatures = 0
+    const sign: typeof ports.sign = (request) => ((signatures += 1), ports.sign(request, NEVER))
+    const sessionId = formatS3Session(
+      Array.from({ length: 6 }, (_, fileIndex) => ({ fileIndex, key: `k${String(fileIndex)}`, uploadId: 'u' })),
+    )
+    const [stop, reason] = [new AbortController(), new Error('enough')]
+
+    const cancelling = s3Multipart({ ...ports, sign }).cancel!(sessionId, stop.signal)
+    await clock.advance(0)
+    stop.abort(reason)
+
+    await expect(cancelling).rejects.toBe(reason)
+    expect([signatures, operations()]).toEqual([4, ['abort', 'abort', 'abort', 'abort']])
+  })
+
+  it('is done where all were ended before it was given up', async () => {
+    const { ports } = storeOfAnswers(({ operation }) => {
+      if (operation === 'list') stop.abort()
+      return operation === 'list' ? failure(404, 'NoSuchUpload', '') : { status: 204 }
+    })
+    const stop = new AbortController()
+    const sessionId = formatS3Session([{ fileIndex: 0, key: 'k', uploadId: 'u' }])
+
+    await expect(s3Multipart(ports).cancel!(sessionId, stop.signal)).resolves.toBeUndefined()
   })
 
   it('aborts again while the store lists parts that came late', async () => {
