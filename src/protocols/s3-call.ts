@@ -7,7 +7,7 @@ import { persist, type Failure } from '../client/persist.ts'
 import { isDoubtfulMissing, sendOnce } from '../client/send-once.ts'
 import { classOfStatus, isDoubtfulStatus } from '../client/status.ts'
 import type { UploadError } from '../core/errors.ts'
-import { HttpStatusError, TransportError, withDetails } from '../core/errors.ts'
+import { HttpStatusError, isTransportError, withDetails } from '../core/errors.ts'
 import { hostOf } from '../core/address/address.ts'
 import type { OnWaiting, TransportReply, TransportRequest } from '../core/ports.ts'
 import { isAwayStatus } from '../core/retry.ts'
@@ -86,7 +86,7 @@ function failureOf(
     const isAway = isAwayStatus(status) && tries > 1
     return { outcome, host, isDoubtful, isAway, retryAfterMs, status, reason: `it answers ${status}` }
   }
-  const isMissing = error instanceof TransportError
+  const isMissing = isTransportError(error)
   const reason = isMissing ? reasonOf(error) : 'no signature'
   return { outcome, host, isDoubtful, isAway: isMissing && !error.isUnreadable, reason }
 }
@@ -97,11 +97,10 @@ async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?
   try {
     signed = await signWithin(ports, call, signal)
   } catch (error) {
-    if (signal.aborted || !(error instanceof TransportError || isSigning(error))) throw error
+    if (signal.aborted || !(isTransportError(error) || isSigning(error))) throw error
     return { kind: 'missing', error: error as UploadError, isDoubtful: false }
   }
   const { url, headers } = signed
-  signal.throwIfAborted()
   // A POST without a body still says its length: some stores answer 411 else.
   const bytes = operation === 'create' || body !== undefined ? new TextEncoder().encode(body ?? '') : undefined
   const request: TransportRequest = {

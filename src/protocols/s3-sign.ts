@@ -82,8 +82,9 @@ async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: Abort
   let signed: Signed
   try {
     // A signer that does not listen to the signal must not keep us, and one that gives nothing has not signed.
-    const { url, headers = {} } = await unlessAborted(ports.sign(request, signal), signal)
-    signed = { url, headers }
+    const { url, headers } = await unlessAborted(ports.sign(request, signal), signal)
+    // Servers in some languages write none as null.
+    signed = { url, headers: headers ?? {} }
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error
     throw notSigned(request, foreignWords(error).slice(0, 300))

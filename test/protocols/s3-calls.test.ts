@@ -42,6 +42,23 @@ describe('a request', () => {
   })
 })
 
+describe('a try without an answer', () => {
+  const complete: S3Call = { operation: 'complete', key: 'k', uploadId: 'u' }
+
+  it.each([
+    [LIST, {}, 30_000],
+    [complete, {}, 300_000],
+    [complete, { callTimeoutMs: 7_000 }, 70_000],
+  ])('of %o with %o has its time', async (call, own, limitMs) => {
+    const { clock, abort, ended } = calling(call, () => 'never', own)
+    await clock.advance(0)
+
+    expect(clock.nextDueInMs).toBe(limitMs)
+    abort()
+    await ended
+  })
+})
+
 describe('how often it is sent', () => {
   it.each<[string, Told, number, number]>([
     ['an answer that may pass uses up tries', { status: 500 }, 3, 3],
@@ -64,6 +81,21 @@ describe('how often it is sent', () => {
 
     expect(await ended).toMatchObject({ outcome: { kind: 'done' } })
     expect(asked).toHaveLength(9)
+  })
+
+  it('is waited for also where its transport came with another copy of the package', async () => {
+    const facts = { code: 'ERR_UPLOAD_NETWORK', isRetryable: true, phase: 'connect', ending: 'neverWhole' }
+    const { ports } = storeOfAnswers(() => ({ status: 200 }))
+    let sent = 0
+    const send: typeof ports.transport.send = (request) =>
+      (sent += 1) <= 8
+        ? Promise.reject(Object.assign(new Error('No connection'), facts))
+        : ports.transport.send(request)
+    const { ended, clock, waits } = calling(LIST, () => 'never', { transport: { ...ports.transport, send }, tries: 2 })
+    await clock.advance(HOUR_MS)
+
+    expect(await ended).toMatchObject({ outcome: { kind: 'done' } })
+    expect(waits).toContainEqual(expect.objectContaining({ reason: 'no connection' }))
   })
 
   it('says in the end how often, and never that its address may be misspelt', async () => {
@@ -162,6 +194,12 @@ describe('a signer', () => {
 
     expect(await ended).toMatchObject({ message: expect.stringContaining('did not sign the part of k') as string })
     expect(atMs).toHaveLength(2)
+  })
+
+  it('that is a server which writes no headers as null has signed', async () => {
+    const signed = { url: 'https://store.example/k', headers: null as never }
+
+    expect(await signing(() => Promise.resolve(signed)).ended).toEqual({ url: signed.url, headers: {} })
   })
 
   it.each([
