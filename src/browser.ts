@@ -13,6 +13,7 @@ import { createWaking } from './adapters/browser/wake-lock.ts'
 import { xhrTransport } from './adapters/browser/xhr-transport.ts'
 import { fetchTransport } from './adapters/web/fetch-transport.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
+import { failingAsOurs } from './core/journal/journal-failure.ts'
 import { defaultPartSize } from './core/plan.ts'
 import type { UploadFile, Upload } from './flows/upload.ts'
 import type { ResumeOptions } from './flows/sessions.ts'
@@ -67,7 +68,7 @@ export interface BrowserUplink extends Uplink {
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
   const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
-  const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
+  const kept = failingAsOurs(journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal()))
   const uplink = createPortableUplink(
     {
       ...own,

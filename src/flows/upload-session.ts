@@ -97,7 +97,8 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
   const outcome = finished.then(async (report) => {
     stepsBySystem.delete(actor.system)
-    await record.close()
+    // Why it failed, the report says.
+    await record.close().catch(() => undefined)
     if (report.status === 'confirmed' || report.status === 'partial') return report
     throw failureOf(report, steps.failure(), letGoBy)
   })

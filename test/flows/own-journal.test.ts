@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { createUplink as createPageUplink } from '../../src/browser.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import type { Journal, SessionJournal } from '../../src/core/ports.ts'
 import { createFarEnd, endOf, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
@@ -57,6 +58,27 @@ describe('a journal of the host that throws what is no error of ours', () => {
     ]) {
       await expect(asked()).rejects.toMatchObject(ours)
     }
+  })
+
+  it('is told so by a page as well, which looks for the files of an earlier life by itself', async () => {
+    const journal: Journal = { open: fail, read: fail, list: fail, remove: fail }
+    const page = createPageUplink({ baseUrl: 'https://service.example', credentials: { apiKey: 'k' }, journal })
+
+    for (const asked of [() => page.resume('k'), () => page.missingFiles('k'), () => page.sessionFiles('k')]) {
+      await expect(asked()).rejects.toMatchObject(ours)
+    }
+    await page.close()
+  })
+
+  it('takes no report away by failing to keep its end and to close', async () => {
+    const journal = appending((_, type) => (type === 'session.settled' ? Promise.reject(busy) : undefined))
+    const open = async (key: string) => ({ ...(await journal.open(key)), close: () => Promise.reject(busy) })
+    const { uplink, settled } = rigWith({ ...journal, open })
+
+    expect(await settled(uplink.uploadVideos(input()).done())).toMatchObject({
+      status: 'confirmed',
+      error: { code: ours.code, message: ours.message },
+    })
   })
 
   it('hides no reason of ours by failing to close', async () => {
