@@ -110,6 +110,14 @@ export function createUploadList(listener: ListListener): UploadList {
     listener.change()
   }
 
+  /** What the person said last, also to what is still taken up again. */
+  let wish: 'pause' | 'resume' = 'resume'
+  const ask = (asked: typeof wish): void => {
+    wish = asked
+    for (const job of active()) job.upload[asked]()
+  }
+  let retrying: Promise<unknown> = Promise.resolve()
+
   const carry = (upload: Upload, carried: readonly Item[]): void => {
     const job: Job = { upload, items: carried, report: undefined }
     jobs = [...jobs, job]
@@ -179,31 +187,37 @@ export function createUploadList(listener: ListListener): UploadList {
       items = [...items, ...adopted]
       carry(upload, adopted)
     },
-    pause() {
-      for (const job of active()) job.upload.pause()
-    },
-    resume() {
-      for (const job of active()) job.upload.resume()
-    },
+    pause: () => ask('pause'),
+    resume: () => ask('resume'),
     async giveUp(how) {
       await Promise.all(active().map((job) => job.upload[how]()))
     },
-    async retry(uplink) {
-      const wanted = new Set(list.retryable())
-      const known = new Set((await uplink.sessions()).map(({ key }) => key))
-      for (const job of jobs.filter((each) => !isActive(each) && each.items.some((item) => wanted.has(item)))) {
-        if (!known.has(job.upload.key)) {
-          jobs = jobs.filter((other) => other !== job)
-          for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
-          continue
+    retry(uplink) {
+      wish = 'resume'
+      // Clicked again meanwhile, it finds what is left by then, and no session that is open already.
+      const turn = retrying.then(async () => {
+        const wanted = new Set(list.retryable())
+        const known = new Set((await uplink.sessions()).map(({ key }) => key))
+        const again = jobs.filter((job) => !isActive(job) && job.items.some((item) => wanted.has(item)))
+        const begin = async (job: Job): Promise<void> => {
+          if (!known.has(job.upload.key)) {
+            jobs = jobs.filter((other) => other !== job)
+            for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
+            return
+          }
+          job.upload = await uplink.resume(job.upload.key, sourcesAgain(job))
+          job.upload[wish]()
+          over.delete(job)
+          job.report = undefined
+          for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
+          follow(job)
         }
-        job.upload = await uplink.resume(job.upload.key, sourcesAgain(job))
-        over.delete(job)
-        job.report = undefined
-        for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
-        follow(job)
-      }
-      return items.filter((item) => wanted.has(item) && isReady(item))
+        // One that cannot be taken up holds back no other.
+        await Promise.all(again.map(begin))
+        return items.filter((item) => wanted.has(item) && isReady(item))
+      })
+      retrying = turn.catch(() => undefined)
+      return turn
     },
     unfinished: () =>
       jobs.filter((job) => !isActive(job) && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),

@@ -145,7 +145,8 @@ function driven(key: string, ...bytes: number[]) {
   const on = (name: string, handler: typeof tell): void => {
     if (name === 'file') tell = handler
   }
-  const upload = { ...{ key, state: 'uploading', on, done: () => done, files: () => statuses }, progress }
+  const verbs = { pause: ignore, resume: ignore }
+  const upload = { ...{ key, state: 'uploading', on, done: () => done, files: () => statuses }, ...verbs, progress }
   const say = (fileIndex: number, state: UploadFileStatus['state'], sentBytes: number): void => {
     const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' } as const
     tell(
@@ -319,6 +320,61 @@ it('does not send a file twice that was chosen again, when the rest of its forme
   await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]), resume } as unknown as BrowserUplink)
 
   expect(given).toEqual([0, 1000])
+})
+
+/** Two uploads that have failed, each of one file. */
+async function withFailed() {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  for (const key of ['first', 'second']) {
+    const upload = { on: ignore, done: () => Promise.reject(new Error('no')), key, files: () => [] }
+    list.add([chosen(`${key}.mp4`, 5)])
+    list.start(list.items, () => upload as unknown as Upload)
+  }
+  await expect.poll(() => list.retryable().length).toBe(2)
+  const said: string[] = []
+  const resumed = (key: string) => ({
+    ...driven(key, 5).upload,
+    pause: () => said.push(`${key} pauses`),
+    resume: () => said.push(`${key} goes`),
+  })
+  const retryWith = (resume: (key: string) => Promise<unknown>) =>
+    list.retry({ sessions: () => Promise.resolve([{ key: 'first' }, { key: 'second' }]), resume } as never)
+  return { list, said, resumed, retryWith }
+}
+
+it('takes an upload up once, however quickly one clicks', async () => {
+  const { resumed, retryWith } = await withFailed()
+  const asked: string[] = []
+  const resume = (key: string) => (asked.push(key), Promise.resolve(resumed(key)))
+
+  await Promise.all([retryWith(resume), retryWith(resume)])
+
+  expect(asked).toEqual(['first', 'second'])
+})
+
+it('heeds a pause that comes while an upload is still taken up again', async () => {
+  const { list, said, resumed, retryWith } = await withFailed()
+  const arrivals = new Map<string, () => void>()
+  const retried = retryWith((key) => new Promise((resolve) => arrivals.set(key, () => resolve(resumed(key)))))
+  await expect.poll(() => arrivals.size).toBe(2)
+
+  arrivals.get('first')!()
+  await expect.poll(() => list.phase()).toBe('uploading')
+  list.pause()
+  arrivals.get('second')!()
+  await retried
+
+  expect(said).toEqual(['first goes', 'first pauses', 'second pauses'])
+})
+
+it('takes up the others where one cannot be', async () => {
+  const { list, resumed, retryWith } = await withFailed()
+  const gone = new Error('gone')
+
+  const retried = retryWith((key) => (key === 'first' ? Promise.reject(gone) : Promise.resolve(resumed(key))))
+
+  await expect(retried).rejects.toBe(gone)
+  expect(list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
 })
 
 it('leaves to the browser what it had found by itself, beside what was chosen again and is not sent twice', async () => {
