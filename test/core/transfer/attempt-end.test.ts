@@ -1,14 +1,14 @@
 // The end of an attempt: what is on record before its part may go again, and how it goes then.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../../src/core/address/address.ts'
 import type { AttemptResult } from '../../../src/core/attempt/attempt.ts'
-import { TransportError } from '../../../src/core/errors.ts'
-import { createLedger, fileAt } from '../../../src/core/journal/ledger.ts'
+import { TransportError, UploadError } from '../../../src/core/errors.ts'
+import { createLedger, fileAt, type LedgerFile } from '../../../src/core/journal/ledger.ts'
 import { createAttemptEnd } from '../../../src/core/transfer/attempt-end.ts'
 import { createHostWatch } from '../../../src/core/transfer/host-watch.ts'
-import { createSchedule } from '../../../src/core/transfer/schedule.ts'
-import type { TransferEvent, TransferJob } from '../../../src/core/transfer/transfer-job.ts'
+import { createSchedule, type Turn } from '../../../src/core/transfer/schedule.ts'
+import type { RenewalReason, TransferEvent, TransferJob } from '../../../src/core/transfer/transfer-job.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
 it('is believed only while the file is where the part was sent to', async () => {
@@ -78,7 +78,98 @@ it.each([
   expect(recorded).toEqual([])
 })
 
-function setUp() {
+describe('an address that is no longer taken', () => {
+  const refusedAs = (code: 'ERR_UPLOAD_ADDRESS_EXPIRED' | 'ERR_UPLOAD_ADDRESS_REFUSED'): AttemptResult => ({
+    kind: 'refused',
+    verdict: { kind: 'renew', error: new UploadError(code, 'No.') },
+  })
+  const expired = refusedAs('ERR_UPLOAD_ADDRESS_EXPIRED')
+  const died: AttemptResult = { kind: 'expired' }
+
+  it.each([
+    ['was refused without a word', refusedAs('ERR_UPLOAD_ADDRESS_REFUSED'), { isDead: false, isExpired: false }],
+    ['was refused as expired', expired, { isDead: false, isExpired: true }],
+    ['died before it was used', died, { isDead: true, isExpired: true }],
+  ])('and %s is renewed as such; its part goes at once, and has used up a try', async (_, result, reason) => {
+    const { end, reasons, again } = setUp()
+
+    await end(result)
+
+    expect(reasons).toEqual([expect.objectContaining({ ...reason, lifeMs: 60_000 })])
+    expect(again()).toMatchObject({ attempt: 2, usedTries: 1 })
+  })
+
+  it('is renewed once for all who found it so, and once more where it is so again', async () => {
+    const { end, reasons } = setUp()
+
+    await Promise.all([end(expired), end(expired)])
+    expect(reasons).toHaveLength(1)
+    await end(expired)
+
+    expect(reasons).toHaveLength(2)
+  })
+
+  it('is not renewed where another one has its place by now', async () => {
+    const { end, file, reasons, again } = setUp()
+    file.addresses = ['https://store.test/a/new']
+
+    await end(expired)
+
+    expect([reasons, again()]).toEqual([[], expect.objectContaining({ attempt: 2, usedTries: 1 })])
+  })
+
+  it('of a file that is in another session by then leaves its part to that', async () => {
+    const { end, moves, again } = setUp({
+      renew(file) {
+        file.generation += 1
+        return true
+      },
+    })
+
+    await end(expired)
+
+    expect([moves(), again()]).toEqual([1, undefined])
+  })
+
+  it.each([
+    ['renewed as long as there are tries', expired, 4, 1],
+    ['believed at the last try', expired, 5, 0],
+    ['renewed also at the last try where it died before that', died, 5, 1],
+    ['no longer renewed when new ones died as often as it may be tried', died, 6, 0],
+  ])('is %s', async (_, result, usedTries, renewals) => {
+    const { end, failures, reasons } = setUp({ usedTries })
+
+    await end(result)
+
+    expect(reasons).toHaveLength(renewals)
+    expect(failures.map(({ code }) => code)).toEqual(renewals === 1 ? [] : ['ERR_UPLOAD_ADDRESS_EXPIRED'])
+  })
+
+  it.each([
+    ['by its refusal where there is no way to renew it', () => false, 'ERR_UPLOAD_ADDRESS_EXPIRED'],
+    [
+      'by what its renewal failed with',
+      () => {
+        throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'No.')
+      },
+      'ERR_UPLOAD_SERVICE_REPLY',
+    ],
+  ])('fails its file %s', async (_, renew, code) => {
+    const { end, failures, again } = setUp({ renew })
+
+    await end(expired)
+
+    expect([failures, again()]).toEqual([[expect.objectContaining({ code })], undefined])
+  })
+})
+
+interface SetUpOptions {
+  /** Of the part before. */
+  readonly usedTries?: number
+  readonly renew?: (file: LedgerFile) => boolean
+}
+
+function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
   const clock = createSimulatedClock()
   const random = (): number => 0.5
   const ledger = createLedger([{ fileIndex: 0, name: 'a.mp4', sizeBytes: 20, partSizeBytes: 10, partCount: 2 }])
@@ -86,9 +177,12 @@ function setUp() {
   const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 10 }
   const schedule = createSchedule({ order: 'any' })
   schedule.add([unit])
-  const turn = schedule.take(0)!
+  const turn: Turn = { ...schedule.take(0)!, usedTries }
   const events: TransferEvent[] = []
   const recorded: string[] = []
+  const reasons: RenewalReason[] = []
+  const failures: UploadError[] = []
+  let moves = 0
   let written = (): void => undefined
   const job = {
     ledger,
@@ -97,6 +191,12 @@ function setUp() {
       return new Promise<void>((resolve) => (written = resolve))
     },
     report: (event) => void events.push(event),
+    async renew(asked, reason) {
+      reasons.push(reason)
+      // Its answer comes later: meanwhile others may ask.
+      await Promise.resolve()
+      return renew(asked)
+    },
   } as Partial<TransferJob> as TransferJob
   const never = (): never => {
     throw new Error('Nothing fails here.')
@@ -111,18 +211,19 @@ function setUp() {
       report: () => undefined,
       onGiveUp: never,
     }),
-    lifeOf: () => undefined,
-    failFile: never,
+    lifeOf: () => 60_000,
+    failFile: (_, error) => Promise.resolve(void failures.push(error as UploadError)),
     onComplete: never,
-    onMoved: never,
+    onMoved: () => Promise.resolve(void (moves += 1)),
   })
   const address = readAddress('https://store.test/a/1')
+  file.addresses = [address.url, 'https://store.test/a/2']
   const receipt = { acceptedEnd: 10, isVerified: false }
   const end = (result: AttemptResult = { kind: 'received', receipt }) =>
     ended({ turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, isLeftOver: false }, result)
   const nowMs = clock.monotonicNow()
   return {
-    ...{ end, file, written: () => written(), events, recorded },
+    ...{ end, file, written: () => written(), events, recorded, reasons, failures, moves: () => moves },
     waitsOrIsReady: () => schedule.readyCount(Infinity) > 0,
     again: () => schedule.take(schedule.nextDueMs(nowMs) ?? nowMs),
   }
