@@ -1,0 +1,13 @@
+// The look of the element where there is none: a document without a screen, in which a page's own tests run.
+
+import { expect, it, vi } from 'vitest'
+
+import { styleSheet } from '../../src/element/style-sheet.ts'
+
+it('is an empty sheet in a document whose sheets take no text, as in the jsdom of Jest 30', () => {
+  class Sheet {}
+  vi.stubGlobal('CSSStyleSheet', Sheet)
+
+  expect(styleSheet()).toBeInstanceOf(Sheet)
+  vi.unstubAllGlobals()
+})
