@@ -1,7 +1,7 @@
 // Multipart uploads to an S3-compatible store, over real sockets and through the real engine.
 
 import { describe, expect, it } from 'vitest'
-import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'
+import { s3Multipart } from '../../src/protocols/s3-multipart.ts'
 import { listParts } from '../../src/protocols/s3-parts.ts'
 import { passTurns } from '../helpers/pass-turns.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
@@ -498,23 +498,4 @@ describe('cancel', () => {
 
     await expect(protocol.cancel!('upload-1', NEVER)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
   })
-})
-
-it('is for parts of 5 MiB and more unless the host knows better', async () => {
-  const { protocol } = await startS3Rig()
-
-  expect(protocol.traits).toEqual({
-    units: SMALL,
-    order: 'any',
-    addressing: 'batches',
-    batchSize: 4,
-    cancelScope: 'session',
-    confirms: true,
-  })
-})
-
-it.each(['tries', 'giveUpAfterMs', 'callTimeoutMs'] as const)('takes no %s that is no number', (name) => {
-  const options = { sign: () => Promise.reject(new Error('unused')), [name]: NaN }
-
-  expect(() => s3Multipart(options as unknown as S3MultipartOptions)).toThrow(`${name} is NaN: give an integer`)
 })

@@ -105,7 +105,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     renewing.set(file, renewal)
     return renewal
   }
-  const refused = async (start: AttemptStart, verdict: Refusal, tries: number, isDead = false): Promise<void> => {
+  const refused = async (start: AttemptStart, verdict: Refusal, tries: number, isDead: boolean): Promise<void> => {
     const { turn, file, address, generation } = start
     const { error } = verdict
     if (verdict.kind === 'retry')
