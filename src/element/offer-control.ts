@@ -3,6 +3,7 @@
 import { drivenSessions, type BrowserUplink, type SessionFile } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { feedOffers, findOffers, isOneClick, offerOf, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
+import type { Setting } from './setting.ts'
 
 /** How often it is asked whether another tab is still at an upload that is not finished, ms. */
 const DRIVEN_EVERY_MS = 1_000
@@ -35,6 +36,7 @@ export interface OfferControlOptions {
   readonly target: { readonly isConnected: boolean }
   /** Does what needs an Uplink; shows what goes wrong. */
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
+  readonly resume: Setting['resume']
   /** Opens the picker. */
   readonly choose: () => void
   /** Asks before something that was uploaded is given up; files that are confirmed stay. */
@@ -81,7 +83,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   /** Takes an offer up when nothing is missing, else shows what is. */
   const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
     const { key, filesTotal } = offer.session
-    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer)
+    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer, options.resume)
     if ('upload' in outcome) {
       options.onTaken(outcome, filesTotal)
       lookAgain(key)

@@ -7,6 +7,7 @@ import type { SessionSummary } from '../flows/sessions.ts'
 import type { Upload } from '../flows/upload.ts'
 import { isSameFile, presentOf } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import type { Setting } from './setting.ts'
 
 export interface Offer {
   readonly session: SessionSummary
@@ -79,11 +80,15 @@ export function feedOffers(
 }
 
 /** Takes an upload up; when files turn out to be missing, the offer that says which. */
-export async function resumeOffer(uplink: BrowserUplink, offer: Offer): Promise<ResumedUpload | Offer> {
+export async function resumeOffer(
+  uplink: BrowserUplink,
+  offer: Offer,
+  resume: Setting['resume'],
+): Promise<ResumedUpload | Offer> {
   const { key } = offer.session
   const files = [...offer.found.values()].map(({ file }) => file)
   try {
-    const upload = await uplink.resume(key, { files })
+    const upload = await resume(uplink, key, { files })
     return { upload, offer }
   } catch (error) {
     if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error

@@ -1,6 +1,6 @@
 // What the view asks its element for; read whenever it is needed, because attributes change.
 
-import type { BrowserUplink } from '../browser.ts'
+import type { BrowserResumeOptions, BrowserUplink } from '../browser.ts'
 import type { Source } from '../core/ports.ts'
 import type { Upload } from '../flows/upload.ts'
 import type { UploaderFlow } from './attributes.ts'
@@ -17,4 +17,6 @@ export interface Setting {
   uplink(): BrowserUplink | undefined
   /** Begins an upload; throws what the flow says about its input. */
   begin(uplink: BrowserUplink, sources: readonly Source[]): Upload
+  /** Takes one up again, with what no journal can hold: the functions and the signal of its input. */
+  resume(uplink: BrowserUplink, key: string, options: BrowserResumeOptions): Promise<Upload>
 }

@@ -14,6 +14,7 @@ import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import type { ResumedUpload } from './offers.ts'
 import { createReading } from './reading.ts'
+import type { Setting } from './setting.ts'
 
 /** What the list tells; `change` is for anything that can be seen. */
 export interface ListListener {
@@ -46,7 +47,7 @@ export interface UploadList {
   resume(): void
   giveUp(how: GivenUp): Promise<void>
   /** Takes every upload with such files up again; gives the files of those that the journal never heard of, ready anew. */
-  retry(uplink: BrowserUplink): Promise<readonly Item[]>
+  retry(uplink: BrowserUplink, resume: Setting['resume']): Promise<readonly Item[]>
   /** Uploads that are over without all of their files, and were not given up since. */
   unfinished(): readonly Job[]
   /** Takes what is over out of the list. */
@@ -192,7 +193,7 @@ export function createUploadList(listener: ListListener): UploadList {
     async giveUp(how) {
       await Promise.all(active().map((job) => job.upload[how]()))
     },
-    retry(uplink) {
+    retry(uplink, resume) {
       wish = 'resume'
       // Clicked again meanwhile, it finds what is left by then, and no session that is open already.
       const turn = retrying.then(async () => {
@@ -205,7 +206,7 @@ export function createUploadList(listener: ListListener): UploadList {
             for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
             return
           }
-          job.upload = await uplink.resume(job.upload.key, sourcesAgain(job))
+          job.upload = await resume(uplink, job.upload.key, sourcesAgain(job))
           job.upload[wish]()
           over.delete(job)
           job.report = undefined

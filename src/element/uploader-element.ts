@@ -158,7 +158,7 @@ export class MocapUploaderElement extends Base {
     return {
       words: this.#currentWords(),
       flow,
-      uplink: () => withSignal(this.#currentUplink(), input.signal),
+      uplink: () => this.#currentUplink(),
       accept: acceptOf(this, flow, input),
       isRenaming: input.rename ?? false,
       isStartingByItself: isOn(this.getAttribute('auto-start')),
@@ -169,6 +169,7 @@ export class MocapUploaderElement extends Base {
           ? uplink.uploadVideos({ ...input, files } as VideosInput)
           : uplink.uploadCaptures({ ...input, files } as CapturesInput)
       },
+      resume: (uplink, key, options) => uplink.resume(key, { ...input, ...options }),
     }
   }
 
@@ -186,12 +187,6 @@ export class MocapUploaderElement extends Base {
       this.#words = { of: language, words: createWords(this.#texts, language) }
     return this.#words.words
   }
-}
-
-/** What is taken up again is let go by the page's signal as well, and not what it begins alone. */
-function withSignal(uplink: BrowserUplink | undefined, signal: AbortSignal | undefined): BrowserUplink | undefined {
-  if (!uplink || !signal) return uplink
-  return { ...uplink, resume: (key, options) => uplink.resume(key, { signal, ...options }) }
 }
 
 declare global {

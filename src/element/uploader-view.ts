@@ -52,6 +52,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const offers = createOfferControl({
     target,
     attempt,
+    resume: (...of) => setting().resume(...of),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(setting().words, session, true),
     onTaken(resumed, filesTotal) {
@@ -98,7 +99,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async retry() {
       notices.clear()
-      await attempt(async (uplink) => begin(uplink, await list.retry(uplink)))
+      await attempt(async (uplink) => begin(uplink, await list.retry(uplink, setting().resume)))
     },
     async cancel() {
       const { words, flow } = setting()

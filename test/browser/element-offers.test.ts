@@ -126,6 +126,40 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await offer(page).waitFor({ state: 'detached' })
   })
 
+  test('is taken up by an Uplink that a host wrote itself, with what no journal can hold', async () => {
+    const page = await pages.openPage()
+    const given = await page.evaluateHandle(() => {
+      const given: string[] = []
+      const { uplink } = elementRig.scriptedUplink()
+      class OwnUplink {
+        readonly #open = [{ key: 'earlier', flow: 'video', status: 'open', filesConfirmed: 0, filesTotal: 1 }]
+        sessions() {
+          return Promise.resolve(this.#open)
+        }
+        sessionFiles() {
+          return Promise.resolve([])
+        }
+        allowFiles() {
+          return Promise.resolve([])
+        }
+        resume(key: string, options: object) {
+          this.#open.pop()
+          given.push(key, ...Object.keys(options))
+          return Promise.resolve(uplink.uploadVideos({ files: [] } as never))
+        }
+      }
+      const element = document.createElement('mocap-uploader')
+      element.input = { signal: new AbortController().signal, isAlreadyConfirmed: () => false }
+      element.uplink = new OwnUplink() as unknown as typeof uplink
+      document.body.replaceChildren(element)
+      return given
+    })
+    await button(page, 'Continue').click()
+
+    await button(page, 'Pause').waitFor()
+    expect(await given.jsonValue()).toEqual(['earlier', 'signal', 'isAlreadyConfirmed', 'files'])
+  })
+
   describe('when it stops in the middle of a part', () => {
     const facts = (page: Page) => page.locator('mocap-uploader [part~=summary-facts]')
 

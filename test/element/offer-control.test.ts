@@ -52,6 +52,7 @@ async function offered(...missing: readonly SessionFile[]) {
   const control = createOfferControl({
     target: { isConnected: true },
     attempt: (work) => work(uplink),
+    resume: (of, key, options) => of.resume(key, options),
     choose: () => undefined,
     mayDiscard(atStake) {
       asked.push(atStake.filesConfirmed)
@@ -242,6 +243,7 @@ async function driven(keys: readonly string[]) {
   const control = createOfferControl({
     target,
     attempt: (work) => work(uplink),
+    resume: (of, key, options) => of.resume(key, options),
     choose: () => undefined,
     mayDiscard: () => Promise.resolve(true),
     onTaken: () => undefined,

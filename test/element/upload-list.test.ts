@@ -6,11 +6,13 @@ import type { BrowserUplink } from '../../src/browser.ts'
 import type { ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Source } from '../../src/core/ports.ts'
 import type { Offer } from '../../src/element/offers.ts'
+import type { Setting } from '../../src/element/setting.ts'
 import { isDelivered } from '../../src/element/items.ts'
 import { createUploadList, type UploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../../src/flows/upload.ts'
 
 const ignore = (): void => undefined
+const refuse = (): Promise<never> => Promise.reject(new Error('There is nothing to take up.'))
 
 /** A list with one file, which has changed behind its handle since it was chosen, and the uploads that were begun. */
 function listed() {
@@ -95,7 +97,7 @@ it('tries again what failed, and not what is merely ready', async () => {
   await expect.poll(() => list.retryable().length).toBe(1)
   add('swing-02.mp4')
 
-  const anew = await list.retry({ sessions: () => Promise.resolve([]) } as unknown as BrowserUplink)
+  const anew = await list.retry({ sessions: () => Promise.resolve([]) } as unknown as BrowserUplink, refuse)
   list.start(anew, begin)
 
   expect(begun).toEqual([1, 1])
@@ -309,15 +311,15 @@ it('does not send a file twice that was chosen again, when the rest of its forme
   await expect.poll(() => list.phase()).toBe('settled')
   again(list, chosen('swing-01.mp4', 120))
   const given: number[] = []
-  const resume: BrowserUplink['resume'] = async (_key, options) => {
+  const resume: Setting['resume'] = async (_uplink, _key, options) => {
     for (const [fileIndex, name] of ['swing-01.mp4', 'swing-02.mp4'].entries()) {
-      const source = options?.source?.({ fileIndex, name, location: name })
+      const source = options.source?.({ fileIndex, name, location: name })
       given.push((await source?.describe())?.sizeBytes ?? -1)
     }
     return driven('first', 100, 1000).upload
   }
 
-  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]), resume } as unknown as BrowserUplink)
+  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume)
 
   expect(given).toEqual([0, 1000])
 })
@@ -390,15 +392,15 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
   await expect.poll(() => list.phase()).toBe('settled')
   again(list, chosen('swing-01.mp4', 120))
   const given: unknown[] = []
-  const resume: BrowserUplink['resume'] = async (_key, options) => {
+  const resume: Setting['resume'] = async (_uplink, _key, options) => {
     for (const { fileIndex, name } of files) {
-      const source = options?.source?.({ fileIndex, name, location: name })
+      const source = options.source?.({ fileIndex, name, location: name })
       given.push((await source?.describe())?.sizeBytes)
     }
     return driven('first', 100, 1000).upload
   }
 
-  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]), resume } as unknown as BrowserUplink)
+  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume)
 
   expect(given).toEqual([0, undefined])
 })
