@@ -33,7 +33,10 @@ export interface UploadList {
   outage(): Outage | undefined
   /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
-  /** A file that could not be read or was given up, and is chosen again, takes its own place; so do those `again` of rows that have changed. */
+  /**
+   * A file that could not be read or was given up, and is chosen again, takes its own place; so do those `again` of rows that have
+   * changed, where such a row is under way when it has come to nothing.
+   */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
   /** What it had taken the place of is there again. */
   remove(item: Item): void
@@ -59,10 +62,19 @@ export function createUploadList(listener: ListListener): UploadList {
   let jobs: Job[] = []
   const read = createReading(touch)
   const over = new WeakSet<Job>()
+  /** What was chosen again in place of a file that is under way: unseen it would go on, and take its share of the line. */
+  const heirs = new WeakMap<Item, Item>()
   const isReady = ({ state }: Item): boolean => state === 'ready'
   const isActive = (job: Job): boolean => !over.has(job)
   const formerOf = (item: Item): Item | undefined =>
     jobs.flatMap((job) => job.items).find(({ replacedBy }) => replacedBy === item)
+  const giveWay = (same: Item, item = heirs.get(same)): void => {
+    if (!item || !items.includes(item)) return
+    items = items.filter((other) => other !== same)
+    // One that was never begun is gone: only what it had taken the place of can come back.
+    const former = isReady(same) ? formerOf(same) : same
+    if (former) former.replacedBy = item
+  }
   const active = (): Job[] => jobs.filter(isActive)
   const totals = (of: readonly Job[]): Totals => {
     for (const job of active()) read(job, performance.now())
@@ -81,6 +93,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const item = job.items[status.fileIndex]
       // A former session may be waiting for it.
       if (item && status.state === 'confirmed') touch(item, { state: status.state })
+      if (item && status.state === 'failed') giveWay(item)
       tell('file', status)
     })
     upload.on('state', () => tell('state'))
@@ -134,6 +147,7 @@ export function createUploadList(listener: ListListener): UploadList {
     // What was uploaded of it is let go.
     if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
+    giveWay(item)
   }
 
   const list: UploadList = {
@@ -150,18 +164,16 @@ export function createUploadList(listener: ListListener): UploadList {
     retryable: () => items.filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
     add(files, again) {
       const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
+      items = [...items, ...added]
       for (const item of added) {
         const { present: own, chosen } = item
         const isAgain = (each: Item): boolean =>
           isReplaceable(each) && isSamePlace(each.present.location, own.location) && isSameFile(each.present, own)
         const same = items.find((each) => again?.get(each) === chosen || isAgain(each))
         if (!same) continue
-        items = items.filter((other) => other !== same)
-        // One that was never begun is gone: only what it had taken the place of can come back.
-        const former = isReady(same) ? formerOf(same) : same
-        if (former) former.replacedBy = item
+        if (['ready', 'failed', 'cancelled'].includes(same.state)) giveWay(same, item)
+        else heirs.set(same, item)
       }
-      items = [...items, ...added]
       listener.change()
     },
     remove(item) {

@@ -23,6 +23,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   const { openPage, addElement, pathOf } = useElementPages({
     ...Object.fromEntries(names.map((name, index) => [name, pattern(500 + index)])),
     'large.mp4': pattern(6 * MIB),
+    'growing.mp4': pattern(6 * MIB),
   })
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -61,6 +62,23 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await appendFile(pathOf('changing-02.mp4'), 'more')
     await drop(page, 'changing-02.mp4')
     await expect.poll(() => page.locator('mocap-uploader [part~=file-size]').allTextContents()).toEqual(['505 bytes'])
+    await button(page, 'Upload 1 file').click()
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+  })
+
+  test('shows a clip that changed on its way until it has failed, and gives its row to the one that was dropped meanwhile', async () => {
+    const page = await open()
+    await page.route(isLatePart, () => undefined)
+    await drop(page, 'growing.mp4')
+    await button(page, 'Upload 1 file').click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
+    await appendFile(pathOf('growing.mp4'), 'more')
+    await drop(page, 'growing.mp4')
+    await expect.poll(() => rows(page)).toEqual(['growing.mp4 uploading', 'growing.mp4 ready'])
+
+    await page.unroute(isLatePart)
+    await expect.poll(() => rows(page)).toEqual(['growing.mp4 ready'])
     await button(page, 'Upload 1 file').click()
 
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()

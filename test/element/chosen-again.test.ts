@@ -10,14 +10,11 @@ const MINUTE_MS = 60_000
 beforeEach(() => void vi.useFakeTimers({ now: NOW_MS, toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A clip at a place on the disk; `meanwhile` goes on while the browser compares it with another. */
-function clip(place: string, bytes: number, lastModified: number, meanwhile?: () => void) {
+/** A clip at a place on the disk. */
+function clip(place: string, bytes: number, lastModified: number) {
   const handle = {
     place,
-    isSameEntry: (other: unknown) => {
-      meanwhile?.()
-      return Promise.resolve((other as { place: string }).place === place)
-    },
+    isSameEntry: (other: unknown) => Promise.resolve((other as { place: string }).place === place),
   }
   const name = place.slice(place.lastIndexOf('/') + 1)
   const file = new File([new Uint8Array(bytes)], name, { lastModified })
@@ -50,11 +47,16 @@ it('takes whatever has the name where it was asked for in place of the row', asy
   expect([...(await findChosenAgain([item], [other], item))]).toEqual([[item, other]])
 })
 
-it('leaves a row its place that came to its confirmation while the others were compared', async () => {
-  const first = itemOf(clip('/desk/1.mp4', 10, BEFORE_MS))
-  const second = itemOf(clip('/desk/2.mp4', 10, BEFORE_MS, () => (first.state = 'confirmed')))
+it.each([
+  ['takes what has the name of a row that asks for its file, and was saved since', 'failed', 1, true],
+  ['takes nothing for it that was there before, and may be of another camera', 'failed', -1, false],
+  ['takes nothing for a row that asks for nothing', 'ready', 1, false],
+] as const)('where no browser gives handles, %s', async (_, state, savedAfterMinutes, expected) => {
+  const { handle: _first, ...first } = clip('/desk/1.mp4', 10, BEFORE_MS)
+  const item = newItem('1.mp4', 10, first, state)
+  if (state === 'failed') item.error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' }
+  const { handle: _later, ...later } = clip('/desk/1.mp4', 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
   vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
-  const later = [clip('/desk/1.mp4', 12, NOW_MS + 1), clip('/desk/2.mp4', 12, NOW_MS + 1)]
 
-  expect([...(await findChosenAgain([first, second], later, undefined)).keys()]).toEqual([second])
+  expect((await findChosenAgain([item], [later], undefined)).has(item)).toBe(expected)
 })

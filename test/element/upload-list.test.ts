@@ -246,6 +246,35 @@ it('tells of a file that fails at once, also where no frame is drawn, as in a ta
   expect(list.totals()).toMatchObject(counts(2, 0, 2))
 })
 
+it('keeps a file that is under way in sight when it is chosen again, until it has failed, and counts it once from then on', async () => {
+  const { list, first } = await withChangedFile()
+  const second = chosen('swing-02.mp4', 1200)
+  list.add([second], new Map([[list.items[1]!, second]]))
+  expect(list.items.map(({ state }) => state)).toEqual(['failed', 'uploading', 'ready'])
+  expect(list.totals().sentBytes).toBe(540)
+
+  first.say(1, 'failed', 500)
+
+  expect(list.items.map(({ bytes }) => bytes)).toEqual([100, 1200])
+  expect(list.totals()).toMatchObject(counts(1, 0, 1))
+})
+
+it.each([
+  ['is confirmed all the same', 'confirmed', ['failed', 'confirmed', 'ready']],
+  ['fails, and what was chosen in its stead is gone by then', 'failed', ['failed', 'failed']],
+] as const)('leaves a file that was under way its row where it %s', async (_, end, expected) => {
+  const { list, first } = await withChangedFile()
+  const second = chosen('swing-02.mp4', 1200)
+  list.add([second], new Map([[list.items[1]!, second]]))
+  if (end === 'failed') list.remove(list.items[2]!)
+
+  first.say(1, end, 1000)
+  first.end()
+  await expect.poll(() => list.phase()).not.toBe('uploading')
+
+  expect(list.items.map(({ state }) => state)).toEqual(expected)
+})
+
 it('has a file that changed in its place again when what was chosen in its stead is removed', async () => {
   const { list, first } = await withChangedFile()
   first.say(1, 'confirmed', 1000)
