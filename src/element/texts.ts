@@ -98,6 +98,11 @@ export interface UploaderTexts {
   readonly saidFileFailed: (name: string, problem: string) => string
 }
 
+/** The words that a host brings: any of them, and any of the reasons and problems. */
+export type OwnTexts = Partial<Omit<UploaderTexts, 'refusals' | 'problems'>> & {
+  readonly [Name in 'refusals' | 'problems']?: Partial<UploaderTexts[Name]>
+}
+
 const files = ({ value, text }: Amount): string => (value === 1 ? '1 file' : `${text} files`)
 
 /** The element's English. */

@@ -9,7 +9,7 @@ import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, isOn, type UploaderInput }
 import type { Setting } from './setting.ts'
 import { guardFromSlips } from './slips.ts'
 import { styleSheet } from './style-sheet.ts'
-import { englishTexts, type UploaderTexts } from './texts.ts'
+import { englishTexts, type OwnTexts, type UploaderTexts } from './texts.ts'
 import type { Phase, Totals } from './list-state.ts'
 import { tellOn } from './uploader-events.ts'
 import { createUploaderView, type UploaderView } from './uploader-view.ts'
@@ -105,7 +105,7 @@ export class MocapUploaderElement extends Base {
   get texts(): UploaderTexts {
     return this.#texts
   }
-  set texts(texts: Partial<UploaderTexts>) {
+  set texts(texts: OwnTexts) {
     this.#texts = {
       ...englishTexts,
       ...texts,

@@ -774,11 +774,13 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       document.querySelector('mocap-uploader')!.texts = {
         dropHere: 'Dateien hier ablegen',
         start: ({ value, text }) => (value === 1 ? 'Eine Datei hochladen' : `${text} Dateien hochladen`),
+        refusals: { kind: 'wird hier nicht angenommen' },
       }
     })
     await page.getByText('Dateien hier ablegen').waitFor()
-    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await pick(page, 'notes.pdf', 'swing-01.mp4', 'swing-02.mp4')
 
+    await page.getByRole('alert').getByText('notes.pdf: wird hier nicht angenommen').waitFor()
     await button(page, '2 Dateien hochladen').waitFor()
     const sizes = page.locator('mocap-uploader [part~=file-size]')
     await expect.poll(() => sizes.allTextContents()).toEqual(['1 kB', '6,3 MB'])
