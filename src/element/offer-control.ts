@@ -105,6 +105,9 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         options.choose()
         return
       }
+      // Another tab, or another element of the page, may have taken it up since.
+      await options.lookAgain()
+      if (!find(key)) return
       await once(key, async (uplink) => {
         await uplink.allowFiles(key)
         const files = await uplink.sessionFiles(key)

@@ -189,6 +189,18 @@ it('gives up nothing that another tab has taken up since it was offered, and ask
   expect(control.offers).toEqual([])
 })
 
+it('takes nothing up that another element of the page has taken up since it was offered, and offers it no more', async () => {
+  const { control, resumed, answer } = await offered()
+  const held = [{ name: `mocap-uplink session mocap-uplink ${JSON.stringify(KEY)}` }]
+  vi.stubGlobal('navigator', { locks: { query: () => Promise.resolve({ held }) } })
+
+  answer()
+  await control.accept(KEY)
+
+  expect(resumed).toEqual([])
+  expect(control.offers).toEqual([])
+})
+
 it('gives an offer up once, however quickly one clicks', async () => {
   const { control, asked, discarded } = await offered(missingFile(0))
 
