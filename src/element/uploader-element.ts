@@ -65,6 +65,8 @@ export class MocapUploaderElement extends Base {
 
   disconnectedCallback(): void {
     document.removeEventListener('visibilitychange', this.#look)
+    // It would come back as a box below the rest, and not in front of it.
+    this.shadowRoot?.querySelector('dialog')?.close()
   }
 
   attributeChangedCallback(name: string): void {

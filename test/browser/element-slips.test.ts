@@ -131,6 +131,22 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
+  test('takes a question back when it is taken out of the page, where nobody can answer it, and puts it again', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+
+    const seen = await page.evaluate(async () => {
+      const element = document.querySelector('mocap-uploader')!
+      const answer = element.cancel()
+      document.body.append(document.createElement('section').appendChild(element))
+      return { answer: await answer, isOpen: element.shadowRoot!.querySelector('dialog')!.open }
+    })
+    expect(seen).toEqual({ answer: false, isOpen: false })
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
+    await heading(page).getByText('The upload was cancelled').waitFor()
+  })
+
   test('gives another clip of the same name a row of its own, and the same one its own row', async () => {
     const page = await openPage()
     await uploadHalf(page)
