@@ -184,11 +184,19 @@ export class MocapUploaderElement extends Base {
   }
 
   #currentWords(): Words {
-    const language = this.closest('[lang]')?.getAttribute('lang') ?? undefined
+    const language = languageOf(this)
     if (!this.#words || this.#words.of !== language)
       this.#words = { of: language, words: createWords(this.#texts, language) }
     return this.#words.words
   }
+}
+
+/** As the page has it: of the element or of what is around it, the shadow root that it is in included. */
+function languageOf(element: Element): string | undefined {
+  const found = element.closest('[lang]')
+  if (found) return found.getAttribute('lang') ?? undefined
+  const root = element.getRootNode()
+  return root instanceof ShadowRoot ? languageOf(root.host) : undefined
 }
 
 declare global {

@@ -176,6 +176,21 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await directionOf('file-name')).toBe('ltr')
   })
 
+  test('writes amounts in the language of the page, also within a shadow root of the page', async () => {
+    const page = await openPage()
+    await addElement(page, VIDEO)
+    await page.evaluate(() => {
+      document.documentElement.lang = 'de'
+      const element = document.querySelector('mocap-uploader')!
+      const host = document.body.appendChild(document.createElement('div'))
+      host.attachShadow({ mode: 'open' }).append(element)
+      element.addFiles([new File(['x'.repeat(1500)], 'swing-01.mp4')])
+    })
+
+    const sizes = page.locator('mocap-uploader [part~=file-size]')
+    await expect.poll(() => sizes.allTextContents()).toEqual(['1,5 kB'])
+  })
+
   test('keeps bar, borders and focus visible in forced colours', async () => {
     const page = await openPage({ forcedColors: 'active' })
     await page.route(isLatePart, () => undefined)
