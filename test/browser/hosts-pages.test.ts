@@ -22,6 +22,21 @@ addEventListener('fetch', (event) => {
   event.respondWith(request.method === 'PUT' ? told.then(() => fetch(request)) : fetch(request))
 })`
 
+/** Uploads 6 MiB in two parts, from where it runs. */
+async function uploadTo({ baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string }) {
+  const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+  const source = rig.blobSource('a.mp4', new Blob([new Uint8Array(6 * 1024 * 1024)]))
+  const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+  const upload = uplink.uploadVideos({ files: [{ source }], ...session })
+  const retries: string[] = []
+  upload.on('retry', ({ error }) => retries.push(error.message))
+  const end = await upload.done().then(
+    ({ status }) => status,
+    (error: unknown) => String(error),
+  )
+  return { end, retries }
+}
+
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   let browser: Browser
   let pages: PageServer
@@ -44,23 +59,20 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await Promise.all([pages.close(), service.close()])
   })
 
-  /** Uploads 6 MiB in two parts. */
-  const upload = (page: Page | Frame) =>
+  const upload = (page: Page | Frame) => page.evaluate(uploadTo, { baseUrl: service.url, apiKey: API_KEY })
+  const uploadInWorker = (page: Page) =>
     page.evaluate(
-      async ({ baseUrl, apiKey }) => {
-        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
-        const source = rig.blobSource('a.mp4', new Blob([new Uint8Array(6 * 1024 * 1024)]))
-        const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
-        const upload = uplink.uploadVideos({ files: [{ source }], ...session })
-        const retries: string[] = []
-        upload.on('retry', ({ error }) => retries.push(error.message))
-        const end = await upload.done().then(
-          ({ status }) => status,
-          (error: unknown) => String(error),
-        )
-        return { end, retries }
+      ({ code, baseUrl, apiKey }) => {
+        const program = `onmessage = async ({ data }) => {
+          await import(data.script)
+          postMessage(await (${code})(data))
+        }`
+        const url = URL.createObjectURL(new Blob([program], { type: 'text/javascript' }))
+        const worker = new Worker(url, { type: 'module' })
+        worker.postMessage({ script: new URL('/page.js', location.href).href, baseUrl, apiKey })
+        return new Promise((resolve) => (worker.onmessage = ({ data }) => resolve(data)))
       },
-      { baseUrl: service.url, apiKey: API_KEY },
+      { code: uploadTo.toString(), baseUrl: service.url, apiKey: API_KEY },
     )
 
   const register = (page: Page, script: string) =>
@@ -76,6 +88,13 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await register(page, '/sw.js')
 
     expect(await upload(page)).toEqual({ end: 'confirmed', retries: [] })
+  })
+
+  test('one that fetches for a worker of the page, which cannot know of it, costs no attempt either', async () => {
+    const page = await openPage(browser, pages.url)
+    await register(page, '/sw.js')
+
+    expect(await uploadInWorker(page)).toEqual({ end: 'confirmed', retries: [] })
   })
 
   test('a part that a service worker sends has as long as it takes on a slow line, though nothing is told of it', async () => {

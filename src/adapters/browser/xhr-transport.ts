@@ -18,7 +18,7 @@ import { isSameOrigin } from './same-origin.ts'
  */
 export function xhrTransport(): Transport {
   /** Under which service worker the platform has told of progress: it leaves these requests alone. */
-  let toldUnder: ServiceWorker | null = null
+  let toldUnder: ReturnType<typeof serviceWorker> = null
   const traits = {
     hasQueue: true,
     get isProgressLive() {
@@ -79,7 +79,7 @@ function exchange(
     if (answer) answer.text = xhr.responseText
     // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
     // A request that it leaves alone looks the same while nothing was told: one that HTTP/2 answers early with 2xx counts as sent.
-    if (!isTold && content && serviceWorker()) onSent?.(lengthOf(content))
+    if (!isTold && content && serviceWorker() !== null) onSent?.(lengthOf(content))
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
@@ -119,11 +119,12 @@ function headersOf(xhr: XMLHttpRequest): Record<string, string> {
   return headers
 }
 
-/** The one that may send what this page asks for; null where there is none, as far as can be known. */
-function serviceWorker(): ServiceWorker | null {
+/** The one that may send what this page asks for; null where there is none, undefined where nobody says: in Chromium's workers. */
+function serviceWorker(): ServiceWorker | null | undefined {
   try {
-    // Only in secure pages; not in every browser's workers.
-    return (navigator as Partial<Navigator>).serviceWorker?.controller ?? null
+    const { serviceWorker: known } = navigator as Partial<Navigator>
+    // Only secure pages have any.
+    return known || !isSecureContext ? (known?.controller ?? null) : undefined
   } catch {
     // A frame without an origin may not even ask.
     return null

@@ -37,6 +37,8 @@ function requestThatTells(told: readonly number[], meanwhile: () => unknown = ()
   }
 }
 
+/** A worker's, in Chromium. */
+const silent = {}
 const refusing = {
   get serviceWorker(): never {
     throw new DOMException('Service worker is disabled because the context is sandboxed.', 'SecurityError')
@@ -49,11 +51,13 @@ it.each([
   ['nothing was told, and no service worker is there: an answer may be early', {}, [], [0]],
   ['nothing was told, and a frame without an origin may not ask for one', refusing, [], [0]],
   ['nothing was told, and the page has none', { serviceWorker: { controller: null } }, [], [0]],
+  ['nothing was told, in a worker, to which nobody says whether one sends for it', silent, [], [0, 10]],
   ['nothing was told, and one sends for the page', { serviceWorker: { controller: {} } }, [], [0, 10]],
   ['some of it was told, though one is there', { serviceWorker: { controller: {} } }, [4], [4]],
 ])('where %s', async (_, navigator, told, expected) => {
   vi.stubGlobal('XMLHttpRequest', requestThatTells(told))
   vi.stubGlobal('navigator', navigator)
+  vi.stubGlobal('isSecureContext', navigator === silent)
   vi.stubGlobal('origin', 'https://page.example')
   const sent: number[] = []
 
@@ -71,9 +75,12 @@ it.each([
   ['where no service worker is there', [], {}, true],
   ['but before anything was told, where one may send for the page', [], { controller: {} }, false],
   ['where something was told, though one is there', [4], { controller: {} }, true],
+  ['but before anything was told, in a worker, to which nobody says', [], undefined, false],
+  ['where something was told, in such a worker', [4], undefined, true],
 ])('tells how far it is %s', async (_, told, serviceWorker, expected) => {
   vi.stubGlobal('XMLHttpRequest', requestThatTells(told))
   vi.stubGlobal('navigator', { serviceWorker })
+  vi.stubGlobal('isSecureContext', true)
   vi.stubGlobal('origin', 'https://page.example')
   const transport = xhrTransport()
 
