@@ -52,11 +52,11 @@ it.each([
   ['takes nothing for it that was there before, and may be of another camera', 'failed', -1, false],
   ['takes nothing for a row that asks for nothing', 'ready', 1, false],
 ] as const)('where no browser gives handles, %s', async (_, state, savedAfterMinutes, expected) => {
-  const { handle: _first, ...first } = clip('/desk/1.mp4', 10, BEFORE_MS)
-  const item = newItem('1.mp4', 10, first, state)
+  const { file, path } = clip('/desk/1.mp4', 10, BEFORE_MS)
+  const item = newItem('1.mp4', 10, { file, path }, state)
   if (state === 'failed') item.error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' }
-  const { handle: _later, ...later } = clip('/desk/1.mp4', 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
+  const { file: later } = clip('/desk/1.mp4', 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
   vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
 
-  expect((await findChosenAgain([item], [later], undefined)).has(item)).toBe(expected)
+  expect((await findChosenAgain([item], [{ file: later, path }], undefined)).has(item)).toBe(expected)
 })
