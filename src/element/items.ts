@@ -79,6 +79,10 @@ export function changeItem(item: Item, change: Partial<Item>): void {
   item.version += 1
 }
 
+export function isReady({ state }: Item): boolean {
+  return state === 'ready'
+}
+
 /** Another try cannot mend it: its file has to be chosen again. */
 export function needsChoosing({ state, error }: Item): boolean {
   return state === 'failed' && !!error && problemOf(error) === 'choose'

@@ -5,15 +5,15 @@ import { UploadFailedError, type BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
-import { isSameFile, isSamePlace } from './acceptance.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { changeItem as touch, isReplaceable, needsChoosing } from './items.ts'
+import { changeItem as touch, isReady, needsChoosing } from './items.ts'
 import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import type { ResumedUpload } from './offers.ts'
 import { createReading } from './reading.ts'
+import { createRows } from './rows.ts'
 import type { Setting } from './setting.ts'
 
 /** What the list tells; `change` is for anything that can be seen. */
@@ -58,23 +58,11 @@ export interface UploadList {
 }
 
 export function createUploadList(listener: ListListener): UploadList {
-  let items: Item[] = []
+  const rows = createRows(() => jobs.flatMap((job) => job.items))
   let jobs: Job[] = []
   const read = createReading(touch)
   const over = new WeakSet<Job>()
-  /** What was chosen again in place of a file that is under way: unseen it would go on, and take its share of the line. */
-  const heirs = new WeakMap<Item, Item>()
-  const isReady = ({ state }: Item): boolean => state === 'ready'
   const isActive = (job: Job): boolean => !over.has(job)
-  const formerOf = (item: Item): Item | undefined =>
-    jobs.flatMap((job) => job.items).find(({ replacedBy }) => replacedBy === item)
-  const giveWay = (same: Item, item = heirs.get(same)): void => {
-    if (!item || !items.includes(item)) return
-    items = items.filter((other) => other !== same)
-    // One that was never begun is gone: only what it had taken the place of can come back.
-    const former = isReady(same) ? formerOf(same) : same
-    if (former) former.replacedBy = item
-  }
   const active = (): Job[] => jobs.filter(isActive)
   const totals = (of: readonly Job[]): Totals => {
     for (const job of active()) read(job, performance.now())
@@ -93,7 +81,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const item = job.items[status.fileIndex]
       // A former session may be waiting for it.
       if (item && status.state === 'confirmed') touch(item, { state: status.state })
-      if (item && status.state === 'failed') giveWay(item)
+      if (item && status.state === 'failed') rows.giveWay(item)
       tell('file', status)
     })
     upload.on('state', () => tell('state'))
@@ -147,42 +135,27 @@ export function createUploadList(listener: ListListener): UploadList {
     // What was uploaded of it is let go.
     if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
-    giveWay(item)
+    rows.giveWay(item)
   }
 
   const list: UploadList = {
     get items() {
-      return items
+      return rows.items()
     },
     get jobs() {
       return jobs
     },
-    phase: () => phaseOf(items, active()),
+    phase: () => phaseOf(rows.items(), active()),
     totals: () => totals(jobs),
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totals(active()),
-    retryable: () => items.filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
+    retryable: () => rows.items().filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
     add(files, again) {
-      const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
-      items = [...items, ...added]
-      for (const item of added) {
-        const { present: own, chosen } = item
-        const isAgain = (each: Item): boolean =>
-          isReplaceable(each) && isSamePlace(each.present.location, own.location) && isSameFile(each.present, own)
-        const same = items.find((each) => again?.get(each) === chosen || isAgain(each))
-        if (!same) continue
-        if (['ready', 'failed', 'cancelled'].includes(same.state)) giveWay(same, item)
-        else heirs.set(same, item)
-      }
+      rows.add(files, again)
       listener.change()
     },
     remove(item) {
-      const former = formerOf(item)
-      items = items.filter((other) => other !== item)
-      if (former) {
-        former.replacedBy = undefined
-        items.push(former)
-      }
+      rows.remove(item)
       listener.change()
     },
     start(wanted, begin) {
@@ -197,7 +170,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const adopted = upload.files().map(({ fileIndex, name, bytes }) => {
         return newItem(name, bytes, found.get(fileIndex), 'waiting', files[fileIndex])
       })
-      items = [...items, ...adopted]
+      rows.put(adopted)
       carry(upload, adopted)
     },
     pause: () => ask('pause'),
@@ -227,7 +200,7 @@ export function createUploadList(listener: ListListener): UploadList {
         }
         // One that cannot be taken up holds back no other.
         await Promise.all(again.map(begin))
-        return items.filter((item) => wanted.has(item) && isReady(item))
+        return rows.items().filter((item) => wanted.has(item) && isReady(item))
       })
       retrying = turn.catch(() => undefined)
       return turn
@@ -237,7 +210,7 @@ export function createUploadList(listener: ListListener): UploadList {
     clear() {
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))
-      items = items.filter((item) => running.has(item) || isReady(item))
+      rows.keep((item) => running.has(item) || isReady(item))
       listener.change()
     },
   }

@@ -369,7 +369,10 @@ async function withFailed() {
     resume: () => said.push(`${key} goes`),
   })
   const retryWith = (resume: (key: string) => Promise<unknown>) =>
-    list.retry({ sessions: () => Promise.resolve([{ key: 'first' }, { key: 'second' }]), resume } as never)
+    list.retry(
+      { sessions: () => Promise.resolve([{ key: 'first' }, { key: 'second' }]) } as never,
+      ((_: unknown, key: string) => resume(key)) as never,
+    )
   return { list, said, resumed, retryWith }
 }
 
