@@ -298,6 +298,20 @@ describe('a part that is not answered', () => {
     expect([pool.leasedBytes(), clock.pending]).toEqual([0, 0])
   })
 
+  it.each([
+    ['once, however often a transport says how far it is', 500, [0, 1, 1, 0, 500, 600], [1, 0, 499, 0]],
+    ['also where there is none', 0, [0], [0]],
+  ])('counts each byte %s', async (_, end, said, grown) => {
+    const { send, transport, grownBytes } = await setUp({ end })
+    const result = send()
+    const scripted = await transport.next()
+    for (const bytes of said) scripted.request.onSent?.(bytes)
+    scripted.fail({ phase: 'send' })
+    await result
+
+    expect(grownBytes).toEqual(grown)
+  })
+
   it('hears nothing of what a transport reports after its end', async () => {
     const { send, transport, clock, sent } = await setUp()
     const result = send()
@@ -718,6 +732,7 @@ async function setUp(options: SetUpOptions = {}) {
   const reader = await source.open({ sizeBytes: bytes.byteLength })
   const controller = new AbortController()
   const sent: number[] = []
+  const grownBytes: number[] = []
   const { isProgressLive = true, hasQueue = false } = options
   const told = Object.assign(Object.create(transport) as Transport, { isProgressLive, hasQueue })
   const attempts: Attempt[] = []
@@ -733,7 +748,10 @@ async function setUp(options: SetUpOptions = {}) {
       protocol: { ...protocol, ...(options.request === undefined ? {} : { request: options.request }) },
       readers: createReaderCache(options.open ?? (() => Promise.resolve(given))),
       isExpired: options.isExpired ?? (() => false),
-      onSent: ({ sentBytes }) => void sent.push(sentBytes),
+      onSent({ sentBytes }, grown) {
+        sent.push(sentBytes)
+        grownBytes.push(grown)
+      },
       onEnded: () => undefined,
     }
     const end = options.end ?? bytes.byteLength
@@ -765,7 +783,7 @@ async function setUp(options: SetUpOptions = {}) {
     request.request.onSent?.(bytes.byteLength)
     request.reply(reply)
   }
-  return { send, answer, transport, clock, pool, source, controller, sent, attempts }
+  return { send, answer, transport, clock, pool, source, controller, sent, grownBytes, attempts }
 }
 
 function hasherOf({ isHashed, digestBlob }: SetUpOptions, clock: SimulatedClock): Hasher | undefined {
