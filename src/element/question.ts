@@ -7,8 +7,9 @@ import type { Words } from './words.ts'
 export interface Question {
   readonly element: HTMLDialogElement
   /**
-   * What the person said; where nothing that was uploaded is at stake, a discard without asking. One at a time: a second asking is
-   * answered with undefined, which is no. `isKept`: files that are confirmed stay in any case.
+   * What the person said; where nothing that was uploaded is at stake, a discard without asking. One at a time: the one before is
+   * answered with undefined, which is no, and so is one that comes before that is over. `isKept`: files that are confirmed stay in any
+   * case.
    */
   ask(words: Words, atStake: AtStake, isKept: boolean): Promise<GivenUp | undefined>
 }
@@ -31,15 +32,19 @@ export function createQuestion(): Question {
     build('div', 'actions', {}, keep, discard, cancel),
   )
   keep.autofocus = true
-  let isAsking = false
+  let asking: Promise<GivenUp | undefined> | undefined
   return {
     element,
     async ask(words, atStake, isKept) {
       const what = questionOf(atStake, isKept, words)
       if (!what) return 'discard'
+      if (element.open) {
+        // Nobody gets to ask again while it is in front: a dialog of the page that was opened since hides it.
+        element.close()
+        await asking
+      }
       // Browsers tell of a close in the next frame only: a question that was put before would be answered by it.
-      if (isAsking) return
-      isAsking = true
+      if (asking) return
       const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
       setText(body, what)
@@ -48,15 +53,16 @@ export function createQuestion(): Question {
       showText(cancel, !(isKept && done > 0) && words.questionCancel)
       element.returnValue = ''
       element.showModal()
-      return new Promise((resolve) => {
+      asking = new Promise((resolve) => {
         const answer = (): void => {
           // Escape and going back leave none. What is confirmed while one reads is kept, too.
           const how = (element.returnValue || undefined) as GivenUp | undefined
-          isAsking = false
+          asking = undefined
           resolve(how && isKept ? 'discard' : how)
         }
         element.addEventListener('close', answer, { once: true })
       })
+      return asking
     },
   }
 }

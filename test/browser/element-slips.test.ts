@@ -131,6 +131,27 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
+  test('puts a question anew that a dialog of the page has come to lie over', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const dialog = document.body.appendChild(document.createElement('dialog'))
+      dialog.append(document.querySelector('mocap-uploader')!)
+      dialog.showModal()
+    })
+    await uploadHalf(page)
+    await button(page, 'Cancel').click()
+    await page.evaluate(() => {
+      const dialog = document.querySelector('dialog')!
+      dialog.close()
+      dialog.showModal()
+    })
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').click()
+
+    await heading(page).getByText('The upload was cancelled').waitFor()
+  })
+
   test('takes a question back when it is taken out of the page, where nobody can answer it, and puts it again', async () => {
     const page = await openPage()
     await uploadHalf(page)
