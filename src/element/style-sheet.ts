@@ -29,9 +29,14 @@ const COLOURS = `
 }
 `
 
-/** A line of facts that is broken begins with the dot before the next of them: it lies before its line, where nothing is seen. */
+/**
+ * A container has no width of its own: of one in a dialog, or beside other things, nothing would be seen. A line of facts that is
+ * broken begins with the dot before the next of them: it lies before its line, where nothing is seen.
+ */
 const SHAPE = `
-:host { display: block; container-type: inline-size; color: var(--_text); }
+:host {
+  display: block; container-type: inline-size; contain-intrinsic-inline-size: 20rem; min-inline-size: 0; color: var(--_text);
+}
 :host([hidden]), [hidden] { display: none !important; }
 *, ::before, ::after { box-sizing: border-box; }
 h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }

@@ -154,6 +154,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(seen).toEqual({ cut: 0, overhang: 0 })
   })
 
+  test('has a width where its place has none, in a dialog or beside other things, and none wider than a phone', async () => {
+    const page = await openPage({ viewport: { width: 360, height: 740 } })
+    await addElement(page, VIDEO)
+    const seen = await page.evaluate(() => {
+      const element = document.querySelector('mocap-uploader')!
+      const widths = ['flex', 'grid', 'inline-block', 'dialog'].map((display) => {
+        const place = document.body.appendChild(document.createElement(display === 'dialog' ? display : 'div'))
+        if (place instanceof HTMLDialogElement) place.showModal()
+        else place.style.display = display
+        place.append(element)
+        return Math.round(element.getBoundingClientRect().width)
+      })
+      return { least: Math.min(...widths), overhang: document.documentElement.scrollWidth - window.innerWidth }
+    })
+    expect(seen.least).toBeGreaterThanOrEqual(260)
+    expect(seen.overhang).toBe(0)
+  })
+
   test('reads its words in their own order in a page of another direction, and amounts apart from them', async () => {
     const page = await openPage()
     await page.evaluate(() => Object.assign(document.documentElement, { lang: 'ar', dir: 'rtl' }))
