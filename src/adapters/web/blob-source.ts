@@ -3,7 +3,7 @@
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { learnFacts } from './file-facts.ts'
-import { firstByteOf, look, type Looked } from './looks.ts'
+import { lastByteOf, look, type Looked } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
 
@@ -115,16 +115,18 @@ function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<v
     const { reading } = await look(looked, isUrgent)
     if (await reading) return
     // One of several could not be read: which of them, each finds out by itself.
-    await bytesOf(name, firstByteOf(looked), 0)
+    await bytesOf(name, lastByteOf(looked), blob.size - 1)
   }
 }
 
 async function bytesOf(name: string, slice: Blob, start: number): Promise<Uint8Array> {
+  let bytes: ArrayBuffer
   try {
-    return new Uint8Array(await slice.arrayBuffer())
+    bytes = await slice.arrayBuffer()
   } catch (cause) {
-    // These two names are all that a platform says, whether the file was changed, moved, or its permission taken back.
-    if (cause instanceof Error && /^Not(?:Readable|Found)Error$/.test(cause.name)) {
+    // These names are all that a platform says, whether the file was changed, moved, or its permission taken back. Firefox says
+    // AbortError of one that is gone.
+    if (cause instanceof Error && /^(?:NotReadable|NotFound|Abort)Error$/.test(cause.name)) {
       throw sourceChanged(name, 'it was written to, moved or closed to us, so choose it again', cause)
     }
     throw new UploadError(
@@ -133,4 +135,6 @@ async function bytesOf(name: string, slice: Blob, start: number): Promise<Uint8A
       { cause, details: { location: name } },
     )
   }
+  if (bytes.byteLength < slice.size) throw endedEarly(name, start, slice.size, bytes.byteLength)
+  return new Uint8Array(bytes)
 }

@@ -1,5 +1,6 @@
 // Whether Files are still what they were when they were chosen. Their size and time never follow the disk; what does follow is
-// reading: the platform refuses to read a file that was written to since. So the first byte is read to find out.
+// reading: the platform refuses to read a file that was written to since. So a byte is read to find out: the last one, since
+// Firefox reads whatever is there now, and a file that became shorter has it no more.
 
 import { createGathering } from './gathering.ts'
 import { isSeen } from './is-seen.ts'
@@ -7,7 +8,7 @@ import { isSeen } from './is-seen.ts'
 /** A file that is looked at. */
 export interface Looked {
   readonly blob: Blob
-  firstByte?: Blob
+  lastByte?: Blob
 }
 
 /**
@@ -19,11 +20,9 @@ export const look = /* @__PURE__ */ createGathering((looked: readonly Looked[]) 
   const files = [...new Set(looked)]
   // A page that is seen is a browser; others do not promise that a Blob of many is looked at whole.
   const reads: Promise<unknown>[] =
-    files.length > 1 && isSeen()
-      ? [readBeginning(new Blob(files.map(({ blob }) => blob)))]
-      : files.map((one) => firstByteOf(one).arrayBuffer())
+    files.length > 1 && isSeen() ? [readBeginning(new Blob(files.map(({ blob }) => blob)))] : files.map(hasLastByte)
   const reading = Promise.all(reads).then(
-    () => true,
+    (found) => !found.includes(false),
     () => false,
   )
   // In an object: a promise would be waited for.
@@ -31,8 +30,13 @@ export const look = /* @__PURE__ */ createGathering((looked: readonly Looked[]) 
 })
 
 /** The same slice each time: making one holds the page up until another process of the browser has answered. */
-export function firstByteOf(one: Looked): Blob {
-  return (one.firstByte ??= one.blob.slice(0, 1))
+export function lastByteOf(one: Looked): Blob {
+  return (one.lastByte ??= one.blob.slice(-1))
+}
+
+async function hasLastByte(one: Looked): Promise<boolean> {
+  const slice = lastByteOf(one)
+  return (await slice.arrayBuffer()).byteLength === slice.size
 }
 
 /** Reads what the platform gives at once. */

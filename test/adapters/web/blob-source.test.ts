@@ -133,6 +133,19 @@ describe('blobSource', () => {
     expect(ended).toEqual(['a', 'b'])
   })
 
+  it.each([
+    ['became shorter and is read as it is now', () => Promise.resolve(new ArrayBuffer(0))],
+    ['is gone', () => Promise.reject(new DOMException('The operation was aborted.', 'AbortError'))],
+  ])('notices a file that %s, as in Firefox', async (_how, read) => {
+    const blob = Object.assign(new Blob([counting(10)]), {
+      // What is left of it can be read.
+      slice: (start: number) => Object.assign(new Blob(['a']), start === 0 ? {} : { arrayBuffer: read }),
+    })
+    const reader = await blobSource('take-7.mp4', blob).open({ sizeBytes: 10 })
+
+    await expect(reader.verify()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+  })
+
   it('calls any other failure to read what it is', async () => {
     const blob = new Blob([counting(10)])
     const failing = Object.assign(new Blob([counting(10)]), {
