@@ -259,6 +259,20 @@ it('keeps a file that is under way in sight when it is chosen again, until it ha
   expect(list.totals()).toMatchObject(counts(1, 0, 1))
 })
 
+it('gives its row away also where its upload ends before anything is told of it', async () => {
+  const { list, first } = await withChangedFile()
+  const second = chosen('swing-02.mp4', 1200)
+  list.add([second], new Map([[list.items[1]!, second]]))
+
+  first.end()
+  await expect.poll(() => list.phase()).not.toBe('uploading')
+
+  expect(list.items.map(({ bytes, state }) => [bytes, state])).toEqual([
+    [100, 'failed'],
+    [1200, 'ready'],
+  ])
+})
+
 it.each([
   ['is confirmed all the same', 'confirmed', ['failed', 'confirmed', 'ready']],
   ['fails, and what was chosen in its stead is gone by then', 'failed', ['failed', 'failed']],
