@@ -11,6 +11,8 @@ const MIB = 1024 ** 2
 const START_BYTES = 32 * MIB
 /** What a new database takes. */
 const NEW_DATABASE_BYTES = 48 * MIB
+/** Files that the database may still want to make. Once it could not, it took no record before the next start. */
+const KEPT_FILES = 256
 
 /** The disk has no room for what was to be written; nothing was done. */
 export class DiskFullError extends Error {
@@ -76,13 +78,15 @@ export async function checkRoomToStart(folder: string, needed: number): Promise<
   if (free >= needed) return
   throw new DiskFullError(
     `The disk of ${folder} has ${inMib(free)} free, and the database needs ${inMib(needed)} to start. ` +
-      'Make room there and start again: nothing is lost. A small disk can be told to keep less free.',
+      'Make room there (df, df -i) and start again: nothing is lost. A small disk can be told to keep less free.',
   )
 }
 
-/** What the disk of a folder has left for us. */
+/** What the disk of a folder has left for us; 0 where it has hardly an inode left, since bytes are no use then. */
 export async function freeBytes(folder: string): Promise<number> {
-  const { blocks, bavail, bsize } = await statfs(folder)
+  const { blocks, bavail, bsize, files, ffree } = await statfs(folder)
+  // Some disks do not count their files.
+  if (files > 0 && ffree < KEPT_FILES) return 0
   // Some network disks do not say.
   return blocks === 0 ? Infinity : bavail * bsize
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 import { expect, it, onTestFinished } from 'vitest'
 
-import { diskRoom, roomToStart } from '../../../src/service/database/disk-room.ts'
+import { diskRoom, freeBytes, roomToStart } from '../../../src/service/database/disk-room.ts'
 import { startService } from '../../../src/service/index.ts'
 import { canMount } from '../../helpers/can-mount.ts'
 import { startUnderTest } from '../service-under-test.ts'
@@ -64,15 +64,22 @@ it('starts no new database where no body could come afterwards, and asks for not
   expect(roomToStart(false, 0)).toBe(0)
 })
 
-async function smallDisk(size: string): Promise<string> {
+async function smallDisk(size: string, files = 10_000): Promise<string> {
   const disk = await mkdtemp(join(tmpdir(), 'service-small-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},nr_inodes=${files}`, 'tmpfs', disk])
   onTestFinished(async () => {
     execFileSync('umount', [disk])
     await rm(disk, { recursive: true })
   })
   return disk
 }
+
+it.skipIf(!canMount())('has no room where the disk has hardly an inode left, however many bytes it has', async () => {
+  const [few, many] = [await smallDisk('20m', 200), await smallDisk('20m')]
+
+  expect(await freeBytes(few)).toBe(0)
+  expect(await freeBytes(many)).toBe(20 * 1024 ** 2)
+})
 
 it.skipIf(!canMount())('says at the start how much room the database lacks, and where', async () => {
   const disk = await smallDisk('20m')
