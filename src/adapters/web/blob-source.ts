@@ -63,9 +63,7 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
       return gate.run(async () => {
         requirePosition(at)
         isRead = true
-        const found = await bytesOf(name, blob.slice(at, at + into.byteLength), at)
-        if (found.byteLength !== into.byteLength) throw endedEarly(name, at, into.byteLength, found.byteLength)
-        into.set(found)
+        into.set(await bytesOf(name, blob.slice(at, at + into.byteLength), at, into.byteLength))
       })
     },
     blob(start, end) {
@@ -114,12 +112,12 @@ function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<v
   return async (isUrgent) => {
     const { reading } = await look(looked, isUrgent)
     if (await reading) return
-    // One of several could not be read: which of them, each finds out by itself.
+    // It is the only one, or one of several could not be read: each finds out by itself.
     await bytesOf(name, lastByteOf(looked), blob.size - 1)
   }
 }
 
-async function bytesOf(name: string, slice: Blob, start: number): Promise<Uint8Array> {
+async function bytesOf(name: string, slice: Blob, start: number, lengthBytes = slice.size): Promise<Uint8Array> {
   let bytes: ArrayBuffer
   try {
     bytes = await slice.arrayBuffer()
@@ -135,6 +133,6 @@ async function bytesOf(name: string, slice: Blob, start: number): Promise<Uint8A
       { cause, details: { location: name } },
     )
   }
-  if (bytes.byteLength < slice.size) throw endedEarly(name, start, slice.size, bytes.byteLength)
+  if (bytes.byteLength !== lengthBytes) throw endedEarly(name, start, lengthBytes, bytes.byteLength)
   return new Uint8Array(bytes)
 }

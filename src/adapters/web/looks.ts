@@ -13,18 +13,15 @@ export interface Looked {
 
 /**
  * Looks at several files by one read: each read of its own is a walk through three processes. Resolves with the read as it
- * begins, so that one of a disk that hangs holds up no later look; that read says whether all are what they were. In a page it is
- * the beginning of all files together: browsers compare size and time of every file of a Blob before they give its first byte.
+ * begins, so that one of a disk that hangs holds up no later look; that read says whether all are known to be what they were, and
+ * where they are not, each finds out by itself. In a page it is the beginning of all files together: browsers compare size and
+ * time of every file of a Blob before they give its first byte.
  */
 export const look = /* @__PURE__ */ createGathering((looked: readonly Looked[]) => {
   const files = [...new Set(looked)]
   // A page that is seen is a browser; others do not promise that a Blob of many is looked at whole.
-  const reads: Promise<unknown>[] =
-    files.length > 1 && isSeen() ? [readBeginning(new Blob(files.map(({ blob }) => blob)))] : files.map(hasLastByte)
-  const reading = Promise.all(reads).then(
-    (found) => !found.includes(false),
-    () => false,
-  )
+  const isTogether = files.length > 1 && isSeen()
+  const reading = isTogether ? canBeRead(new Blob(files.map(({ blob }) => blob))) : Promise.resolve(false)
   // In an object: a promise would be waited for.
   return Promise.resolve({ reading })
 })
@@ -34,14 +31,14 @@ export function lastByteOf(one: Looked): Blob {
   return (one.lastByte ??= one.blob.slice(-1))
 }
 
-async function hasLastByte(one: Looked): Promise<boolean> {
-  const slice = lastByteOf(one)
-  return (await slice.arrayBuffer()).byteLength === slice.size
-}
-
 /** Reads what the platform gives at once. */
-async function readBeginning(blob: Blob): Promise<void> {
+async function canBeRead(blob: Blob): Promise<boolean> {
   const reader = blob.stream().getReader()
-  await reader.read()
-  reader.cancel().catch(() => undefined)
+  try {
+    await reader.read()
+    reader.cancel().catch(() => undefined)
+    return true
+  } catch {
+    return false
+  }
 }
