@@ -13,9 +13,9 @@ export interface PieceSequence extends AsyncIterable<Uint8Array> {
 
 /**
  * A request body. `windows` is the main road: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece
- * is valid until the next one is asked for; the last one until the attempt has ended: what reads ahead, such as `Readable.from`, must
- * be given copies. The sequence is made anew for each attempt. `bytes` is the road of short bodies, and they too are valid until the attempt has ended. `blob` goes to the
- * network without being read by us.
+ * is valid until the next one is asked for; the last one until the attempt has ended: what reads ahead, such as
+ * `Readable.from`, must be given copies. The sequence is made anew for each attempt. `bytes` is the road of short bodies,
+ * and they too are valid until the attempt has ended. `blob` goes to the network without being read by us.
  */
 export type Body =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }

@@ -57,11 +57,14 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
         throw error
       }
     },
-    sizeOf: (blob) =>
-      stat(join(stored, blob)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
+    async sizeOf(blob) {
+      try {
+        return (await stat(join(stored, blob))).size
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+        throw error
+      }
+    },
     open: (blob) => open(join(stored, blob), 'r'),
     async remove(blobs) {
       for (const blob of blobs) await rm(join(stored, blob), { force: true })
