@@ -33,5 +33,6 @@ export async function findChosenAgain(
       if (item === instead || (isSavedSince && (await isItsPlace()))) found.set(item, each)
     }
   }
-  return found
+  // Asked last: meanwhile some may have come to their confirmation.
+  return new Map([...found].filter(([{ state }]) => state !== 'confirming' && state !== 'confirmed'))
 }

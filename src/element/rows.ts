@@ -17,6 +17,9 @@ export interface Rows {
   keep(isKept: (item: Item) => boolean): void
 }
 
+/** What is on its way no more, or not yet. */
+const OVER = ['ready', 'failed', 'cancelled']
+
 /** `carried`: the files of all uploads, those that have no row any more as well. */
 export function createRows(carried: () => readonly Item[]): Rows {
   let items: readonly Item[] = []
@@ -42,10 +45,11 @@ export function createRows(carried: () => readonly Item[]): Rows {
         const { present: own, chosen } = item
         const isAgain = (each: Item): boolean =>
           isReplaceable(each) && isSamePlace(each.present.location, own.location) && isSameFile(each.present, own)
-        const same = items.find((each) => again?.get(each) === chosen || isAgain(each))
-        if (!same) continue
-        if (['ready', 'failed', 'cancelled'].includes(same.state)) giveWay(same, item)
-        else heirs.set(same, item)
+        const same = items.filter((each) => again?.get(each) === chosen || isAgain(each))
+        // What is under way keeps its row for now, and stands before what was chosen in its place already: that gives way at once.
+        const over = same.find(({ state }) => OVER.includes(state))
+        if (over) giveWay(over, item)
+        for (const each of same) if (!OVER.includes(each.state)) heirs.set(each, item)
       }
     },
     put,

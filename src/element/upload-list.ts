@@ -118,7 +118,8 @@ export function createUploadList(listener: ListListener): UploadList {
     wish = asked
     for (const job of active()) job.upload[asked]()
   }
-  let retrying: Promise<unknown> = Promise.resolve()
+  /** Those whose sessions are being opened again: clicked again meanwhile, none is opened twice. */
+  const opening = new Set<Job>()
 
   const carry = (upload: Upload, carried: readonly Item[]): void => {
     const job: Job = { upload, items: carried, report: undefined }
@@ -176,34 +177,40 @@ export function createUploadList(listener: ListListener): UploadList {
     pause: () => ask('pause'),
     resume: () => ask('resume'),
     async giveUp(how) {
+      // What is still being opened again comes paused.
+      wish = 'pause'
       await Promise.all(active().map((job) => job.upload[how]()))
     },
-    retry(uplink, resume) {
+    async retry(uplink, resume) {
       wish = 'resume'
-      // Clicked again meanwhile, it finds what is left by then, and no session that is open already.
-      const turn = retrying.then(async () => {
-        const wanted = new Set(list.retryable())
-        const known = new Set((await uplink.sessions()).map(({ key }) => key))
-        const again = jobs.filter((job) => !isActive(job) && job.items.some((item) => wanted.has(item)))
-        const begin = async (job: Job): Promise<void> => {
-          if (!known.has(job.upload.key)) {
-            jobs = jobs.filter((other) => other !== job)
-            for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
-            return
-          }
-          job.upload = await resume(uplink, job.upload.key, sourcesAgain(job))
-          job.upload[wish]()
-          over.delete(job)
-          job.report = undefined
-          for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
-          follow(job)
+      const wanted = new Set(list.retryable())
+      const known = new Set((await uplink.sessions()).map(({ key }) => key))
+      const begin = async (job: Job): Promise<void> => {
+        if (!known.has(job.upload.key)) {
+          jobs = jobs.filter((other) => other !== job)
+          for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
+          return
         }
-        // One that cannot be taken up holds back no other.
-        await Promise.all(again.map(begin))
-        return rows.items().filter((item) => wanted.has(item) && isReady(item))
-      })
-      retrying = turn.catch(() => undefined)
-      return turn
+        opening.add(job)
+        try {
+          job.upload = await resume(uplink, job.upload.key, sourcesAgain(job))
+        } finally {
+          opening.delete(job)
+        }
+        // Put away meanwhile.
+        if (!jobs.includes(job)) return void job.upload.discard()
+        job.upload[wish]()
+        over.delete(job)
+        job.report = undefined
+        for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
+        follow(job)
+      }
+      const again = jobs.filter(
+        (job) => !isActive(job) && !opening.has(job) && job.items.some((item) => wanted.has(item)),
+      )
+      // One that cannot be taken up holds back no other.
+      await Promise.all(again.map(begin))
+      return rows.items().filter((item) => wanted.has(item) && isReady(item))
     },
     unfinished: () =>
       jobs.filter((job) => !isActive(job) && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),

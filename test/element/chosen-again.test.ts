@@ -10,11 +10,14 @@ const MINUTE_MS = 60_000
 beforeEach(() => void vi.useFakeTimers({ now: NOW_MS, toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A clip at a place on the disk. */
-function clip(place: string, bytes: number, lastModified: number) {
+/** A clip at a place on the disk; `meanwhile` goes on while the browser compares it with another. */
+function clip(place: string, bytes: number, lastModified: number, meanwhile?: () => void) {
   const handle = {
     place,
-    isSameEntry: (other: unknown) => Promise.resolve((other as { place: string }).place === place),
+    isSameEntry: (other: unknown) => {
+      meanwhile?.()
+      return Promise.resolve((other as { place: string }).place === place)
+    },
   }
   const name = place.slice(place.lastIndexOf('/') + 1)
   const file = new File([new Uint8Array(bytes)], name, { lastModified })
@@ -59,4 +62,13 @@ it.each([
   vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
 
   expect((await findChosenAgain([item], [{ file: later, path }], undefined)).has(item)).toBe(expected)
+})
+
+it('leaves a row its place that came to its confirmation while the others were compared', async () => {
+  const first = itemOf(clip('/desk/1.mp4', 10, BEFORE_MS))
+  const second = itemOf(clip('/desk/2.mp4', 10, BEFORE_MS, () => (first.state = 'confirmed')))
+  vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
+  const later = [clip('/desk/1.mp4', 12, NOW_MS + 1), clip('/desk/2.mp4', 12, NOW_MS + 1)]
+
+  expect([...(await findChosenAgain([first, second], later, undefined)).keys()]).toEqual([second])
 })

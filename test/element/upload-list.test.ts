@@ -289,6 +289,19 @@ it.each([
   expect(list.items.map(({ state }) => state)).toEqual(expected)
 })
 
+it('gives its row to the last of those that were chosen in the stead of a file that is under way', async () => {
+  const { list, first } = await withChangedFile()
+  const [second, third] = [chosen('swing-02.mp4', 1200), chosen('swing-02.mp4', 1300)]
+  list.add([second], new Map([[list.items[1]!, second]]))
+  list.add([third], new Map(list.items.slice(1).map((item) => [item, third])))
+  expect(list.items.map(({ bytes }) => bytes)).toEqual([100, 1000, 1300])
+
+  first.say(1, 'failed', 500)
+
+  expect(list.items.map(({ bytes }) => bytes)).toEqual([100, 1300])
+  expect(list.totals()).toMatchObject(counts(1, 0, 1))
+})
+
 it('has a file that changed in its place again when what was chosen in its stead is removed', async () => {
   const { list, first } = await withChangedFile()
   first.say(1, 'confirmed', 1000)
@@ -423,6 +436,40 @@ it('takes up the others where one cannot be', async () => {
 
   await expect(retried).rejects.toBe(gone)
   expect(list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
+})
+
+it('opens none twice that is still taken up again when another could not be', async () => {
+  const { resumed, retryWith } = await withFailed()
+  const asked: string[] = []
+  const arrivals: (() => void)[] = []
+  const resume = (key: string) => {
+    asked.push(key)
+    if (key === 'first') return Promise.reject(new Error('gone'))
+    return new Promise((resolve) => arrivals.push(() => resolve(resumed(key))))
+  }
+  const clicked = retryWith(resume)
+  await expect(clicked).rejects.toThrow('gone')
+
+  await expect(retryWith(resume)).rejects.toThrow('gone')
+
+  expect(asked).toEqual(['first', 'second', 'first'])
+})
+
+it('lets nothing go on unseen that was put away while it was still taken up again', async () => {
+  const { list, resumed, retryWith } = await withFailed()
+  const discarded: string[] = []
+  const arrivals: (() => void)[] = []
+  const retried = retryWith((key) => {
+    const upload = { ...resumed(key), discard: () => discarded.push(key) }
+    return new Promise((resolve) => arrivals.push(() => resolve(upload)))
+  })
+  await expect.poll(() => arrivals.length).toBe(2)
+
+  list.clear()
+  for (const arrive of arrivals) arrive()
+  await retried
+
+  expect([discarded, list.items]).toEqual([['first', 'second'], []])
 })
 
 it('leaves to the browser what it had found by itself, beside what was chosen again and is not sent twice', async () => {
