@@ -28,16 +28,15 @@ export function diskStorage(context: Pick<ServiceContext, 'db' | 'store' | 'sign
     async check(trx, file, etags) {
       const rows = await trx
         .selectFrom('objects')
-        .select(['part_number', 'md5', 'blob'])
+        .select(['part_number', 'md5', 'size_bytes'])
         .where('key', '=', keyOf(file.key))
         .execute()
-      // By the disk, not by the record: database and folder may have come back from backups of different moments.
-      const stored = rows.map(async (row): Promise<StoredPart> => ({
+      const stored = rows.map((row): StoredPart => ({
         partNumber: row.part_number,
         etag: row.md5,
-        sizeBytes: await store.sizeOf(row.blob),
+        sizeBytes: row.size_bytes,
       }))
-      checkParts(await Promise.all(stored), etags, file.sizeBytes)
+      checkParts(stored, etags, file.sizeBytes)
     },
     checkReachable: () => store.checkReachable(),
     async release(files: readonly VideoObject[]) {

@@ -23,8 +23,6 @@ export interface SweepOptions {
 export interface ObjectStore {
   /** Takes a body of exactly `lengthBytes` at constant memory. Rejects, storing nothing, when it ends otherwise. */
   receive(body: Readable, lengthBytes: number, onBytes?: (bytes: number) => void): Promise<ReceivedBlob>
-  /** Bytes of a blob on the disk; 0 when it is not there. */
-  sizeOf(blob: string): Promise<number>
   /** Opens a blob; what is open can be read to its end whatever happens to the blob's name. */
   open(blob: string): Promise<FileHandle>
   /** Removes blobs; those that are gone already are no error. */
@@ -54,14 +52,6 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
         return { blob, sizeBytes, md5 }
       } catch (error) {
         await rm(path, { force: true })
-        throw error
-      }
-    },
-    async sizeOf(blob) {
-      try {
-        return (await stat(join(stored, blob))).size
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
         throw error
       }
     },

@@ -1,7 +1,7 @@
 // A disk that fails under the storage while a body is on its way.
 
 import { once } from 'node:events'
-import { mkdtemp, open, readdir, rm, type FileHandle } from 'node:fs/promises'
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,14 +9,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
 import type { ServiceOptions } from '../../../src/service/index.ts'
-import {
-  openCaptureSession,
-  openVideoSession,
-  put,
-  register,
-  startUnderTest,
-  type ServiceUnderTest,
-} from '../service-under-test.ts'
+import { openCaptureSession, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const BODY_BYTES = 4_000_000
 
@@ -95,26 +88,4 @@ it('refuses what writes where half of what is to be kept free is gone; reading a
   }
   expect((await service.call('GET', '/requested_analyses')).status).toBe(200)
   expect((await service.call('DELETE', '/upload_videos/no-such-session')).status).toBe(404)
-})
-
-it('confirms no file of which a part is gone from the folder, until that part was put again', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'service-lost-'))
-  const service = await onDisk({ dataDir })
-  const { sessionId, files } = await openVideoSession(service, [{ bytes: 11, chunks: 2 }])
-  const { id, urls } = files[0]!
-  const etags = await Promise.all(
-    ['hello', ' world'].map(async (text, index) => (await put(urls[index]!, text)).headers.get('etag')),
-  )
-  const confirm = () =>
-    service.call('PATCH', '/upload_videos', {
-      ...{ upload_session_id: sessionId, affected_file_id: id, upload_successful: true },
-      file_part_info: etags.map((etag, index) => ({ etag, part_number: index + 1 })),
-    })
-  const [lost] = await readdir(join(dataDir, 'objects', 'stored'))
-  await rm(join(dataDir, 'objects', 'stored', lost!))
-
-  expect(await confirm()).toMatchObject({ status: 409, json: { error: { code: 'size_mismatch' } } })
-  await put(urls[0]!, 'hello')
-  await put(urls[1]!, ' world')
-  expect((await confirm()).status).toBe(200)
 })
