@@ -124,7 +124,7 @@ function serviceWorker(): ServiceWorker | null | undefined {
   try {
     const { serviceWorker: known } = navigator as Partial<Navigator>
     // Only secure pages have any.
-    return known ? known.controller : isSecureContext ? undefined : null
+    return known ? (known.controller ?? null) : isSecureContext ? undefined : null
   } catch {
     // A frame without an origin may not even ask.
     return null
