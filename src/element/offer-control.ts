@@ -70,6 +70,17 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     offers = offers.filter(({ session }) => session.key !== without)
     void options.lookAgain()
   }
+  /** The offer as it is now: another tab, or another element of the page, may have taken it up, confirmed more or drive it since. */
+  const seenAgain = async (key: string): Promise<Offer | undefined> => {
+    await options.lookAgain()
+    // A look that fails finds nothing and says nothing; what is wrong is shown to whom it keeps from going on.
+    if (!find(key)) {
+      await attempt(async (uplink) => {
+        await uplink.sessions()
+      })
+    }
+    return find(key)
+  }
   const watch = (watched: readonly Offer[], own: number): void => {
     const check = async (): Promise<void> => {
       if (own !== looks || !target.isConnected) return
@@ -105,9 +116,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         options.choose()
         return
       }
-      // Another tab, or another element of the page, may have taken it up since.
-      await options.lookAgain()
-      if (!find(key)) return
+      if (!(await seenAgain(key))) return
       await once(key, async (uplink) => {
         await uplink.allowFiles(key)
         const files = await uplink.sessionFiles(key)
@@ -116,11 +125,10 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       })
     },
     async discard(key) {
-      // Another tab may have confirmed more since the offer was drawn, or all of it, or drive it now.
-      await options.lookAgain()
+      const session = (await seenAgain(key))?.session
+      if (!session) return
       await once(key, async (uplink) => {
-        const session = find(key)?.session
-        if (!session || !(await options.mayDiscard(session))) return
+        if (!(await options.mayDiscard(session))) return
         await uplink.discardSession(key)
         options.onDiscarded(session)
         lookAgain(key)

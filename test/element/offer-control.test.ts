@@ -24,7 +24,7 @@ async function offered(...missing: readonly SessionFile[]) {
   const taken: Upload[] = []
   const asked: number[] = []
   const discarded: string[] = []
-  const journal = { missing, isOpen: true, isHeld: false, status: 'open', filesConfirmed: 0, reads: 0 }
+  const journal = { missing, isOpen: true, isHeld: false, isBroken: false, status: 'open', filesConfirmed: 0, reads: 0 }
   const listed = () => {
     const { status, filesConfirmed } = journal
     return journal.isOpen ? [{ key: KEY, flow: 'capture', status, filesConfirmed, filesTotal: 2 }] : []
@@ -32,6 +32,7 @@ async function offered(...missing: readonly SessionFile[]) {
   const uplink = {
     sessions() {
       journal.reads += 1
+      if (journal.isBroken) return Promise.reject(new Error('the journal failed'))
       const found = listed()
       return journal.isHeld ? new Promise((resolve) => held.push(() => resolve(found))) : Promise.resolve(found)
     },
@@ -199,6 +200,15 @@ it('takes nothing up that another element of the page has taken up since it was 
 
   expect(resumed).toEqual([])
   expect(control.offers).toEqual([])
+})
+
+it.each(['accept', 'discard'] as const)('tells what is wrong when the look before %s fails', async (verb) => {
+  const { control, journal, resumed, discarded } = await offered(missingFile(0, 'allow'))
+  journal.isBroken = true
+
+  await expect(control[verb](KEY)).rejects.toThrow('the journal failed')
+
+  expect([resumed, discarded]).toEqual([[], []])
 })
 
 it('gives an offer up once, however quickly one clicks', async () => {
