@@ -1,5 +1,7 @@
 // The packages that only the service needs, looked for when it is started: who embeds the engine installs none of them.
 
+import { isCode } from './error-code.ts'
+
 /** Packages that `startService` needs beside this one, with the embedded database and with a server, and for what else it is told to do. */
 export const SERVICE_PEERS = {
   embedded: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', '@electric-sql/pglite'],
@@ -18,15 +20,10 @@ export async function checkPeers(
     try {
       await load(name)
     } catch (error) {
-      if (!isNotFound(error)) throw error
+      if (!isCode(error, 'ERR_MODULE_NOT_FOUND') && !isCode(error, 'MODULE_NOT_FOUND')) throw error
       missing.push(name)
     }
   }
   if (missing.length === 0) return
   throw new Error(`The service needs packages that are not installed. Run: npm install ${missing.join(' ')}`)
-}
-
-function isNotFound(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false
-  return error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND'
 }

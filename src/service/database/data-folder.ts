@@ -5,6 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { isCode } from '../error-code.ts'
 import type { Database } from './tables.ts'
 
 const SECRET_BYTES = 32
@@ -68,8 +69,4 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
     if (isCode(error, 'ENOENT')) return undefined
     throw error
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -9,6 +9,7 @@ import { mkdir, open, readFile, readdir, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { isCode } from '../error-code.ts'
 import { isLit, lightBeacon } from './lock-beacon.ts'
 
 /** The lock on a data folder. `release` is idempotent. */
@@ -137,8 +138,4 @@ async function startOf(pid: number): Promise<string | undefined> {
   } catch {
     return undefined
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }
