@@ -68,7 +68,7 @@ export interface BrowserUplink extends Uplink {
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
   const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
-  const kept = failingAsOurs(journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal()))
+  const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
   const uplink = createPortableUplink(
     {
       ...own,
@@ -87,7 +87,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       random: random ?? Math.random,
     },
   )
-  const picked = createPickedFiles(kept, isKeeping ? keptHandles() : undefined)
+  const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles() : undefined)
   const waking = keepsAwake ? createWaking() : undefined
   const stopListening = listenForNetwork(() => uplink.probeNow())
   /** What a page does beside every upload. */

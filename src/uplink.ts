@@ -45,8 +45,9 @@ export interface Uplink {
   receipt(key: string): Promise<DeliveryReceipt>
   /**
    * Lets go of what is left of a session: what is confirmed of it stays, which the report names, and a service session that holds
-   * no confirmed file is ended. A file whose confirmation was not answered may be confirmed, and counts as if it were. Of one that is confirmed whole it changes nothing. Rejects with ERR_UPLOAD_JOURNAL when it is
-   * unknown, damaged or being driven; safe to repeat, as long as `isServiceTold` is false of one that has something to tell.
+   * no confirmed file is ended. A file whose confirmation was not answered may be confirmed, and counts as if it were. Of one
+   * that is confirmed whole it changes nothing. Rejects with ERR_UPLOAD_JOURNAL when it is unknown, damaged or being driven; safe
+   * to repeat, as long as `isServiceTold` is false of one that has something to tell.
    */
   discardSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
   /**

@@ -24,7 +24,10 @@ import { createUploads } from './s3-creates.ts'
 import { readS3Session, type S3SessionUpload } from './s3-session.ts'
 
 export interface S3MultipartOptions extends S3CallPorts {
-  /** The object's key for a file, which may have a path where a name has none. Default: the file's name. Two files of one session never share a key. */
+  /**
+   * The object's key for a file, which may have a path where a name has none. Default: the file's name. Two files of one
+   * session never share a key.
+   */
   readonly keyOf?: (file: PlannedFile) => string
   /** Headers of every part, in lower case, that the host signs into each of its addresses. Default: none. */
   readonly partHeaders?: Readonly<Record<string, string>>
