@@ -9,8 +9,9 @@ settleRunSeed()
 // databases; `service …` the interface on each engine; `browser` in a real Chromium, skipped loudly where there is none; `package` on the packed package, as a host would install it.
 export default defineConfig({
   test: {
-    // Both of two processors: left to itself vitest takes all but one, and the whole takes a quarter of an hour there.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are processors, since many tests wait for other processes: left to itself vitest takes one less, and
+    // the whole takes more than a quarter of an hour on two.
+    maxWorkers: availableParallelism() + 1,
     setupFiles: ['test/helpers/seed.ts'],
     // What is waited for is a thing that comes, not that it comes within the second that vitest would wait.
     expect: { poll: { timeout: 30_000 } },
