@@ -4,7 +4,7 @@
 import type { ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { formatBytes } from '../core/plan.ts'
-import type { SessionSummary } from '../flows/sessions.ts'
+import type { ResumeOptions, SessionSummary } from '../flows/sessions.ts'
 import type { Uplink } from '../uplink.ts'
 import type { CommandContext } from './command-context.ts'
 import type { KeptSessions } from './kept-sessions.ts'
@@ -22,6 +22,8 @@ export interface ResumeTask {
   readonly kept: KeptSessions
   readonly uplink: Uplink
   readonly options: SharedOptions
+  /** Finds files that are no more where they were. */
+  readonly source?: ResumeOptions['source']
 }
 
 /** So many sessions at a time at most, each with its ledger in memory; then the end of any of them is waited for. */
@@ -70,7 +72,7 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
 async function takeUp(
   { interruption }: CommandContext,
   output: Output,
-  { uplink, sessions }: ResumeTask,
+  { uplink, sessions, source }: ResumeTask,
   { key, flow, sessionId, bytes, error: unreadable }: SessionSummary,
 ): Promise<FollowedUpload | UploadResult> {
   const failed = (error: ErrorSummary): UploadResult => {
@@ -79,7 +81,7 @@ async function takeUp(
   }
   if (unreadable !== undefined) return failed(unreadable)
   try {
-    const upload = await uplink.resume(key)
+    const upload = await uplink.resume(key, given({ source }))
     const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
     output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
     const name = sessions.length > 1 ? key : undefined

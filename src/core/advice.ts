@@ -7,7 +7,8 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
   ERR_UPLOAD_INVALID_ARGUMENT: 'Correct what the message names, then start again.',
   ERR_UPLOAD_INSECURE_URL:
     'Use https; on a network that you trust, allow plain HTTP with isHttpAllowed (--allow-http). Where the address policy refuses a host, ask the service why its storage is there.',
-  ERR_UPLOAD_SOURCE_READ: 'Check what the message names, then resume the session or upload that file again.',
+  ERR_UPLOAD_SOURCE_READ:
+    'Check what the message names, then resume the session, with --files-in where its files were moved, or upload that file again.',
   ERR_UPLOAD_SOURCE_CHANGED: 'Wait until the file is finished, then upload it anew.',
   ERR_UPLOAD_NETWORK:
     'Check the network and the host in the message, then try again; a session that was begun can be resumed. A private certificate authority is given with caPem (--ca-file).',

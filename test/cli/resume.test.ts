@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
@@ -80,6 +80,31 @@ function putsOf(fileName: string): (number | undefined)[] {
 }
 
 describe('an upload that was interrupted', () => {
+  it('goes on with files that were moved meanwhile when it is told where, and says how to tell it', async () => {
+    const key = await killedUpload()
+    const files = ['small.mp4', 'big.mp4']
+    const moved = await mkdtemp(join(cli.folder, 'moved-'))
+    for (const name of files) await rename(join(cli.folder, name), join(moved, name))
+    try {
+      const without = await run('resume', key)
+      const nowhere = await run('resume', key, '--files-in', join(moved, 'none'))
+      const { code, stderr } = await run('resume', key, '--files-in', moved)
+
+      expect(without).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(
+          'To finish (with --files-in FOLDER where files were moved): mocap-uplink',
+        ) as string,
+      })
+      expect(nowhere.code).toBe(2)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(putsOf('big.mp4')).toEqual([1, 2, 3, 3])
+      expect(service.storedFiles().every(({ isConfirmed }) => isConfirmed)).toBe(true)
+    } finally {
+      for (const name of files) await rename(join(moved, name), join(cli.folder, name))
+    }
+  })
+
   it.each(['SIGINT', 'SIGKILL'] as const)(
     'by %s is finished, and no part with a receipt is sent again',
     async (signal) => {

@@ -1,6 +1,7 @@
 // `mocap-uplink resume`: finishes sessions of the journal.
 
 import type { Command } from 'commander'
+import { given } from '../../core/given.ts'
 import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -10,6 +11,7 @@ import { addBelow } from '../views/help-texts.ts'
 import { commandLine } from '../views/how-to-go-on.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
+import { movedFiles } from '../moved-files.ts'
 import type { Output } from '../views/output.ts'
 import { resumeAll } from '../resume-all.ts'
 import { isResumable } from '../views/sessions-view.ts'
@@ -31,9 +33,13 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     .description('finish uploads that were interrupted or failed')
     .argument('[key...]', 'sessions, as `mocap-uplink sessions` lists them (default: all that are not finished)')
   addBelow(command, HELP)
+  command
+    .optionsGroup('Upload:')
+    .option('--files-in <dir>', 'look below this folder for files that are no more where they were')
   addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)
+    const source = options.filesIn === undefined ? undefined : await movedFiles(options.filesIn)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
     const all = await kept.summaries()
     const again = keys.length > 0 ? NONE : await givenAgain(all, kept.journal)
@@ -50,7 +56,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       context.exitWith(EXIT.done)
       return
     }
-    const results = await resumeAll(context, output, { sessions, kept, uplink, options })
+    const results = await resumeAll(context, output, { sessions, kept, uplink, options, ...given({ source }) })
     const { reason } = context.interruption
     const left = sessions.length - results.length
     if (sessions.length !== 1) printJoint(output, results, left, kept.folder)

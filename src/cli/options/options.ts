@@ -20,6 +20,8 @@ export interface SharedOptions {
   readonly giveUpAfter?: string
   readonly verify?: 'md5' | 'off' | 'full'
   readonly receipt?: string
+  /** Of `resume` alone. */
+  readonly filesIn?: string
   readonly allowHttp?: boolean
   readonly caFile?: string
   readonly json?: boolean

@@ -35,7 +35,9 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
   const resume = isAddressInQuestion(result)
     ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
     : `: ${commandLine('resume', key, options, env)}`
-  output.complain(what + anew + (changed === missing.length ? '' : ` To finish${resume}`))
+  const isUnread = missing.some((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_READ')
+  const moved = isUnread && options.filesIn === undefined ? ' (with --files-in FOLDER where files were moved)' : ''
+  output.complain(what + anew + (changed === missing.length ? '' : ` To finish${moved}${resume}`))
   const stored = files.length - missing.length
   if (status !== 'interrupted' || stored === 0) return
   const drop = commandLine('cancel --keep-confirmed', key, options, env)
@@ -134,6 +136,7 @@ function waysOfSending(options: SharedOptions): string[] {
     ['--retries', options.retries],
     ['--give-up-after', options.giveUpAfter],
     ['--receipt', absolute(options.receipt)],
+    ['--files-in', absolute(options.filesIn)],
   ])
   return options.background === true ? [...words, '--background'] : words
 }
