@@ -1,6 +1,6 @@
 // MD5 of many bodies at once. One MD5 is a chain in which each step waits for the last, so a processor spends most of it
-// waiting; bodies have nothing to do with each other. Two of them, step by step in turns, take the time of one, and with
-// WebAssembly's SIMD sixteen take that of four (bench/micro/hash.ts). No library for JavaScript does that. The program
+// waiting; bodies have nothing to do with each other. With WebAssembly's SIMD eight of them, step by step in turns, take less
+// than the time of two (bench/micro/hash.ts). No library for JavaScript does that. The program
 // is written here, from RFC 1321, when it is first needed: there is no binary to trust.
 
 import { ROUNDS, stepConstant, stepWord, writeStep } from './md5-steps.ts'
@@ -25,23 +25,24 @@ const WORDS_AT = 4096
 /** The size of the memory, in pages of 64 KiB: it does not grow. Only what is touched is taken from the machine. */
 export const KERNEL_PAGES = 768
 
-/** Bodies at once that there are kernels for, the fewest first: two one by one, then with SIMD. */
-export const KERNEL_WIDTHS = [2, 8, 16] as const
-
-export type KernelWidth = (typeof KERNEL_WIDTHS)[number]
+/**
+ * Bodies at once. Beside another processor at work, as it is while parts are sent, a pass over sixteen takes 2.1 to 2.3
+ * times as long as one over eight (1.8 where it is idle), and sixteen are seldom there: docs/performance-notes.md.
+ */
+export const KERNEL_LANES = 8
+/** SIMD takes four lanes together. */
+const GROUPS = KERNEL_LANES / 4
 
 /**
  * A WebAssembly module. It imports a shared memory, `md5.memory`, and exports `take(bytes)`: takes that many bytes, a
  * positive multiple of 64, from where each lane's address points into the lane's state. All lanes are taken: the address of
  * one that is not needed must be that of as many bytes, too.
  */
-export function md5Kernel(width: KernelWidth): Uint8Array<ArrayBuffer> {
-  const isVector = width > 2
-  const groups = isVector ? width / 4 : width
-  const code = wasmCode(isVector ? 4 : 1)
+export function md5Kernel(): Uint8Array<ArrayBuffer> {
+  const code = wasmCode()
   // Locals: beside the argument seven that count and point; then all that is hashed.
-  code.raw(2, 7, WORD, groups * 4 + WORDS_SPARES, isVector ? FOUR_WORDS : WORD)
-  writeTake(code, groups, isVector)
+  code.raw(2, 7, WORD, GROUPS * 4 + WORDS_SPARES, FOUR_WORDS)
+  writeTake(code)
   return wasmModule({
     module: 'md5',
     memory: 'memory',
@@ -69,54 +70,30 @@ function constants(): Uint8Array {
 }
 
 /** Groups take each step in turns, so that one works while the others wait. */
-function writeTake(code: WasmCode, groups: number, isVector: boolean): void {
-  const stateAt = (group: number, register: number): number =>
-    KERNEL_LAYOUT.statesAt + (isVector ? 64 : 4) * group + 16 * register
-  const registers = Array.from({ length: groups * 4 }, (_, index) => [index >> 2, index & 3] as const)
+function writeTake(code: WasmCode): void {
+  const stateAt = (group: number, register: number): number => KERNEL_LAYOUT.statesAt + 64 * group + 16 * register
+  const registers = Array.from({ length: GROUPS * 4 }, (_, index) => [index >> 2, index & 3] as const)
   for (const [group, register] of registers) {
     code.count(0)
     code.load(stateAt(group, register))
     code.set(state(group, register))
   }
   code.loop()
-  if (isVector) writeVectorRounds(code, groups)
-  else writeScalarRounds(code, groups)
+  writeRounds(code)
   for (const [group, register] of registers) writeSum(code, state(group, register), stateAt(group, register))
   code.endLoop(AT, 64, END)
   code.end()
-}
-
-/** Each lane's words are read where they are. */
-function writeScalarRounds(code: WasmCode, groups: number): void {
-  for (let group = 0; group < groups; group += 1) writeLane(code, group, LANE + group)
-  for (const [index, round] of ROUNDS.entries()) {
-    for (let step = 0; step < 16; step += 1) {
-      for (let group = 0; group < groups; group += 1) {
-        writeStep(code, {
-          round,
-          step,
-          register: (index) => state(group, index),
-          spare: state(groups, 0),
-          putConstant: () => code.count(stepConstant(16 * index + step)),
-          putWord() {
-            code.get(LANE + group)
-            code.load(4 * stepWord(round, step))
-          },
-        })
-      }
-    }
-  }
 }
 
 /**
  * Four steps, four times: a program without loops is too long for the place where a processor keeps what it has decoded, and
  * took a fifth longer. The words of the blocks stand there twice, so that no four steps go beyond their end.
  */
-function writeVectorRounds(code: WasmCode, groups: number): void {
-  const spare = state(groups, 0)
+function writeRounds(code: WasmCode): void {
+  const spare = state(GROUPS, 0)
   const constant = spare + 1
-  const wordAt = (group: number, index: number): number => WORDS_AT + (index * groups + group) * 16
-  for (let group = 0; group < groups; group += 1) {
+  const wordAt = (group: number, index: number): number => WORDS_AT + (index * GROUPS + group) * 16
+  for (let group = 0; group < GROUPS; group += 1) {
     for (let lane = 0; lane < 4; lane += 1) writeLane(code, 4 * group + lane, LANE + lane)
     writeWords(code, LANE, spare, (index) => [wordAt(group, index), wordAt(group, index + 16)])
   }
@@ -124,7 +101,7 @@ function writeVectorRounds(code: WasmCode, groups: number): void {
     // Four steps further is so much further in the block: four words, or as many back.
     const isForward = stepWord(round, 4) === ((stepWord(round, 0) + 4) & 15)
     const first = isForward ? 0 : 12
-    code.count(first * groups * 16)
+    code.count(first * GROUPS * 16)
     code.set(WORDS)
     code.count(0)
     code.set(CONSTANTS)
@@ -133,7 +110,7 @@ function writeVectorRounds(code: WasmCode, groups: number): void {
       code.get(CONSTANTS)
       code.load(CONSTANTS_AT + 16 * (16 * index + step))
       code.set(constant)
-      for (let group = 0; group < groups; group += 1) {
+      for (let group = 0; group < GROUPS; group += 1) {
         writeStep(code, {
           round,
           step,
@@ -148,7 +125,7 @@ function writeVectorRounds(code: WasmCode, groups: number): void {
       }
     }
     code.get(WORDS)
-    code.count((isForward ? 4 : -4) * groups * 16)
+    code.count((isForward ? 4 : -4) * GROUPS * 16)
     code.raw(0x6a)
     code.set(WORDS)
     code.endLoop(CONSTANTS, 64, 256)

@@ -1,12 +1,12 @@
 // MD5 of short bodies on the calling thread, many in one pass: a body is copied when it is given, and hashed with all others that
-// wait when the first digest of them is asked for. Where sixteen files go out beside each other, that is about sixteen of them.
+// wait when the first digest of them is asked for, eight in a pass.
 // Of long bodies a thread does the same: see worker-hash-program. Here each is in one piece, with MD5's padding behind it.
 
 import { hash as hashOnce } from 'node:crypto'
 
 import { invariant } from '../../../core/errors.ts'
 import { createKernelMemory } from './hash-memory.ts'
-import { KERNEL_LAYOUT, md5Kernel } from './md5-kernel.ts'
+import { KERNEL_LANES, KERNEL_LAYOUT, md5Kernel } from './md5-kernel.ts'
 
 export interface ShortBodies {
   /** Takes a body of at most SHORT_BYTES, which may change from then on. Returns what asks for its digest. */
@@ -17,13 +17,12 @@ export interface ShortBodies {
 export const SHORT_BYTES = 65_536
 /** A kernel costs as much to compile as OpenSSL takes for some megabytes. */
 const BYTES_BEFORE_KERNEL = 4 * 1024 * 1024
-const LANES = 16
 const BLOCK = 64
 /** A body, and what MD5 puts behind it. */
 const SLOT_BYTES = SHORT_BYTES + 2 * BLOCK
-const PAGES = Math.ceil((KERNEL_LAYOUT.freeAt + LANES * SLOT_BYTES) / 65_536)
+const PAGES = Math.ceil((KERNEL_LAYOUT.freeAt + KERNEL_LANES * SLOT_BYTES) / 65_536)
 /** A pass over all lanes takes as long as OpenSSL with so many of them, one by one. */
-const WORTH_LANES = 4
+const WORTH_LANES = 2
 const FIRST_STATE = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476] as const
 const stateAt = (lane: number, word: number): number =>
   KERNEL_LAYOUT.statesAt + 64 * (lane >> 2) + 16 * word + 4 * (lane & 3)
@@ -55,7 +54,7 @@ export function createShortBodies(): ShortBodies {
         const digest = hashOnce('md5', bytes)
         return () => digest
       }
-      if (waiting.length === LANES) hashWaiting()
+      if (waiting.length === KERNEL_LANES) hashWaiting()
       const at = KERNEL_LAYOUT.freeAt + waiting.length * SLOT_BYTES
       const body: Waiting = { at, lengthBytes: bytes.byteLength, digest: undefined }
       kernel.bytes.set(bytes, at)
@@ -82,7 +81,7 @@ interface Kernel {
 function startKernel(): Kernel | null {
   try {
     const memory = createKernelMemory(PAGES)
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(md5Kernel(LANES)), { md5: { memory } })
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(md5Kernel()), { md5: { memory } })
     return {
       memory,
       bytes: new Uint8Array(memory.buffer),
@@ -116,7 +115,7 @@ function digestTogether({ bytes, words, take }: Kernel, bodies: readonly Waiting
   let done = 0
   lanes.forEach(({ body, left }, first) => {
     if (left > done) {
-      for (let lane = 0; lane < LANES; lane += 1) {
+      for (let lane = 0; lane < KERNEL_LANES; lane += 1) {
         // A lane whose body has ended goes along with one that has not: its digest is known.
         const { at } = (lane < first ? body : lanes[lane]?.body) ?? body
         words.setUint32(KERNEL_LAYOUT.lanesAt + 4 * lane, at + done, true)

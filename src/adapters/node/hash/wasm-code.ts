@@ -1,4 +1,4 @@
-// Writes the few instructions of WebAssembly that a hash needs, on one 32-bit word or on four side by side, into bytes.
+// Writes the few instructions of WebAssembly that a hash needs, on four 32-bit words side by side, into bytes.
 // https://webassembly.github.io/spec/core/binary/ has the numbers.
 
 /** Writes instructions, one after the other. Locals are below 128. */
@@ -7,11 +7,11 @@ export interface WasmCode {
   get(local: number): void
   set(local: number): void
   /** One operation on what was put on the stack. */
-  do(operation: keyof typeof I32): void
+  do(operation: keyof typeof I32X4): void
   /** From, or to, the memory at the address on the stack plus `at`. */
   load(at: number): void
   store(at: number): void
-  /** Like `load`, for an address or a number that counts. */
+  /** Like `load`, of one word: an address or a number that counts. */
   loadCount(at: number): void
   /** Turns what is on the stack; `spare` is a local that it may use. */
   rotateLeft(bits: number, spare: number): void
@@ -27,14 +27,12 @@ export interface WasmCode {
   raw(...bytes: number[]): void
 }
 
-/** Operations on one word, and the same on four. */
-const I32 = { add: [0x6a], subtract: [0x6b], and: [0x71], andNot: [0x41, 0x7f, 0x73, 0x71], or: [0x72], xor: [0x73] }
+/** Operations on four words. */
 const I32X4 = { add: 0xae, subtract: 0xb1, and: 0x4e, andNot: 0x4f, or: 0x50, xor: 0x51 }
 
 const SIMD = 0xfd
 
-export function wasmCode(wordsAtOnce: 1 | 4): WasmCode {
-  const isVector = wordsAtOnce === 4
+export function wasmCode(): WasmCode {
   const bytes: number[] = []
   const simd = (operation: number): void => {
     bytes.push(SIMD)
@@ -48,18 +46,13 @@ export function wasmCode(wordsAtOnce: 1 | 4): WasmCode {
     bytes,
     get: (local) => void bytes.push(0x20, local),
     set: (local) => void bytes.push(0x21, local),
-    do(operation) {
-      if (isVector) simd(I32X4[operation])
-      else bytes.push(...I32[operation])
-    },
+    do: (operation) => simd(I32X4[operation]),
     load(at) {
-      if (isVector) bytes.push(SIMD, 0x00, 2)
-      else bytes.push(0x28, 2)
+      bytes.push(SIMD, 0x00, 2)
       unsigned(bytes, at)
     },
     store(at) {
-      if (isVector) bytes.push(SIMD, 0x0b, 2)
-      else bytes.push(0x36, 2)
+      bytes.push(SIMD, 0x0b, 2)
       unsigned(bytes, at)
     },
     loadCount(at) {
@@ -67,11 +60,6 @@ export function wasmCode(wordsAtOnce: 1 | 4): WasmCode {
       unsigned(bytes, at)
     },
     rotateLeft(bits, spare) {
-      if (!isVector) {
-        count(bits)
-        bytes.push(0x77)
-        return
-      }
       // SIMD has no rotation, only shifts.
       code.set(spare)
       code.get(spare)

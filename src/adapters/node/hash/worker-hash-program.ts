@@ -2,7 +2,7 @@
 // inside the module has no path that could be wrong. It is evaluated by the Worker itself, never by `eval`.
 
 import type { Place } from './hash-memory.ts'
-import { KERNEL_LAYOUT, KERNEL_WIDTHS, md5Kernel } from './md5-kernel.ts'
+import { KERNEL_LANES, KERNEL_LAYOUT, md5Kernel } from './md5-kernel.ts'
 
 /** What is said to a hashing thread: where bytes of a body are, that its digest is wanted, or that it never will be. */
 export type HashMessage = readonly [hashId: number, step: Place | 'digest' | 'drop']
@@ -15,48 +15,45 @@ export interface HashWorkerData {
   /** Shared with the thread that sends. */
   readonly memory: WebAssembly.Memory
   readonly layout: typeof KERNEL_LAYOUT
-  /** By the bodies that it takes at once, the narrowest first. */
-  readonly kernels: readonly (readonly [width: number, module: Uint8Array<ArrayBuffer>])[]
+  readonly lanes: number
+  /** Undefined where the processor has no SIMD. */
+  readonly module: Uint8Array<ArrayBuffer> | undefined
 }
 
 /** Written once, in some milliseconds. */
-let written: HashWorkerData['kernels'] | undefined
+let written: Uint8Array<ArrayBuffer> | undefined
 
-/** Without the kernels for which the processor lacks SIMD. */
 export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
-  written ??= KERNEL_WIDTHS.map((width) => [width, md5Kernel(width)])
-  const kernels = written.filter(([, module]) => WebAssembly.validate(module))
-  return { memory, layout: KERNEL_LAYOUT, kernels }
+  written ??= md5Kernel()
+  const module = WebAssembly.validate(written) ? written : undefined
+  return { memory, layout: KERNEL_LAYOUT, lanes: KERNEL_LANES, module }
 }
 
 /**
- * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: sixteen cost little more than eight. While
- * some have none it waits a millisecond for them, but not when all are there, nor for the last blocks of a body. One that
- * begins alone goes through OpenSSL, whose single chain is quicker. `getBuiltinModule` is in both module systems, so that a
- * host's flag that makes evaluated text a module changes nothing.
+ * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: eight cost little more than one. While
+ * some have none it waits a millisecond for them, but not when a pass is full, nor for the last blocks of a body. One that
+ * begins alone goes through OpenSSL, whose single chain is quicker, as all do without a kernel. `getBuiltinModule` is in both
+ * module systems, so that a host's flag that makes evaluated text a module changes nothing.
  */
 export const HASH_PROGRAM = `
 const { parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule('node:worker_threads')
 const { createHash } = process.getBuiltinModule('node:crypto')
-const { memory, layout, kernels } = workerData
+const { memory, layout, lanes: laneCount, module } = workerData
 const { statesAt, lanesAt, tailAt } = layout
 const BLOCK = 64
 /** Bytes of each body that are taken at once at most: one that comes meanwhile waits so long. */
-const ROUND_BYTES = 16384
+const ROUND_BYTES = 65536
 const WAIT_MS = 1
-const widest = kernels.at(-1)[0]
-const instances = kernels.map(([width, module]) => {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } })
-  return { width, kernel: exports.take }
-})
+const kernel = module && new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } }).exports.take
 const bytes = new Uint8Array(memory.buffer)
 /** WebAssembly's words are little-endian, whatever the processor is. */
 const words = new DataView(memory.buffer)
 const wordAt = (lane, r) => statesAt + 64 * (lane >> 2) + 16 * r + 4 * (lane & 3)
 
-/** All but the one that began alone. */
+/** Those that go through OpenSSL. */
+const singles = new Map()
+/** All others. */
 const bodies = new Map()
-let alone
 /** Those that have a whole block to hash. */
 const ready = new Set()
 
@@ -66,18 +63,18 @@ const begin = (hashId) => {
   bodies.set(hashId, body)
   return body
 }
-/** Whether it was a step of the body that is, or now begins, alone. */
-const acceptAlone = (hashId, step) => {
-  if (alone === undefined && bodies.size === 0) alone = { hashId, hash: createHash('md5') }
-  if (alone?.hashId !== hashId) return false
-  const { hash } = alone
-  if (typeof step === 'string') alone = undefined
-  else if (step !== 'digest') hash.update(bytes.subarray(step[0], step[0] + step[1]))
+/** Whether it was a step of a body that goes, or now begins to go, through OpenSSL. */
+const acceptSingle = (hashId, step) => {
+  if (bodies.size === 0 && (singles.size === 0 || !kernel) && !singles.has(hashId)) singles.set(hashId, createHash('md5'))
+  const hash = singles.get(hashId)
+  if (hash === undefined) return false
+  if (typeof step === 'string') singles.delete(hashId)
+  else hash.update(bytes.subarray(step[0], step[0] + step[1]))
   parentPort.postMessage([hashId, step === 'digest' ? hash.digest('hex') : null])
   return true
 }
 const accept = ([hashId, step]) => {
-  if (acceptAlone(hashId, step)) return
+  if (acceptSingle(hashId, step)) return
   const body = bodies.get(hashId) ?? begin(hashId)
   body.steps.push(step)
   if (typeof step !== 'string') body.length += step[1]
@@ -146,9 +143,7 @@ const hex = (state) => {
 }
 /** The same number of blocks of as many bodies as there are lanes. */
 const round = () => {
-  // Half of the lanes of a kernel take as long as all of them, and as long as two turns of the next.
-  const { width } = instances.findLast(({ width }) => ready.size > width / 2) ?? instances[0]
-  const bodies = [...ready].slice(0, width)
+  const bodies = [...ready].slice(0, laneCount)
   const most = Math.min(ROUND_BYTES, ...bodies.map(({ steps }) => steps[0][1]))
   const length = most - (most % BLOCK)
   take(bodies.map(({ state, steps }) => ({ state, at: steps[0][0] })), length)
@@ -159,8 +154,7 @@ const round = () => {
 }
 /** So many bytes, whole blocks, from these places into these states. */
 const take = (lanes, length) => {
-  const { width, kernel } = instances.find(({ width }) => width >= lanes.length)
-  for (let lane = 0; lane < width; lane += 1) words.setUint32(lanesAt + 4 * lane, (lanes[lane] ?? lanes[0]).at, true)
+  for (let lane = 0; lane < laneCount; lane += 1) words.setUint32(lanesAt + 4 * lane, (lanes[lane] ?? lanes[0]).at, true)
   lanes.forEach(({ state }, lane) => {
     for (let r = 0; r < 4; r += 1) words.setUint32(wordAt(lane, r), state[r], true)
   })
@@ -183,7 +177,7 @@ const work = () => {
 parentPort.on('message', (message) => {
   accept(message)
   drain()
-  if (ready.size >= Math.min(widest, bodies.size)) work()
+  if (ready.size >= Math.min(laneCount, bodies.size)) work()
   else if (ready.size > 0) timer ??= setTimeout(work, WAIT_MS)
 })
 `

@@ -11,7 +11,6 @@ import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { COPIES, copyAt, createHashMemory, type Place } from '../../../../src/adapters/node/hash/hash-memory.ts'
-import { md5Kernel } from '../../../../src/adapters/node/hash/md5-kernel.ts'
 import { HASH_PROGRAM, hashWorkerData } from '../../../../src/adapters/node/hash/worker-hash-program.ts'
 import {
   workerHasher,
@@ -137,8 +136,7 @@ describe('the digests of workerHasher', () => {
   })
 
   it('are right where the processor has no SIMD', async () => {
-    const scalarBytes = md5Kernel(2).byteLength
-    const validate = vi.spyOn(WebAssembly, 'validate').mockImplementation((code) => code.byteLength <= scalarBytes)
+    const validate = vi.spyOn(WebAssembly, 'validate').mockReturnValue(false)
     const hasher = makeHasher()
     const bodies = Array.from({ length: 20 }, (_, index) => randomBytes(64 * KIB + 1000 * index))
 
@@ -149,7 +147,7 @@ describe('the digests of workerHasher', () => {
     })
 
     expect(await Promise.all(digests)).toEqual(bodies.map(md5))
-    expect(validate.mock.results.map(({ value }) => value as boolean)).toEqual([true, false, false])
+    expect(validate).toHaveBeenCalledTimes(1)
   })
 
   it('count more than 2 ** 32 bits', async () => {
