@@ -63,7 +63,7 @@ export function checkFileName(value: unknown, label: string): string {
     checkText(value, label),
     label,
     isName,
-    ": give the file's name without any path, in well-formed Unicode.",
+    ": give the file's name without a path (no /, no \\), in well-formed Unicode.",
   )
 }
 

@@ -86,20 +86,23 @@ describe('each check', () => {
     [() => checkText(['a'], 'name'), 'name is an array: give a string.'],
     [
       () => checkFileName('a/b.mp4', 'f'),
-      'f is "a/b.mp4": give the file\'s name without any path, in well-formed Unicode.',
+      'f is "a/b.mp4": give the file\'s name without a path (no /, no \\), in well-formed Unicode.',
     ],
     [
       () => checkFileName('a\\b.mp4', 'f'),
-      'f is "a\\\\b.mp4": give the file\'s name without any path, in well-formed Unicode.',
+      'f is "a\\\\b.mp4": give the file\'s name without a path (no /, no \\), in well-formed Unicode.',
     ],
-    [() => checkFileName('..', 'f'), 'f is "..": give the file\'s name without any path, in well-formed Unicode.'],
+    [
+      () => checkFileName('..', 'f'),
+      'f is "..": give the file\'s name without a path (no /, no \\), in well-formed Unicode.',
+    ],
     [
       () => checkFileName('a\0b', 'f'),
-      'f is "a\u{FFFD}b": give the file\'s name without any path, in well-formed Unicode.',
+      'f is "a\u{FFFD}b": give the file\'s name without a path (no /, no \\), in well-formed Unicode.',
     ],
     [
       () => checkFileName('a\ud800', 'f'),
-      'f is "a\u{FFFD}": give the file\'s name without any path, in well-formed Unicode.',
+      'f is "a\u{FFFD}": give the file\'s name without a path (no /, no \\), in well-formed Unicode.',
     ],
     [() => checkSegmentId('12a', 's'), 's is "12a": give the number of an analysis segment.'],
     [() => checkText(Symbol('x'), 'name'), 'name is of type symbol: give a string.'],
