@@ -56,6 +56,8 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   const busy = new Set<string>()
   /** Of looks that overlap, the newest counts. */
   let looks = 0
+  /** Why the newest look that ended found nothing. */
+  let lookFailure: Error | undefined
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
   const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
@@ -73,12 +75,9 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   /** The offer as it is now: another tab, or another element of the page, may have taken it up, confirmed more or drive it since. */
   const seenAgain = async (key: string): Promise<Offer | undefined> => {
     await options.lookAgain()
-    // A look that fails finds nothing and says nothing; what is wrong is shown to whom it keeps from going on.
-    if (!find(key)) {
-      await attempt(async (uplink) => {
-        await uplink.sessions()
-      })
-    }
+    // A look that fails finds nothing; what is wrong is shown to whom it keeps from going on.
+    const failure = lookFailure
+    if (failure) await attempt(() => Promise.reject(failure))
     return find(key)
   }
   const watch = (watched: readonly Offer[], own: number): void => {
@@ -145,6 +144,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       const own = (looks += 1)
       let fresh: readonly Offer[] = []
       let elsewhere: readonly Offer[] = []
+      let failure: Error | undefined
       try {
         const uplink = uplinkOf()
         // A plain Uplink has no files of an earlier life.
@@ -157,10 +157,12 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         elsewhere = all.filter(({ session }) => isDriven(session.key) && !busy.has(session.key))
         if (elsewhere.length > 0) watch(elsewhere, own)
         fresh = all.filter((offer) => !elsewhere.includes(offer))
-      } catch {
-        // What is wrong is said when somebody wants to upload; without a journal there is nothing to offer.
+      } catch (error) {
+        // It is said when somebody wants to upload; without a journal there is nothing to offer.
+        failure = error as Error
       }
       if (own !== looks) return
+      lookFailure = failure
       driven = elsewhere.flatMap(({ files }) => files)
       // What was chosen again stays chosen.
       offers = fresh.map(({ session, files }) => offerOf(session, files, find(session.key)?.found))

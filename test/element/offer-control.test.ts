@@ -24,7 +24,7 @@ async function offered(...missing: readonly SessionFile[]) {
   const taken: Upload[] = []
   const asked: number[] = []
   const discarded: string[] = []
-  const journal = { missing, isOpen: true, isHeld: false, isBroken: false, status: 'open', filesConfirmed: 0, reads: 0 }
+  const journal = { missing, isOpen: true, isHeld: false, broken: '', status: 'open', filesConfirmed: 0, reads: 0 }
   const listed = () => {
     const { status, filesConfirmed } = journal
     return journal.isOpen ? [{ key: KEY, flow: 'capture', status, filesConfirmed, filesTotal: 2 }] : []
@@ -32,11 +32,14 @@ async function offered(...missing: readonly SessionFile[]) {
   const uplink = {
     sessions() {
       journal.reads += 1
-      if (journal.isBroken) return Promise.reject(new Error('the journal failed'))
+      if (journal.broken === 'sessions') return Promise.reject(new Error('the journal failed'))
       const found = listed()
       return journal.isHeld ? new Promise((resolve) => held.push(() => resolve(found))) : Promise.resolve(found)
     },
-    sessionFiles: () => Promise.resolve(journal.missing),
+    sessionFiles: () =>
+      journal.broken === 'sessionFiles'
+        ? Promise.reject(new Error('the journal failed'))
+        : Promise.resolve(journal.missing),
     allowFiles: () => Promise.resolve(journal.missing),
     discardSession() {
       discarded.push(KEY)
@@ -202,9 +205,13 @@ it('takes nothing up that another element of the page has taken up since it was 
   expect(control.offers).toEqual([])
 })
 
-it.each(['accept', 'discard'] as const)('tells what is wrong when the look before %s fails', async (verb) => {
+it.each([
+  ['accept', 'sessions'],
+  ['accept', 'sessionFiles'],
+  ['discard', 'sessions'],
+] as const)('tells what is wrong when the look before %s fails in %s', async (verb, broken) => {
   const { control, journal, resumed, discarded } = await offered(missingFile(0, 'allow'))
-  journal.isBroken = true
+  journal.broken = broken
 
   await expect(control[verb](KEY)).rejects.toThrow('the journal failed')
 
