@@ -1,4 +1,4 @@
-// The memory that a hashing thread shares with the thread that sends. Its kernels read bodies where they are, so windows that
+// The memory that a hashing thread shares with the thread that sends. Its kernel reads bodies where they are, so windows that
 // lie in it are hashed without a copy; bytes from elsewhere are copied into a part of it that is kept for them.
 
 import { KERNEL_LAYOUT, KERNEL_PAGES } from './md5-kernel.ts'

@@ -30,7 +30,7 @@ export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
 }
 
 /**
- * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: eight cost little more than one. While
+ * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: eight take as long as one. While
  * some have none it waits a millisecond for them, but not when a pass is full, nor for the last blocks of a body. One that
  * begins alone goes through OpenSSL, whose single chain is quicker, as all do without a kernel. `getBuiltinModule` is in both
  * module systems, so that a host's flag that makes evaluated text a module changes nothing.
