@@ -1,58 +1,98 @@
-// Files of a session that are no more where they were, on a drive that is mounted elsewhere by now: looked for below a folder.
+// Files of sessions that are no more where they were, on a drive that is mounted elsewhere by now: looked for below a folder.
 
 import { resolve, sep } from 'node:path'
 
 import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
-import type { Source } from '../core/ports.ts'
+import { UploadError } from '../core/errors.ts'
+import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
 
+interface Found {
+  readonly path: string
+  identity?: Promise<SourceIdentity | undefined>
+}
+
 /**
- * Takes each file from where it was, else the one below `folder` that is called as it was and has its size and time; of
- * several, the one whose way there is most like the old one. Its bytes are looked at later, as at every resume. Rejects as
- * `filesUnder` does.
+ * Takes each file from where it was, else the one below `folder` that is called as it was and has its size and time. Of several,
+ * or for several files that are alike in all that, the ends of the ways there decide; where they do not, none is taken, since it
+ * might be another one's. Rejects as `filesUnder` does for the folder itself.
  */
 export async function movedFiles(folder: string): Promise<NonNullable<ResumeOptions['source']>> {
-  const byName = new Map<string, string[]>()
-  for (const { path, name } of (await filesUnder(folder)).files) {
-    const known = byName.get(name)
-    if (known) known.push(path)
-    else byName.set(name, [path])
+  const found = new Map<string, Found[]>()
+  for (const { path } of (await filesUnder(folder, { isLenient: true })).files) add(found, path, { path })
+  const sought = new Map<string, SoughtFile[]>()
+
+  /** The one path that must be the file, or why there is none. */
+  const placeOf = async (file: SoughtFile): Promise<{ readonly path: string } | { readonly why: string }> => {
+    const fits: string[] = []
+    for (const one of found.get(nameOf(file.location)) ?? []) {
+      // Once for all who ask: thousands of takes may share a name.
+      const now = await (one.identity ??= identityOf(one.path))
+      if (now !== undefined && isAlike(now, file)) fits.push(one.path)
+    }
+    if (fits.length === 0) return { why: `no file below "${folder}" has its name, size and time` }
+    const likeness = Math.max(...fits.map((path) => sharedSteps(path, file.location)))
+    const likeliest = fits.filter((path) => sharedSteps(path, file.location) === likeness)
+    const others = (sought.get(nameOf(file.location)) ?? []).filter(
+      (other) => other.location !== file.location && isAlike(other, file),
+    )
+    const [path = ''] = likeliest
+    const isOnly = likeliest.length === 1 && others.every(({ location }) => sharedSteps(path, location) < likeness)
+    return isOnly ? { path } : { why: `which of several alike files it is below "${folder}" nobody can tell` }
   }
-  return ({ name, location }) => {
-    const old = stepsOf(location)
-    const found = (byName.get(old[0] ?? '') ?? [])
-      .map((path) => ({ path, likeness: sharedSteps(stepsOf(path), old) }))
-      .sort((one, other) => other.likeness - one.likeness)
-      .map(({ path }) => fileSource(path, { name }))
-    return firstOf(fileSource(location, { name }), found)
+
+  return (file) => {
+    const { name, location } = file
+    add(sought, location, file)
+    const source = fileSource(location, { name })
+    return {
+      ...source,
+      open: (expected) =>
+        source.open(expected).catch(async (cause: unknown) => {
+          const place = await placeOf(file)
+          if ('path' in place) return fileSource(place.path, { name }).open(expected)
+          throw notFound(location, place.why, cause)
+        }),
+    }
   }
 }
 
-/** The first of these that is what it was when it is opened; else the last one says what is wrong. */
-function firstOf(first: Source, others: readonly Source[]): Source {
-  return {
-    ...first,
-    async open(expected) {
-      let wrong: unknown
-      for (const source of [first, ...others]) {
-        try {
-          return await source.open(expected)
-        } catch (error) {
-          wrong = error
-        }
-      }
-      throw wrong
-    },
-  }
+function add<T>(lists: Map<string, T[]>, path: string, one: T): void {
+  const name = nameOf(path)
+  const list = lists.get(name)
+  if (list) list.push(one)
+  else lists.set(name, [one])
 }
 
-/** From the end: the file's name, its folder, and so on. */
+/** Undefined for what cannot be looked at. */
+function identityOf(path: string): Promise<SourceIdentity | undefined> {
+  return fileSource(path)
+    .describe()
+    .catch(() => undefined)
+}
+
+function isAlike(one: SourceIdentity, other: SourceIdentity): boolean {
+  const isSameTime = other.modifiedAtMs === undefined || one.modifiedAtMs === other.modifiedAtMs
+  return one.sizeBytes === other.sizeBytes && isSameTime
+}
+
+function notFound(location: string, why: string, cause: unknown): UploadError {
+  const message = `"${location}" is not there as it was, and ${why}. Give the folder that it is in now, or upload it anew.`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { cause, details: { location } })
+}
+
+function nameOf(path: string): string {
+  return stepsOf(path)[0] ?? ''
+}
+
+function sharedSteps(one: string, other: string): number {
+  const [steps, others] = [stepsOf(one), stepsOf(other)]
+  const firstOther = steps.findIndex((step, index) => step !== others[index])
+  return firstOther < 0 ? steps.length : firstOther
+}
+
+/** From the end: the file's name, its folder, and so on, in the one spelling of systems that tell fewer names apart. */
 function stepsOf(path: string): readonly string[] {
-  return resolve(path).split(sep).reverse()
-}
-
-function sharedSteps(one: readonly string[], other: readonly string[]): number {
-  const firstOther = one.findIndex((step, index) => step !== other[index])
-  return firstOther < 0 ? one.length : firstOther
+  return resolve(path).normalize('NFC').toLowerCase().split(sep).reverse()
 }

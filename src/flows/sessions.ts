@@ -5,7 +5,7 @@ import { invalid, isUploadError, known, UploadError, type HttpStatusError } from
 import { given } from '../core/given.ts'
 import type { FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
-import type { Protocol, Source } from '../core/ports.ts'
+import type { Protocol, SoughtFile, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { makeReceipt, type DeliveryReceipt } from './receipt.ts'
@@ -19,8 +19,8 @@ import { checkVideoParams, videoProtocol, type FlowContext } from './videos.ts'
 export type { SessionSummary } from './session-list.ts'
 
 export interface ResumeOptions extends LettingGo {
-  /** Finds a file again. Default: the platform's own, by the place where it was found first. */
-  readonly source?: (file: { readonly name: string; readonly location: string; readonly fileIndex: number }) => Source
+  /** Finds a file again; asked of all files before any is opened. Default: the platform's own, by the place where it was found first. */
+  readonly source?: (file: SoughtFile) => Source
   /** `full` reads every part again that was sent before; default `sample`: the first, the last and three others. */
   readonly verifyDepth?: 'sample' | 'full'
   readonly renewAddresses?: RenewAddresses
@@ -114,9 +114,11 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     renewAddresses: options.renewAddresses,
     signal: options.signal,
     verifyDepth: options.verifyDepth ?? context.verifyDepth,
-    files: ledger.files.map(({ plan: { fileIndex, name } }) => {
+    files: ledger.files.map(({ plan }) => {
+      const { fileIndex, name, sizeBytes, modifiedAtMs } = plan
       const location = locations[fileIndex] ?? name
-      return { source: source?.({ name, location, fileIndex }) ?? missingSource(name) }
+      const sought = { fileIndex, name, location, sizeBytes, ...given({ modifiedAtMs }) }
+      return { source: source?.(sought) ?? missingSource(name) }
     }),
   }
 }

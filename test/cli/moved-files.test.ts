@@ -8,41 +8,48 @@ import { expect, it, onTestFinished } from 'vitest'
 import { movedFiles } from '../../src/cli/moved-files.ts'
 import { fileSource } from '../../src/node.ts'
 
-/** A folder with these files; each was last written a second after the one before. */
+type Find = Awaited<ReturnType<typeof movedFiles>>
+
+/** A folder with these files, which hold their names, all last written in the same second. */
 async function folderOf(...names: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-moved-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  for (const [index, name] of names.entries()) {
+  for (const name of names) {
     const path = join(folder, name)
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, name)
-    await utimes(path, 1_000 + index, 1_000 + index)
+    await utimes(path, 1_000, 1_000)
   }
   return folder
 }
 
-const identityOf = (path: string) => fileSource(path).describe()
-
-/** What `find` gives for the file that was at `location`, as text. */
-async function readBy(find: Awaited<ReturnType<typeof movedFiles>>, location: string, of: string): Promise<string> {
-  const reader = await find({ name: 'sent.mp4', location, fileIndex: 0 }).open(await identityOf(of))
-  try {
-    const bytes = new Uint8Array((await stat(of)).size)
-    await reader.read(bytes, 0)
-    return new TextDecoder().decode(bytes)
-  } finally {
-    await reader.close()
+/** Asks for files that were once at these places, and are now what is at `of`; gives what opens the first. */
+async function seek(find: Find, of: string, ...locations: readonly string[]) {
+  const identity = await fileSource(of).describe()
+  const [source] = locations.map((location, fileIndex) => find({ name: 'sent.mp4', location, fileIndex, ...identity }))
+  return async (): Promise<string> => {
+    const reader = await source!.open(identity)
+    try {
+      const bytes = new Uint8Array((await stat(of)).size)
+      await reader.read(bytes, 0)
+      return new TextDecoder().decode(bytes)
+    } finally {
+      await reader.close()
+    }
   }
 }
 
-it('finds a file below the folder by its name, size and time, and of two alike the one whose way there is alike', async () => {
+it('finds a file below the folder by its name, size and time, and of some alike the one whose way there is alike', async () => {
   const folder = await folderOf('new/cam1/a.mp4', 'new/cam2/a.mp4', 'new/cam2/b.mp4')
-  for (const cam of ['cam1', 'cam2']) await utimes(join(folder, `new/${cam}/a.mp4`), 1_000, 1_000)
-
   const find = await movedFiles(join(folder, 'new'))
+  const names = ['cam1/a.mp4', 'cam2/a.mp4', 'cam2/B.MP4']
+  const old = (name: string) => join(folder, 'old', name)
 
-  for (const name of ['cam1/a.mp4', 'cam2/a.mp4', 'cam2/b.mp4'])
-    expect(await readBy(find, join(folder, 'old', name), join(folder, 'new', name))).toBe(`new/${name}`)
+  for (const name of names) {
+    const now = join('new', name.toLowerCase())
+    const open = await seek(find, join(folder, now), old(name), ...names.map(old))
+    expect(await open()).toBe(now)
+  }
 })
 
 it('takes a file from where it was while it is what it was, and else from the folder', async () => {
@@ -50,24 +57,42 @@ it('takes a file from where it was while it is what it was, and else from the fo
   const [old, moved] = [join(folder, 'old/a.mp4'), join(folder, 'new/a.mp4')]
   const find = await movedFiles(join(folder, 'new'))
 
-  expect(await readBy(find, old, old)).toBe('old/a.mp4')
+  expect(await (await seek(find, old, old))()).toBe('old/a.mp4')
   // Another card is where the first one was.
-  expect(await readBy(find, old, moved)).toBe('new/a.mp4')
+  await writeFile(old, 'another clip')
+  expect(await (await seek(find, moved, old))()).toBe('new/a.mp4')
 })
 
-it('says of a file below the folder that it is another one, and where one is missing in both places', async () => {
-  const folder = await folderOf('old/a.mp4', 'new/a.mp4', 'old/b.mp4')
-  const expected = await identityOf(join(folder, 'old/a.mp4'))
-  await rename(join(folder, 'old'), join(folder, 'gone'))
-  const find = await movedFiles(join(folder, 'new'))
-  const open = (name: string) => find({ name, location: join(folder, 'old', name), fileIndex: 0 }).open(expected)
+it('takes none where several are alike and the ways there do not tell them apart', async () => {
+  const folder = await folderOf('new/1/x.trc', 'new/2/x.trc', 'one/x.trc')
+  const old = (name: string) => join(folder, 'old', name, 'x.trc')
+  const telling = { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('nobody can tell') as string }
 
-  await expect(open('a.mp4')).rejects.toMatchObject({
-    code: 'ERR_UPLOAD_SOURCE_CHANGED',
-    message: expect.stringContaining(join('new', 'a.mp4')) as string,
-  })
-  await expect(open('b.mp4')).rejects.toMatchObject({
+  // Two files of the session, two in the folder.
+  const two = await seek(await movedFiles(join(folder, 'new')), join(folder, 'new/1/x.trc'), old('A'), old('B'))
+  await expect(two()).rejects.toMatchObject(telling)
+  // One in the folder, which may be either.
+  const one = await seek(await movedFiles(join(folder, 'one')), join(folder, 'one/x.trc'), old('A'), old('B'))
+  await expect(one()).rejects.toMatchObject(telling)
+})
+
+it('takes none of the same name that is another file, and says of the one that is wanted that it is missing', async () => {
+  const folder = await folderOf('old/a.mp4', 'new/another/a.mp4')
+  const old = join(folder, 'old/a.mp4')
+  const open = await seek(await movedFiles(join(folder, 'new')), old, old)
+  await rename(join(folder, 'old'), join(folder, 'gone'))
+
+  await expect(open()).rejects.toMatchObject({
     code: 'ERR_UPLOAD_SOURCE_READ',
-    message: expect.stringContaining(join('old', 'b.mp4')) as string,
+    message: expect.stringContaining(`"${old}" is not there as it was, and no file below`) as string,
+    cause: { code: 'ERR_UPLOAD_SOURCE_READ' },
   })
+})
+
+it('passes by what cannot be read below the folder', async () => {
+  const folder = await folderOf('new/a.mp4')
+  await writeFile(Buffer.concat([Buffer.from(join(folder, 'new/')), Buffer.from([0xff])]), '')
+  const open = await seek(await movedFiles(join(folder, 'new')), join(folder, 'new/a.mp4'), join(folder, 'old/a.mp4'))
+
+  expect(await open()).toBe('new/a.mp4')
 })

@@ -369,7 +369,7 @@ it('does not send a file twice that was chosen again, when the rest of its forme
   const given: number[] = []
   const resume: Setting['resume'] = async (_uplink, _key, options) => {
     for (const [fileIndex, name] of ['swing-01.mp4', 'swing-02.mp4'].entries()) {
-      const source = options.source?.({ fileIndex, name, location: name })
+      const source = options.source?.({ fileIndex, name, location: name, sizeBytes: 120 })
       given.push((await source?.describe())?.sizeBytes ?? -1)
     }
     return driven('first', 100, 1000).upload
@@ -487,7 +487,7 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
   const given: unknown[] = []
   const resume: Setting['resume'] = async (_uplink, _key, options) => {
     for (const { fileIndex, name } of files) {
-      const source = options.source?.({ fileIndex, name, location: name })
+      const source = options.source?.({ fileIndex, name, location: name, sizeBytes: 120 })
       given.push((await source?.describe())?.sizeBytes)
     }
     return driven('first', 100, 1000).upload

@@ -161,7 +161,7 @@ describe('a resume', () => {
 
     await uplink.resume('k', { source })
 
-    expect(asked).toEqual([{ name: 'a.mp4', location, fileIndex: 0 }])
+    expect(asked).toEqual([{ name: 'a.mp4', location, fileIndex: 0, sizeBytes: 3 }])
     await uplink.close()
   })
 

@@ -4,7 +4,7 @@
 
 import { UploadError } from '../../core/errors.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
-import type { Journal, PlannedFile, Source } from '../../core/ports.ts'
+import type { Journal, PlannedFile, SoughtFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
 import { learnFacts } from '../web/file-facts.ts'
 import { isReadable, type KeptHandles } from './kept-handles.ts'
@@ -49,8 +49,7 @@ interface Ending {
   readonly status: string
 }
 
-type Named = Pick<SessionFile, 'fileIndex' | 'name' | 'location'>
-export type FindSource = (file: Named) => Source | undefined
+export type FindSource = (file: SoughtFile) => Source | undefined
 
 export interface PickedFiles {
   /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
@@ -58,7 +57,7 @@ export interface PickedFiles {
   /** What a session has, and what of it is missing. `isAsking` asks the person to allow what the browser remembers. */
   look(key: string, files?: readonly File[], isAsking?: boolean): Promise<LookedAt>
   /** How `resume` finds each file, where `own` does not. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
-  sources(key: string, files?: readonly File[], own?: FindSource): Promise<(file: Named) => Source>
+  sources(key: string, files?: readonly File[], own?: FindSource): Promise<(file: SoughtFile) => Source>
 }
 
 const handles = new WeakMap<Source, FileSystemFileHandle>()

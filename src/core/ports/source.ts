@@ -36,3 +36,12 @@ export interface Reader {
   /** Idempotent. */
   close(): Promise<void>
 }
+
+/** A file of a session, as it was when its upload began. */
+export interface SoughtFile extends SourceIdentity {
+  readonly fileIndex: number
+  /** As the service knows it. */
+  readonly name: string
+  /** Where its source said that it is. */
+  readonly location: string
+}

@@ -3,8 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import type { KeptHandles } from '../../../src/adapters/browser/kept-handles.ts'
 import { blobSource } from '../../../src/adapters/web/blob-source.ts'
-import { createPickedFiles } from '../../../src/adapters/browser/picked-files.ts'
+import { createPickedFiles, type SessionFile } from '../../../src/adapters/browser/picked-files.ts'
 import { memoryJournal } from '../../../src/adapters/web/memory-journal.ts'
+import type { SoughtFile } from '../../../src/core/ports.ts'
 
 const CHANGED_AT = 1_700_000_000_000
 
@@ -25,6 +26,11 @@ async function journalOf(names: readonly string[], locations: readonly string[])
   return journal
 }
 
+/** As `resume` asks for it. */
+function sought({ fileIndex, name, location, bytes: sizeBytes }: SessionFile): SoughtFile {
+  return { fileIndex, name, location, sizeBytes }
+}
+
 describe('files that are picked again', () => {
   it('are known by the name they have with the person, also where the service has another one', async () => {
     const journal = await journalOf(['day-1 swing.c3d', 'day-2 swing.c3d'], ['day-1/swing.c3d', 'day-2/swing.c3d'])
@@ -35,7 +41,7 @@ describe('files that are picked again', () => {
     const sourceOf = await picked.sources('k', again)
     const { all } = await picked.look('k', again)
     const texts = all.map(async (wanted) => {
-      const reader = await sourceOf(wanted).open({ sizeBytes: 3, modifiedAtMs: CHANGED_AT })
+      const reader = await sourceOf(sought(wanted)).open({ sizeBytes: 3, modifiedAtMs: CHANGED_AT })
       return reader.blob!(0, 3).text()
     })
     expect(await Promise.all(texts)).toEqual(['one', 'two'])
@@ -62,7 +68,7 @@ describe('files of which a host has some itself', () => {
     const sourceOf = await picked.sources('k', [file('b.c3d', 'two')], own)
 
     const { all } = await picked.look('k', [])
-    expect(all.map((wanted) => sourceOf(wanted).name)).toEqual(['own', 'b.c3d'])
+    expect(all.map((wanted) => sourceOf(sought(wanted)).name)).toEqual(['own', 'b.c3d'])
   })
 
   it('are asked of the browser only where it has none: each question goes to another process, one by one', async () => {

@@ -25,7 +25,12 @@ export interface FoundFiles {
   readonly skipped: readonly SkippedEntry[]
 }
 
-interface Search {
+export interface FilesUnderOptions {
+  /** Leaves out what cannot be read below a folder, in place of rejecting: for a search, which wants some of the files. Default false. */
+  readonly isLenient?: boolean
+}
+
+interface Search extends FilesUnderOptions {
   readonly files: FoundFile[]
   readonly skipped: SkippedEntry[]
   /** Folders entered below one argument, by device and number. Each is entered once, so links cannot make a circle. */
@@ -57,13 +62,16 @@ let collator: Intl.Collator | undefined
  * itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that cannot be
  * read, with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
  */
-export async function filesUnder(paths: string | readonly string[]): Promise<FoundFiles> {
+export async function filesUnder(
+  paths: string | readonly string[],
+  options: FilesUnderOptions = {},
+): Promise<FoundFiles> {
   const files: FoundFile[] = []
   const skipped: SkippedEntry[] = []
   for (const path of [paths].flat()) {
     const facts = await look(path)
     if (facts.isDirectory()) {
-      const search: Search = { files: [], skipped: [], entered: new Set() }
+      const search: Search = { ...options, files: [], skipped: [], entered: new Set() }
       await enter(path, facts, search)
       if (search.files.length === 0) refuseEmpty(path, search.skipped)
       files.push(...search.files)
@@ -84,7 +92,13 @@ async function enter(folder: string, facts: BigIntStats, search: Search): Promis
   })
   if (entries.length === 0) search.skipped.push({ path: folder, reason: 'an empty folder' })
   entries.sort((left, right) => inNaturalOrder(left.name, right.name))
-  for (const entry of entries) await take(join(folder, entry.name), entry, search)
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    await take(path, entry, search).catch((error: unknown) => {
+      if (search.isLenient !== true) throw error
+      search.skipped.push({ path, reason: 'not readable' })
+    })
+  }
 }
 
 async function take(path: string, entry: Dirent, search: Search): Promise<void> {
