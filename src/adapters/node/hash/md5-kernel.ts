@@ -1,7 +1,7 @@
 // MD5 of many bodies at once. One MD5 is a chain in which each step waits for the last, so a processor spends most of it
 // waiting; bodies have nothing to do with each other. With WebAssembly's SIMD eight of them, step by step in turns, take less
-// than the time of two (bench/micro/hash.ts). No library for JavaScript does that. The program
-// is written here, from RFC 1321, when it is first needed: there is no binary to trust.
+// than the time of two (bench/micro/hash.ts). No library for JavaScript does that. The program is written here, from RFC 1321,
+// when it is first needed: there is no binary to trust.
 
 import { ROUNDS, stepConstant, stepWord, writeStep } from './md5-steps.ts'
 import { WORDS_SPARES, writeWords } from './md5-words.ts'
@@ -116,7 +116,7 @@ function writeRounds(code: WasmCode): void {
           step,
           register: (index) => state(group, index),
           spare,
-          putConstant: () => code.get(constant),
+          constant,
           putWord() {
             code.get(WORDS)
             code.load(wordAt(group, (stepWord(round, step) - first) & 15))

@@ -36,17 +36,18 @@ export interface Step {
   readonly step: number
   /** The local of a register, 0 to 3, whatever is added to it; they change places at each step. */
   register(index: number): number
-  /** Puts the constant, and the word of the block, on the stack. */
-  putConstant(): void
+  /** The local that holds the constant. */
+  readonly constant: number
+  /** Puts the word of the block on the stack. */
   putWord(): void
   /** A local that may be used. */
   readonly spare: number
 }
 
-export function writeStep(code: WasmCode, { round, step, register, putConstant, putWord, spare }: Step): void {
+export function writeStep(code: WasmCode, { round, step, register, constant, putWord, spare }: Step): void {
   const [a, b, c, d] = [register(-step), register(1 - step), register(2 - step), register(3 - step)]
   code.get(a)
-  putConstant()
+  code.get(constant)
   code.do('add')
   putWord()
   code.do('add')
