@@ -89,7 +89,8 @@ it('takes none of the same name that is another file, and says of the one that i
   })
 })
 
-it('passes by what cannot be read below the folder', async () => {
+// Elsewhere no file can have such a name.
+it.skipIf(process.platform !== 'linux')('passes by what cannot be read below the folder', async () => {
   const folder = await folderOf('new/a.mp4')
   await writeFile(Buffer.concat([Buffer.from(join(folder, 'new/')), Buffer.from([0xff])]), '')
   const open = await seek(await movedFiles(join(folder, 'new')), join(folder, 'new/a.mp4'), join(folder, 'old/a.mp4'))

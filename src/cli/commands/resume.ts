@@ -39,7 +39,6 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
   addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)
-    const source = options.filesIn === undefined ? undefined : await movedFiles(options.filesIn)
     const uplink = await uplinkFromOptions(options, context.env, kept.journal)
     const all = await kept.summaries()
     const again = keys.length > 0 ? NONE : await givenAgain(all, kept.journal)
@@ -51,6 +50,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       )
     }
     const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
+    const source = options.filesIn === undefined ? undefined : await movedFiles(options.filesIn)
     if (options.dryRun === true) {
       printDryRun(output, sessions)
       context.exitWith(EXIT.done)
