@@ -11,6 +11,7 @@ import { fileSource } from './adapters/node/files/file-source.ts'
 import { explainFailure } from './adapters/node/http/explain-failure.ts'
 import { proxyFromEnvironment } from './adapters/node/http/proxy.ts'
 import { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
+import { windowMemory } from './adapters/node/window-memory.ts'
 import { workerHasher } from './adapters/node/hash/worker-hasher.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
 import { systemClock } from './adapters/web/system-clock.ts'
@@ -88,15 +89,13 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     ...(hasher === undefined ? {} : { hasher }),
     ...(threads === undefined ? {} : { hasher: threads }),
     // Windows that threads can read where they are; a host's own transport may not take shared memory.
-    ...(allocate === undefined ? {} : { allocate }),
     wholeBodies: bodies ?? wholeBodies(),
     hearing: hearing ?? lineHearing(),
     tuning: tuning ?? adaptiveTuning,
     isPublicHost: isPublic ?? isPublicHost,
     explain: explain ?? explainFailure,
-    ...(allocate === undefined && (storageTransport ?? transport) === undefined && threads !== undefined
-      ? { allocate: threads.allocate }
-      : {}),
+    allocate:
+      allocate ?? ((storageTransport ?? transport) === undefined ? threads?.allocate : undefined) ?? windowMemory,
   })
   const close = async (): Promise<void> => {
     await uplink.close()
