@@ -88,12 +88,12 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     sourceAt: sourceAt ?? (({ name, location }) => fileSource(location, { name })),
     ...(hasher === undefined ? {} : { hasher }),
     ...(threads === undefined ? {} : { hasher: threads }),
-    // Windows that threads can read where they are; a host's own transport may not take shared memory.
     wholeBodies: bodies ?? wholeBodies(),
     hearing: hearing ?? lineHearing(),
     tuning: tuning ?? adaptiveTuning,
     isPublicHost: isPublic ?? isPublicHost,
     explain: explain ?? explainFailure,
+    // Windows that threads can read where they are; a host's own transport may not take shared memory.
     allocate:
       allocate ?? ((storageTransport ?? transport) === undefined ? threads?.allocate : undefined) ?? windowMemory,
   })

@@ -47,7 +47,9 @@ export const adaptiveTuning: TuningMaker = (options) => {
   }
 }
 
-function concurrencyOptions({ concurrency = 'auto', isBackground = false }: TuningOptions): ConcurrencyOptions {
+function concurrencyOptions({ concurrency = 'auto', isBackground = false, hasher }: TuningOptions): ConcurrencyOptions {
   if (concurrency !== 'auto') return { fixed: Math.min(checkConcurrency(concurrency), MAX_PARTS) }
-  return isBackground ? BACKGROUND_CONCURRENCY : { max: MAX_PARTS }
+  return isBackground
+    ? BACKGROUND_CONCURRENCY
+    : { max: MAX_PARTS, ...(hasher?.lanes === undefined ? {} : { near: hasher.lanes }) }
 }

@@ -14,6 +14,8 @@ export type ConcurrencyOptions =
       readonly start?: number
       /** Default 64. */
       readonly max?: number
+      /** Parts to begin with at a host so near that no line lies between: as many as what prepares them takes together. Default 4. */
+      readonly near?: number
     }
   | { readonly fixed: number }
 
@@ -34,7 +36,7 @@ export function createConcurrency(
   const min = options.min ?? Math.min(1, max)
   const start = options.start ?? Math.min(Math.max(4, min), max)
   check([1, min, start, max])
-  return createAdaptiveConcurrency({ min, start, max }, hearing)
+  return createAdaptiveConcurrency({ min, start, max, near: Math.min(options.near ?? 4, max) }, hearing)
 }
 
 function check(ascending: readonly number[]): void {

@@ -2,7 +2,7 @@
 // whole line with one number of parts; adaptive-tuning has all that learns.
 
 import { invalid } from './errors.ts'
-import type { Clock, Transport } from './ports.ts'
+import type { Clock, Hasher, Transport } from './ports.ts'
 import type { Sampling, Slots } from './sampling.ts'
 import type { Hearing } from './line/hearing.ts'
 import type { PartPace } from './line/pace.ts'
@@ -39,6 +39,8 @@ export interface TuningOptions {
   readonly isBackground?: boolean
   /** Bytes a second over all parts, retries included; absent: no limit. */
   readonly limitRate?: LimitRate
+  /** What hashes the parts: so many as it takes together go to a host that is near. */
+  readonly hasher?: Hasher
   /** Listens to the line where the transport has round trips; absent: `auto` goes by rates alone, which takes it longer. */
   readonly hearing?: Hearing
 }

@@ -148,7 +148,7 @@ describe('what it hears', () => {
     expect(Math.min(...rates)).toBeGreaterThanOrEqual(0.75 * 25e6)
   })
 
-  it('stays near the sixteen of a near host where a processor holds the rate, however that wavers', () => {
+  it('stays at a few to a near host where a processor holds the rate, however that wavers', () => {
     const much = fc.double({ min: 0, max: 0.15, noNaN: true })
     const others = fc.record({
       everyMs: fc.integer({ min: 3_000, max: 9_000 }),
@@ -164,10 +164,21 @@ describe('what it hears', () => {
         })
 
         // What is on trial counts as well.
-        expect(Math.max(...limits)).toBeLessThanOrEqual(40)
-        expect(average(limits)).toBeLessThanOrEqual(28)
+        expect(Math.max(...limits)).toBeLessThanOrEqual(10)
+        expect(average(limits)).toBeLessThanOrEqual(7)
       }),
     )
+  })
+
+  it.each([
+    [undefined, 4],
+    [8, 8],
+  ])('begins with as many to a near host as what prepares them takes together: %s', (near, expected) => {
+    const options = near === undefined ? {} : { near }
+    const limits = hear(createConcurrency(options, lineHearing()), 1, () => ({ rate: 1e9, roundTripMs: 1.3 }))
+
+    expect(limits.slice(0, 8)).toContain(expected)
+    expect(Math.max(...limits.slice(0, 8))).toBe(expected)
   })
 
   it('finds the forty that a near host rewards', () => {

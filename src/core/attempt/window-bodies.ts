@@ -8,9 +8,10 @@ import type { Clock } from '../ports.ts'
 import { createSlicer } from './slices.ts'
 import type { Watchdog } from './watchdog.ts'
 import type { Content, WholeBodies, WholeBodyOptions } from './whole-body.ts'
-import { createWindowPool, type WindowPool } from './windows.ts'
+import { createWindowPool, type WindowLease, type WindowPool } from './windows.ts'
 
-export interface WindowBodies extends WindowPool {
+export interface WindowBodies extends Omit<WindowPool, 'lease'> {
+  lease(bodyBytes: number, signal: AbortSignal): WindowLease | Promise<WindowLease>
   /** What one attempt sends from the windows that it leased. */
   content(options: WindowContentOptions): Content
 }
@@ -32,8 +33,9 @@ export interface WindowBodiesOptions {
   readonly wholeBodies?: WholeBodies
 }
 
-/** Two of them, filled as one, stay in the cache of a processor until they are sent. */
 const MAX_WINDOW_BYTES = 262_144
+/** A body at such a rate, 25 MB/s, has soon done with its memory, so that it may have more of it. */
+const QUICK_BYTES_PER_MS = 25_000
 const MIN_WINDOW_BYTES = 65_536
 const DEFAULT_MEMORY_BYTES = 33_554_432
 
@@ -41,29 +43,39 @@ const DEFAULT_MEMORY_BYTES = 33_554_432
 export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   const { clock } = options
   const pool = createWindowPool(poolOptions(options))
+  /** Whether the body that was taken last went out quickly. */
+  let isQuick = false
 
   return {
     windowBytes: pool.windowBytes,
-    lease: pool.lease,
+    lease: (bodyBytes, signal) => pool.lease(bodyBytes, signal, isQuick),
     leasedBytes: pool.leasedBytes,
     content({ unit, reader, hasher, windows, pace, signal, watchdog }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
       const short = whole?.({ unit, reader, hasher, take, windows, signal, watchdog })
       if (short !== undefined) return short
-      const { windows: sequence, ...rest } = createBody({
+      const beganAtMs = clock.monotonicNow()
+      const lengthBytes = unit.end - unit.start
+      const { windows: sequence, ...body } = createBody({
         unit,
         reader,
         windows,
         hasher,
         signal,
-        slicer: createSlicer(clock, pool.windowBytes * 2),
+        slicer: createSlicer(clock, 2 * (windows[0]?.byteLength ?? 0)),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
         onHold: () => watchdog.hold(),
         onReady: () => watchdog.resume(),
       })
-      const lengthBytes = unit.end - unit.start
-      return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }
+      return {
+        ...body,
+        make: () => ({ kind: 'windows', lengthBytes, windows: sequence }),
+        digest() {
+          isQuick = (clock.monotonicNow() - beganAtMs) * QUICK_BYTES_PER_MS < lengthBytes
+          return body.digest()
+        },
+      }
     },
   }
 }

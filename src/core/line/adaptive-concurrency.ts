@@ -34,10 +34,12 @@ export interface Bounds {
   readonly min: number
   readonly start: number
   readonly max: number
+  /** Parts to a host so near that no line lies between. */
+  readonly near: number
 }
 
 export function createAdaptiveConcurrency(
-  { min, start, max }: Bounds,
+  { min, start, max, near }: Bounds,
   hearing?: Pick<Hearing, 'room' | 'earlyGrowth'>,
 ): Concurrency {
   let limit = start
@@ -51,7 +53,7 @@ export function createAdaptiveConcurrency(
   let lastMs: number | undefined
   let isEarly = true
   /** Doubling without measuring, while that is possible. */
-  let early: EarlyGrowth | undefined = hearing?.earlyGrowth()
+  let early: EarlyGrowth | undefined = hearing?.earlyGrowth(near)
   const goodput = createGoodput()
   const room = hearing?.room() ?? UNHEARD
   const usual = createUsualRate()

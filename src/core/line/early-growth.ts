@@ -34,10 +34,8 @@ const DEAF_MS = 1_500
 const FALLEN = 0.85
 /** After so long without a step, limits are to be compared. A queue that stays so long is not that of young connections. */
 const PAUSE_MS = 4_000
-/** So many parts cost a near host least; whether more bring more is then measured. */
-const NEAR_LIMIT = 16
-
-export function createEarlyGrowth(): EarlyGrowth {
+/** `nearLimit`: so many parts cost least where the host is near; whether more bring more is then measured. */
+export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
   let firstMs: number | undefined
   let beganMs = 0
   let lastMs = 0
@@ -77,7 +75,7 @@ export function createEarlyGrowth(): EarlyGrowth {
       }
       if (hasLeapt || atMs - grownAtMs > PAUSE_MS) return undefined
       hasLeapt = queue === 'empty' && isNear((bytes / elapsedMs) * 1_000)
-      if (hasLeapt) return Math.max(limit, NEAR_LIMIT)
+      if (hasLeapt) return Math.max(limit, nearLimit)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs
       begin(atMs)

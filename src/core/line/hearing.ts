@@ -12,8 +12,8 @@ export interface Hearing {
   roundTrips(ports: { readonly transport: Transport; readonly clock: Clock }): RoundTrips
   /** Says what they mean for more parts. */
   room(): LineRoom
-  /** Doubles the parts while the line is known to be empty. */
-  earlyGrowth(): EarlyGrowth
+  /** Doubles the parts while the line is known to be empty; to a near host there are `nearLimit`. */
+  earlyGrowth(nearLimit: number): EarlyGrowth
 }
 
 export function lineHearing(): Hearing {

@@ -2,6 +2,8 @@
 
 /** MD5 of a body that passes by. `update` may work elsewhere: its window must not change until it settles. */
 export interface Hasher {
+  /** So many bodies that are under way take little longer than one. Default: each takes its own time. Nothing but speed depends on it. */
+  readonly lanes?: number
   /** `lengthBytes`: how long the body is, where that is known; nothing but speed may depend on it. */
   start(lengthBytes?: number): BodyHash
   /**

@@ -1,4 +1,5 @@
-// A regular file, opened for reading: each operation is done at once where the disk is quick, else on a thread.
+// A regular file, opened for reading: each operation is done at once where the disk is quick, else on a thread; and so is what
+// takes longer than the way to a thread and back, since there it is done while the calling thread sends.
 
 import { close, closeSync, constants, fstat, fstatSync, open, openSync, read, readSync, statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
@@ -7,7 +8,7 @@ import { promisify } from 'node:util'
 
 import { isUploadError } from '../../../core/errors.ts'
 import { fileProblem, notAFile } from '../file-problem.ts'
-import { LONGEST_READ_BYTES, readFully } from '../positional-io.ts'
+import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
 export interface OpenFile {
@@ -22,9 +23,10 @@ export interface OpenFile {
 const opened = promisify(open)
 const closed = promisify(close)
 const found = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
-const filled = promisify(read)
 const bigint = { bigint: true } as const
 // Should a pipe have been put in the place of the file since it was first looked at, its opening must not wait for a writer.
+/** To read so much takes some 30 µs or more, as long as a thread is asked and answers. */
+const LONG_BYTES = 131_072
 const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants.O_NONBLOCK)
 
 /**
@@ -92,15 +94,12 @@ export function lookAt(disk: QuickDisk, location: string): BigIntStats | Promise
 }
 
 function openFile(disk: QuickDisk, location: string, fd: number, facts: BigIntStats): OpenFile {
-  const handle = {
-    read: (into: Uint8Array, offset: number, length: number, at: number) => filled(fd, into, offset, length, at),
-  }
   return {
     facts,
     read: (into, at) =>
-      disk.mayAskNow(location)
+      into.byteLength < LONG_BYTES && disk.mayAskNow(location)
         ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
-        : readFully(handle, into, at),
+        : readOnThread(fd, into, at),
     close: () => (disk.mayAskNow(location) ? disk.askNow(() => closeSync(fd)) : closed(fd)),
   }
 }
@@ -114,6 +113,20 @@ function readNow(fd: number, into: Uint8Array, at: number): number {
     bytes += got
   }
   return bytes
+}
+
+function readOnThread(fd: number, into: Uint8Array, at: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const readOn = (bytes: number): void => {
+      const wanted = Math.min(into.byteLength - bytes, LONGEST_READ_BYTES)
+      read(fd, into, bytes, wanted, at + bytes, (error, got) => {
+        if (error !== null) reject(error)
+        else if (got === 0 || bytes + got === into.byteLength) resolve(bytes + got)
+        else readOn(bytes + got)
+      })
+    }
+    readOn(0)
+  })
 }
 
 function readProblem(error: unknown, location: string): unknown {

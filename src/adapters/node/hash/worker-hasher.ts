@@ -2,11 +2,13 @@
 // hashed: without a thread, after `close`, and when the thread ends before it has taken a first window, the calling thread
 // does it.
 
+import { windowMemory } from '../window-memory.ts'
 import { invalid, invariant, type UploadError } from '../../../core/errors.ts'
 import type { BodyHash, Hasher } from '../../../core/ports.ts'
 import { COPY_BYTES, createHashMemory, type HashMemory } from './hash-memory.ts'
 import { startHashThread, type HashJob, type HashThread } from './hash-thread.ts'
 import { md5Hasher } from './md5-hasher.ts'
+import { KERNEL_LANES } from './md5-kernel.ts'
 import { createShortBodies, SHORT_BYTES } from './short-bodies.ts'
 
 export interface WorkerHasherOptions {
@@ -83,7 +85,8 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   }
 
   return {
-    allocate: (bytes) => sharedMemory()?.allocate(bytes) ?? new Uint8Array(bytes),
+    lanes: KERNEL_LANES,
+    allocate: (bytes) => sharedMemory()?.allocate(bytes) ?? windowMemory(bytes),
     whole: (bytes) => (bytes.byteLength < Math.min(smallBodyBytes, SHORT_BYTES) ? shortBodies.add(bytes) : undefined),
     start(lengthBytes = Infinity) {
       lastId += 1

@@ -164,4 +164,26 @@ describe('a file source', () => {
     await expect(fileSourceOn(disk, tmpdir()).describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
     expect(asked.length > 0).toBe(isQuick)
   })
+
+  it.each([
+    [131_071, true],
+    [131_072, false],
+  ])('reads %i bytes of a quick disk at once: %s', async (byteCount, isAtOnce) => {
+    const folder = await mkdtemp(join(tmpdir(), 'quick-disk-'))
+    const path = join(folder, 'take.mp4')
+    const bytes = Buffer.from(Array.from({ length: byteCount + 1 }, (_, at) => (at * 7) % 251))
+    await writeFile(path, bytes)
+    const source = fileSourceOn({ mayAskNow: () => true, askNow: (work) => work() }, path)
+    const reader = await source.open(await source.describe())
+    const into = new Uint8Array(byteCount)
+
+    const reading = reader.read(into, 1)
+    expect(reading === undefined).toBe(isAtOnce)
+    await reading
+
+    expect(Buffer.compare(into, bytes.subarray(1))).toBe(0)
+    await expect(reader.read(into, 2)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+    await reader.close()
+    await rm(folder, { recursive: true })
+  })
 })

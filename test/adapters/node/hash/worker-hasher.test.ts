@@ -498,6 +498,7 @@ describe('a process with a workerHasher', () => {
         'worker-hash-program',
         'worker-hasher',
       ].map(inNode),
+      'adapters/node/window-memory',
     ]
     await Promise.all(names.map((name) => translate(name, folder)))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
