@@ -3,10 +3,14 @@
 import { mkdir, mkdtemp, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { movedFiles } from '../../src/cli/moved-files.ts'
-import { fileSource } from '../../src/node.ts'
+import { resultOf } from '../../src/cli/upload-result.ts'
+import { sayHowToGoOn } from '../../src/cli/views/how-to-go-on.ts'
+import type { Output } from '../../src/cli/views/output.ts'
+import { createUplink, fileSource, memoryJournal } from '../../src/node.ts'
+import { startIndependentService } from '../helpers/independent-service.ts'
 
 type Find = Awaited<ReturnType<typeof movedFiles>>
 
@@ -96,4 +100,44 @@ it.skipIf(process.platform !== 'linux')('passes by what cannot be read below the
   const open = await seek(await movedFiles(join(folder, 'new')), join(folder, 'new/a.mp4'), join(folder, 'old/a.mp4'))
 
   expect(await open()).toBe('new/a.mp4')
+})
+
+it('goes on with a file whose card was taken out while it was uploaded: that is no change, and the last line says the way', async () => {
+  const folder = await folderOf('card/a.mp4', 'card/b.mp4')
+  const service = await startIndependentService()
+  const uplink = createUplink({
+    ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey }, journal: memoryJournal(), concurrency: 1 },
+  })
+  onTestFinished(async () => {
+    await uplink.close()
+    await service.close()
+  })
+  const files = ['a.mp4', 'b.mp4'].map((name) => ({ source: fileSource(join(folder, 'card', name)) }))
+  const [{ source }] = files as [(typeof files)[0]]
+  const open: typeof source.open = async (expected) => {
+    const reader = await source.open(expected)
+    const verify = async () => {
+      await rename(join(folder, 'card'), join(folder, 'other name'))
+      await reader.verify()
+    }
+    return { ...reader, verify }
+  }
+  const first = uplink.uploadVideos({
+    ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 },
+    files: [{ source: { ...source, open } }, files[1]!],
+  })
+  await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+
+  const complain = vi.fn()
+  sayHowToGoOn({ complain } as unknown as Output, resultOf(first.snapshot()), {}, {})
+  const again = await uplink.resume(first.key, { source: await movedFiles(folder) })
+  const report = await again.done()
+
+  expect(complain.mock.calls).toEqual([
+    [
+      'Missing: 2 of 2 files, 20 B. To finish (with --files-in FOLDER where files were moved): ' +
+        `mocap-uplink resume ${first.key}`,
+    ],
+  ])
+  expect(report.status).toBe('confirmed')
 })
