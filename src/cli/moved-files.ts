@@ -4,6 +4,7 @@ import { resolve, sep } from 'node:path'
 
 import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
+import { differenceOf } from '../adapters/web/source-identity.ts'
 import { UploadError } from '../core/errors.ts'
 import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
@@ -25,20 +26,21 @@ export async function movedFiles(folder: string): Promise<NonNullable<ResumeOpti
 
   /** The one path that must be the file, or why there is none. */
   const placeOf = async (file: SoughtFile): Promise<{ readonly path: string } | { readonly why: string }> => {
-    const fits: string[] = []
+    const fits: { readonly path: string; readonly likeness: number }[] = []
     for (const one of found.get(nameOf(file.location)) ?? []) {
       // Once for all who ask: thousands of takes may share a name.
       const now = await (one.identity ??= identityOf(one.path))
-      if (now !== undefined && isAlike(now, file)) fits.push(one.path)
+      if (now === undefined || differenceOf(file, now) !== undefined) continue
+      fits.push({ path: one.path, likeness: sharedSteps(one.path, file.location) })
     }
-    if (fits.length === 0) return { why: `no file below "${folder}" has its name, size and time` }
-    const likeness = Math.max(...fits.map((path) => sharedSteps(path, file.location)))
-    const likeliest = fits.filter((path) => sharedSteps(path, file.location) === likeness)
+    const [best, second] = fits.sort((left, right) => right.likeness - left.likeness)
+    if (best === undefined) return { why: `no file below "${folder}" has its name, size and time` }
+    const { path, likeness } = best
     const others = (sought.get(nameOf(file.location)) ?? []).filter(
-      (other) => other.location !== file.location && isAlike(other, file),
+      (other) => other.location !== file.location && differenceOf(file, other) === undefined,
     )
-    const [path = ''] = likeliest
-    const isOnly = likeliest.length === 1 && others.every(({ location }) => sharedSteps(path, location) < likeness)
+    const isOnly =
+      second?.likeness !== likeness && others.every(({ location }) => sharedSteps(path, location) < likeness)
     return isOnly ? { path } : { why: `which of several alike files it is below "${folder}" nobody can tell` }
   }
 
@@ -70,11 +72,6 @@ function identityOf(path: string): Promise<SourceIdentity | undefined> {
   return fileSource(path)
     .describe()
     .catch(() => undefined)
-}
-
-function isAlike(one: SourceIdentity, other: SourceIdentity): boolean {
-  const isSameTime = other.modifiedAtMs === undefined || one.modifiedAtMs === other.modifiedAtMs
-  return one.sizeBytes === other.sizeBytes && isSameTime
 }
 
 function notFound(location: string, why: string, cause: unknown): UploadError {

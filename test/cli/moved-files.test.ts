@@ -80,6 +80,15 @@ it('takes none where several are alike and the ways there do not tell them apart
   await expect(one()).rejects.toMatchObject(telling)
 })
 
+it('takes none that may be another file of which the time is not known', async () => {
+  const folder = await folderOf('new/x.trc')
+  const find = await movedFiles(join(folder, 'new'))
+  const open = await seek(find, join(folder, 'new/x.trc'), join(folder, 'old/A/x.trc'))
+  find({ name: 'x.trc', location: join(folder, 'old/B/x.trc'), fileIndex: 1, sizeBytes: 9 })
+
+  await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('nobody can tell') as string })
+})
+
 it('takes none of the same name that is another file, and says of the one that is wanted that it is missing', async () => {
   const folder = await folderOf('old/a.mp4', 'new/another/a.mp4')
   const old = join(folder, 'old/a.mp4')
