@@ -447,6 +447,9 @@ describe('cancel', () => {
     expect(dry.stdout).toContain('cancel of session s2')
     // This service knows none of them: of the newest that is believed only where an earlier try may have ended it.
     expect(untold.stdout).toBe('cancelled: video-moved; the service may still hold sessions s3, s1, s2\n')
+    expect(untold.stderr).toMatch(
+      /\(404\).*\nIt may have ended sessions s3, s1, s2 before, have been restored from a backup, or be another service\.\nIf it says the same once more, that is taken for the end: mocap-uplink cancel video-moved /,
+    )
     expect(lastLine(told.stdout)).toMatchObject({ isServiceTold: true, sessionIds: ['s3', 's1', 's2'] })
   })
 
