@@ -130,6 +130,11 @@ export function isTransportError(error: unknown): error is TransportError {
   return isUploadError(error) && 'ending' in error && 'phase' in error
 }
 
+/** The same of an HttpStatusError: a host's own protocol or client may come with one too. */
+export function isHttpStatusError(error: unknown): error is HttpStatusError {
+  return isUploadError(error) && 'status' in error
+}
+
 /** An error of ours as it is; a foreign one under `code`, its own words behind `what`, redacted and on one line, and it as the cause. */
 export function asOurs(error: unknown, code: UploadErrorCode, what: string): UploadError {
   return isUploadError(error) ? error : new UploadError(code, `${what}: ${foreignWords(error)}`, { cause: error })

@@ -41,6 +41,7 @@ export function endedEarly(location: string, at: number, wantedBytes: number, go
 }
 
 function timeText(ms: number): string {
-  // Null for what is no date.
-  return (new Date(ms).toJSON() as string | null) ?? `${ms} ms`
+  // Null for what is no date, which the compiler's library does not know.
+  const date: { toJSON(): string | null } = new Date(ms)
+  return date.toJSON() ?? `${ms} ms`
 }
