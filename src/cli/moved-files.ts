@@ -1,68 +1,88 @@
 // Files of sessions that are no more where they were, on a drive that is mounted elsewhere by now: looked for below a folder.
 
-import { resolve, sep } from 'node:path'
+import { basename, resolve, sep } from 'node:path'
 
 import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
+import { differenceOf } from '../adapters/web/source-identity.ts'
 import { UploadError } from '../core/errors.ts'
 import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
 
+/** The one path that must be the file, or why there is none. */
+export type FoundPlace = { readonly path: string } | { readonly why: string }
+
+export interface MovedFiles {
+  /** For `resume`: takes each file from where it was, else from the folder. */
+  readonly source: NonNullable<ResumeOptions['source']>
+  /** Where it would be taken from, as far as can be told without its bytes. */
+  find(file: SoughtFile): Promise<FoundPlace>
+}
+
 interface Found {
   readonly path: string
+  /** What it is, once somebody asked. */
   identity?: Promise<SourceIdentity | undefined>
 }
 
 /**
- * Takes each file from where it was, else the one below `folder` that is called as it was and has its size and time. Of several,
- * or for several files that are alike in all that, the ends of the ways there decide; where they do not, none is taken, since it
- * might be another one's. Rejects as `filesUnder` does for the folder itself.
+ * Takes each of `all` from where it was, else the one below `folder` that is called as it was, hidden or not, and has its size and
+ * time. Of several, or for several files that are alike in all that, the ends of the ways there decide; where they do not, none is
+ * taken, since it might be another one's. Rejects as `filesUnder` does for the folder itself.
  */
-export async function movedFiles(folder: string): Promise<NonNullable<ResumeOptions['source']>> {
-  const found = new Map<string, Found[]>()
-  for (const { path } of (await filesUnder(folder, { isLenient: true })).files) add(found, path, { path })
-  const sought = new Map<string, SoughtFile[]>()
+export async function movedFiles(folder: string, all: readonly SoughtFile[]): Promise<MovedFiles> {
+  const sought = byName(all, ({ location }) => location)
+  const { files } = await filesUnder(folder, { isSought: (name) => sought.has(spelled(name)) })
+  const found = byName<Found>(files, ({ path }) => path)
 
-  /** The one path that must be the file, or why there is none. */
-  const placeOf = async (file: SoughtFile): Promise<{ readonly path: string } | { readonly why: string }> => {
-    const fits: string[] = []
+  const placeBelow = async (file: SoughtFile): Promise<FoundPlace> => {
+    const fits: { readonly path: string; readonly likeness: number }[] = []
     for (const one of found.get(nameOf(file.location)) ?? []) {
       // Once for all who ask: thousands of takes may share a name.
-      const now = await (one.identity ??= identityOf(one.path))
-      if (now !== undefined && isAlike(now, file)) fits.push(one.path)
+      if (!isAlike(file, await (one.identity ??= identityOf(one.path)))) continue
+      fits.push({ path: one.path, likeness: sharedSteps(one.path, file.location) })
     }
-    if (fits.length === 0) return { why: `no file below "${folder}" has its name, size and time` }
-    const likeness = Math.max(...fits.map((path) => sharedSteps(path, file.location)))
-    const likeliest = fits.filter((path) => sharedSteps(path, file.location) === likeness)
+    const [best, second] = fits.sort((left, right) => right.likeness - left.likeness)
+    if (best === undefined) return { why: `no file below "${folder}" has its name, size and time` }
+    const { path, likeness } = best
     const others = (sought.get(nameOf(file.location)) ?? []).filter(
-      (other) => other.location !== file.location && isAlike(other, file),
+      (other) => other.location !== file.location && isAlike(file, other),
     )
-    const [path = ''] = likeliest
-    const isOnly = likeliest.length === 1 && others.every(({ location }) => sharedSteps(path, location) < likeness)
+    const isOnly =
+      second?.likeness !== likeness && others.every(({ location }) => sharedSteps(path, location) < likeness)
     return isOnly ? { path } : { why: `which of several alike files it is below "${folder}" nobody can tell` }
   }
 
-  return (file) => {
-    const { name, location } = file
-    add(sought, location, file)
-    const source = fileSource(location, { name })
-    return {
-      ...source,
-      open: (expected) =>
-        source.open(expected).catch(async (cause: unknown) => {
-          const place = await placeOf(file)
-          if ('path' in place) return fileSource(place.path, { name }).open(expected)
-          throw notFound(location, place.why, cause)
-        }),
-    }
+  return {
+    async find(file) {
+      const { location } = file
+      return isAlike(file, await identityOf(location)) ? { path: location } : placeBelow(file)
+    },
+    source(file) {
+      const { name, location } = file
+      const source = fileSource(location, { name })
+      return {
+        ...source,
+        open: (expected) =>
+          source.open(expected).catch(async (cause: unknown) => {
+            const place = await placeBelow(file)
+            if ('path' in place) return fileSource(place.path, { name }).open(expected)
+            throw notFound(location, place.why, cause)
+          }),
+      }
+    },
   }
 }
 
-function add<T>(lists: Map<string, T[]>, path: string, one: T): void {
-  const name = nameOf(path)
-  const list = lists.get(name)
-  if (list) list.push(one)
-  else lists.set(name, [one])
+function byName<T>(all: readonly T[], pathOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const lists = new Map<string, T[]>()
+  for (const one of all) {
+    const name = nameOf(pathOf(one))
+    const list = lists.get(name)
+    if (list) list.push(one)
+    else lists.set(name, [one])
+  }
+  return lists
 }
 
 /** Undefined for what cannot be looked at. */
@@ -72,9 +92,8 @@ function identityOf(path: string): Promise<SourceIdentity | undefined> {
     .catch(() => undefined)
 }
 
-function isAlike(one: SourceIdentity, other: SourceIdentity): boolean {
-  const isSameTime = other.modifiedAtMs === undefined || one.modifiedAtMs === other.modifiedAtMs
-  return one.sizeBytes === other.sizeBytes && isSameTime
+function isAlike(file: SoughtFile, other: SourceIdentity | undefined): boolean {
+  return other !== undefined && differenceOf(file, other) === undefined
 }
 
 function notFound(location: string, why: string, cause: unknown): UploadError {
@@ -83,7 +102,7 @@ function notFound(location: string, why: string, cause: unknown): UploadError {
 }
 
 function nameOf(path: string): string {
-  return stepsOf(path)[0] ?? ''
+  return spelled(basename(path))
 }
 
 function sharedSteps(one: string, other: string): number {
@@ -92,7 +111,12 @@ function sharedSteps(one: string, other: string): number {
   return firstOther < 0 ? steps.length : firstOther
 }
 
-/** From the end: the file's name, its folder, and so on, in the one spelling of systems that tell fewer names apart. */
+/** From the end: the file's name, its folder, and so on. */
 function stepsOf(path: string): readonly string[] {
-  return resolve(path).normalize('NFC').toLowerCase().split(sep).reverse()
+  return spelled(resolve(path)).split(sep).reverse()
+}
+
+/** In the one spelling of systems that tell fewer names apart. */
+function spelled(name: string): string {
+  return name.normalize('NFC').toLowerCase()
 }

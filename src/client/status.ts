@@ -1,6 +1,6 @@
 // What the status of an answer means for a call, pure.
 
-import { HttpStatusError } from '../core/errors.ts'
+import { isHttpStatusError, type HttpStatusError } from '../core/errors.ts'
 
 export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again' | 'lasting'
 
@@ -21,5 +21,5 @@ export function isDoubtfulStatus(status: number): boolean {
 
 /** The service knows no such thing, or no more. */
 export function isGone(error: unknown): error is HttpStatusError {
-  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410)
+  return isHttpStatusError(error) && (error.status === 404 || error.status === 410)
 }

@@ -130,6 +130,11 @@ export function isTransportError(error: unknown): error is TransportError {
   return isUploadError(error) && 'ending' in error && 'phase' in error
 }
 
+/** The same of an HttpStatusError: a host's own protocol or client may come with one too. */
+export function isHttpStatusError(error: unknown): error is HttpStatusError {
+  return isUploadError(error) && 'status' in error
+}
+
 /** An error of ours as it is; a foreign one under `code`, its own words behind `what`, redacted and on one line, and it as the cause. */
 export function asOurs(error: unknown, code: UploadErrorCode, what: string): UploadError {
   return isUploadError(error) ? error : new UploadError(code, `${what}: ${foreignWords(error)}`, { cause: error })
@@ -145,6 +150,8 @@ export interface ErrorSummary {
   readonly partNumber?: number | undefined
   /** Which attempt at the part or the call it was, 1 for the first. */
   readonly attempt?: number | undefined
+  /** HTTP's, of the answer that it came of. */
+  readonly status?: number | undefined
   /** Nobody was found at the base URL who speaks the interface: it may be misspelt. */
   readonly isBaseUrlDoubtful?: true | undefined
 }
@@ -154,8 +161,15 @@ export function summarize(error: unknown): ErrorSummary {
   if (!isUploadError(error)) return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(error) }
   const { code, message, details } = error
   // An error that only looks like ours may have no details.
-  const { file, partNumber, attempts, attempt = attempts, isBaseUrlDoubtful } = { ...details } as Record<string, never>
-  return { code, message, file, partNumber, attempt, isBaseUrlDoubtful }
+  const {
+    file,
+    partNumber,
+    attempts,
+    attempt = attempts,
+    status,
+    isBaseUrlDoubtful,
+  } = { ...details } as Record<string, never>
+  return { code, message, file, partNumber, attempt, status, isBaseUrlDoubtful }
 }
 
 /** Throws for bad input, before any call is made. The message says what is wrong, where, and what to do. */

@@ -1,8 +1,8 @@
 // The files of one element and the uploads that carry them: what is known, and nothing of how it looks. A start takes
 // every file that is ready into one upload; several may run side by side on one engine.
 
-import { UploadFailedError, type BrowserUplink } from '../browser.ts'
-import { summarize, type ErrorSummary } from '../core/errors.ts'
+import type { BrowserUplink, UploadFailedError } from '../browser.ts'
+import { isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenAgain } from './chosen-again.ts'
@@ -57,6 +57,11 @@ export interface UploadList {
   clear(): void
 }
 
+/** The Uplink may come with another copy of the package. */
+function reportIn(error: unknown): UploadReport | undefined {
+  return isUploadError(error) ? (error as Partial<UploadFailedError>).report : undefined
+}
+
 export function createUploadList(listener: ListListener): UploadList {
   const rows = createRows(() => jobs.flatMap((job) => job.items))
   let jobs: Job[] = []
@@ -106,7 +111,7 @@ export function createUploadList(listener: ListListener): UploadList {
     }
     upload.done().then(
       (report) => settle(report, report.error),
-      (error: unknown) => settle(error instanceof UploadFailedError ? error.report : undefined, summarize(error)),
+      (error: unknown) => settle(reportIn(error), summarize(error)),
     )
     listener.told(job, 'start')
     listener.change()

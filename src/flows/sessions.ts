@@ -11,6 +11,7 @@ import { endLeftSessions } from './end-sessions.ts'
 import { makeReceipt, type DeliveryReceipt } from './receipt.ts'
 import type { RenewAddresses } from './renewal.ts'
 import { createSessionRecord, type SessionRecord } from './session-record.ts'
+import { soughtFiles } from './sought-files.ts'
 import type { UploadDefinition } from './upload-definition.ts'
 import { driveSession } from './upload-session.ts'
 import type { LettingGo, Upload, UploadReport } from './upload.ts'
@@ -105,7 +106,7 @@ function checkKnown(key: string, records: readonly JournalRecord[]): void {
 }
 
 function definitionOf(context: FlowContext, folded: FoldedJournal, options: ResumeOptions): UploadDefinition {
-  const { flow, params, ledger, locations } = folded
+  const { flow, params } = folded
   const source = options.source ?? context.sourceAt
   return {
     flow,
@@ -114,12 +115,7 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     renewAddresses: options.renewAddresses,
     signal: options.signal,
     verifyDepth: options.verifyDepth ?? context.verifyDepth,
-    files: ledger.files.map(({ plan }) => {
-      const { fileIndex, name, sizeBytes, modifiedAtMs } = plan
-      const location = locations[fileIndex] ?? name
-      const sought = { fileIndex, name, location, sizeBytes, ...given({ modifiedAtMs }) }
-      return { source: source?.(sought) ?? missingSource(name) }
-    }),
+    files: soughtFiles(folded).map((sought) => ({ source: source?.(sought) ?? missingSource(sought.name) })),
   }
 }
 

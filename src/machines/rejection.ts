@@ -63,13 +63,16 @@ function summaryOf(value: unknown): ErrorSummary {
   return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(text).slice(0, 300) }
 }
 
-/** Where it happened, as `summarize` says it. */
-function placeIn(fields: Readonly<Record<string, unknown>>): Pick<ErrorSummary, 'file' | 'partNumber' | 'attempt'> {
-  const { file, partNumber, attempts, attempt = attempts } = fields
+/** Where and of which answer it happened, as `summarize` says it. */
+function placeIn(
+  fields: Readonly<Record<string, unknown>>,
+): Pick<ErrorSummary, 'file' | 'partNumber' | 'attempt' | 'status'> {
+  const { file, partNumber, attempts, attempt = attempts, status } = fields
   return {
     ...(typeof file === 'string' ? { file } : {}),
     ...(isCount(partNumber) ? { partNumber } : {}),
     ...(isCount(attempt) ? { attempt } : {}),
+    ...(isCount(status) ? { status } : {}),
   }
 }
 

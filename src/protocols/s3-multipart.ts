@@ -3,7 +3,7 @@
 // when they have expired, so that an address need not live longer than a part takes.
 
 import { checkInteger } from '../client/checks.ts'
-import { HttpStatusError, invalid, UploadError } from '../core/errors.ts'
+import { HttpStatusError, invalid, isHttpStatusError, UploadError } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type {
   AddressedFile,
@@ -107,7 +107,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
  */
 function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
   const verdict = judgeTaggedPart(reply, unit)
-  if (verdict.kind !== 'final' || !(verdict.error instanceof HttpStatusError)) return verdict
+  if (verdict.kind !== 'final' || !isHttpStatusError(verdict.error)) return verdict
   const { serviceCode, status, message, details } = verdict.error
   if (serviceCode === 'AccessDenied') return { kind: 'renew', error: verdict.error }
   if (serviceCode !== 'NoSuchUpload') return verdict

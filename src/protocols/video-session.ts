@@ -2,7 +2,7 @@
 // one confirmation per file, one cancel for the whole.
 
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { HttpStatusError, isUploadError, known, UploadError } from '../core/errors.ts'
+import { isHttpStatusError, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
@@ -58,7 +58,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
           { signal, onWaiting },
         )
       } catch (error) {
-        if (error instanceof HttpStatusError && isAlreadyConfirmed(error)) return
+        if (isHttpStatusError(error) && isAlreadyConfirmed(error)) return
         throw asConfirmRefusal(error)
       }
     },

@@ -1,14 +1,18 @@
 // Files of a session that were moved: found again below a folder by name, size and time, and never mistaken for one another.
 
-import { mkdir, mkdtemp, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
+import { lostFiles } from '../../src/cli/lost-files.ts'
 import { movedFiles } from '../../src/cli/moved-files.ts'
-import { fileSource } from '../../src/node.ts'
-
-type Find = Awaited<ReturnType<typeof movedFiles>>
+import { resultOf } from '../../src/cli/upload-result.ts'
+import { sayHowToGoOn } from '../../src/cli/views/how-to-go-on.ts'
+import type { Output } from '../../src/cli/views/output.ts'
+import type { SoughtFile } from '../../src/core/ports.ts'
+import { createUplink, fileSource, memoryJournal, type UploadFailedError } from '../../src/node.ts'
+import { startIndependentService } from '../helpers/independent-service.ts'
 
 /** A folder with these files, which hold their names, all last written in the same second. */
 async function folderOf(...names: readonly string[]): Promise<string> {
@@ -23,44 +27,54 @@ async function folderOf(...names: readonly string[]): Promise<string> {
   return folder
 }
 
-/** Asks for files that were once at these places, and are now what is at `of`; gives what opens the first. */
-async function seek(find: Find, of: string, ...locations: readonly string[]) {
+/** Looks below `folder` for files that were once at these places, and are now what is at `of`; gives what opens the first. */
+async function seek(folder: string, of: string, ...locations: readonly string[]) {
   const identity = await fileSource(of).describe()
-  const [source] = locations.map((location, fileIndex) => find({ name: 'sent.mp4', location, fileIndex, ...identity }))
-  return async (): Promise<string> => {
-    const reader = await source!.open(identity)
+  return seekAll(
+    folder,
+    locations.map((location, fileIndex) => ({ name: 'sent.mp4', location, fileIndex, ...identity })),
+  )
+}
+
+async function seekAll(folder: string, sought: readonly SoughtFile[]) {
+  const { source, find } = await movedFiles(folder, sought)
+  const [file] = sought
+  const open = async (): Promise<string> => {
+    const reader = await source(file!).open(file!)
     try {
-      const bytes = new Uint8Array((await stat(of)).size)
+      const bytes = new Uint8Array(file!.sizeBytes)
       await reader.read(bytes, 0)
       return new TextDecoder().decode(bytes)
     } finally {
       await reader.close()
     }
   }
+  return Object.assign(open, { find: () => find(file!) })
 }
 
 it('finds a file below the folder by its name, size and time, and of some alike the one whose way there is alike', async () => {
   const folder = await folderOf('new/cam1/a.mp4', 'new/cam2/a.mp4', 'new/cam2/b.mp4')
-  const find = await movedFiles(join(folder, 'new'))
   const names = ['cam1/a.mp4', 'cam2/a.mp4', 'cam2/B.MP4']
   const old = (name: string) => join(folder, 'old', name)
 
   for (const name of names) {
     const now = join('new', name.toLowerCase())
-    const open = await seek(find, join(folder, now), old(name), ...names.map(old))
+    const open = await seek(join(folder, 'new'), join(folder, now), old(name), ...names.map(old))
     expect(await open()).toBe(now)
+    expect(await open.find()).toEqual({ path: join(folder, now) })
   }
 })
 
 it('takes a file from where it was while it is what it was, and else from the folder', async () => {
   const folder = await folderOf('old/a.mp4', 'new/a.mp4')
   const [old, moved] = [join(folder, 'old/a.mp4'), join(folder, 'new/a.mp4')]
-  const find = await movedFiles(join(folder, 'new'))
+  const open = await seek(join(folder, 'new'), old, old)
 
-  expect(await (await seek(find, old, old))()).toBe('old/a.mp4')
+  expect([await open(), await open.find()]).toEqual(['old/a.mp4', { path: old }])
   // Another card is where the first one was.
   await writeFile(old, 'another clip')
-  expect(await (await seek(find, moved, old))()).toBe('new/a.mp4')
+  const other = await seek(join(folder, 'new'), moved, old)
+  expect([await other(), await other.find()]).toEqual(['new/a.mp4', { path: moved }])
 })
 
 it('takes none where several are alike and the ways there do not tell them apart', async () => {
@@ -69,17 +83,29 @@ it('takes none where several are alike and the ways there do not tell them apart
   const telling = { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('nobody can tell') as string }
 
   // Two files of the session, two in the folder.
-  const two = await seek(await movedFiles(join(folder, 'new')), join(folder, 'new/1/x.trc'), old('A'), old('B'))
+  const two = await seek(join(folder, 'new'), join(folder, 'new/1/x.trc'), old('A'), old('B'))
   await expect(two()).rejects.toMatchObject(telling)
   // One in the folder, which may be either.
-  const one = await seek(await movedFiles(join(folder, 'one')), join(folder, 'one/x.trc'), old('A'), old('B'))
+  const one = await seek(join(folder, 'one'), join(folder, 'one/x.trc'), old('A'), old('B'))
   await expect(one()).rejects.toMatchObject(telling)
+})
+
+it('takes none that may be another file of which the time is not known', async () => {
+  const folder = await folderOf('new/x.trc')
+  const identity = await fileSource(join(folder, 'new/x.trc')).describe()
+  const old = (name: string, fileIndex: number) => ({ name, fileIndex, location: join(folder, 'old', name, 'x.trc') })
+  const open = await seekAll(join(folder, 'new'), [
+    { ...old('A', 0), ...identity },
+    { ...old('B', 1), sizeBytes: identity.sizeBytes },
+  ])
+
+  await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('nobody can tell') as string })
 })
 
 it('takes none of the same name that is another file, and says of the one that is wanted that it is missing', async () => {
   const folder = await folderOf('old/a.mp4', 'new/another/a.mp4')
   const old = join(folder, 'old/a.mp4')
-  const open = await seek(await movedFiles(join(folder, 'new')), old, old)
+  const open = await seek(join(folder, 'new'), old, old)
   await rename(join(folder, 'old'), join(folder, 'gone'))
 
   await expect(open()).rejects.toMatchObject({
@@ -89,11 +115,73 @@ it('takes none of the same name that is another file, and says of the one that i
   })
 })
 
+it('finds what is sought whatever it is called, and wherever, but for what was thrown away', async () => {
+  const names = ['.hidden/~$take.tmp', '.Trashes/501/.hidden/~$take.tmp', '$RECYCLE.BIN/.hidden/~$take.tmp']
+  const folder = await folderOf(...names.map((name) => `new/${name}`), 'new/take.mp4')
+  const now = join(folder, 'new/.hidden/~$take.tmp')
+  const open = await seek(join(folder, 'new'), now, join(folder, 'old/.hidden/~$take.tmp'))
+
+  expect([await open(), await open.find()]).toEqual(['new/.hidden/~$take.tmp', { path: now }])
+})
+
+it('says of every file that it is not found where there is none below the folder', async () => {
+  const folder = await folderOf('old/a.mp4')
+  await mkdir(join(folder, 'new'))
+  const open = await seek(join(folder, 'new'), join(folder, 'old/a.mp4'), join(folder, 'gone/a.mp4'))
+
+  expect(await open.find()).toEqual({ why: `no file below "${join(folder, 'new')}" has its name, size and time` })
+})
+
 // Elsewhere no file can have such a name.
 it.skipIf(process.platform !== 'linux')('passes by what cannot be read below the folder', async () => {
   const folder = await folderOf('new/a.mp4')
   await writeFile(Buffer.concat([Buffer.from(join(folder, 'new/')), Buffer.from([0xff])]), '')
-  const open = await seek(await movedFiles(join(folder, 'new')), join(folder, 'new/a.mp4'), join(folder, 'old/a.mp4'))
+  const open = await seek(join(folder, 'new'), join(folder, 'new/a.mp4'), join(folder, 'old/a.mp4'))
 
   expect(await open()).toBe('new/a.mp4')
+})
+
+it('goes on with a file whose card was taken out while it was uploaded: that is no change, and the last line says the way', async () => {
+  const folder = await folderOf('card/a.mp4', 'card/b.mp4')
+  const service = await startIndependentService()
+  const journal = memoryJournal()
+  const uplink = createUplink({
+    baseUrl: service.url,
+    credentials: { apiKey: service.apiKey },
+    journal,
+    concurrency: 1,
+  })
+  onTestFinished(async () => {
+    await uplink.close()
+    await service.close()
+  })
+  const files = ['a.mp4', 'b.mp4'].map((name) => ({ source: fileSource(join(folder, 'card', name)) }))
+  const [{ source }] = files as [(typeof files)[0]]
+  const open: typeof source.open = async (expected) => {
+    const reader = await source.open(expected)
+    const verify = async () => {
+      await rename(join(folder, 'card'), join(folder, 'other name'))
+      await reader.verify()
+    }
+    return { ...reader, verify }
+  }
+  const first = uplink.uploadVideos({
+    ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 },
+    files: [{ source: { ...source, open } }, files[1]!],
+  })
+  const failed: unknown = await first.done().catch((error: unknown) => error)
+  expect(failed).toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+
+  const complain = vi.fn()
+  sayHowToGoOn({ complain } as unknown as Output, resultOf((failed as UploadFailedError).report), {}, {})
+  const { source: moved } = await lostFiles(folder, await uplink.sessions(), journal)
+  const report = await (await uplink.resume(first.key, { source: moved })).done()
+
+  expect(complain.mock.calls).toEqual([
+    [
+      'Missing: 2 of 2 files, 20 B. To finish (with --files-in FOLDER where files were moved): ' +
+        `mocap-uplink resume ${first.key}`,
+    ],
+  ])
+  expect(report.status).toBe('confirmed')
 })

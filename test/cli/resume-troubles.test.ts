@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
@@ -69,6 +69,37 @@ it('moves unfinished files to a new session when their addresses died while nobo
     ['small.mp4', createHash('sha256').update('content').digest('hex')],
     ['big.mp4', createHash('sha256').update(big).digest('hex')],
   ])
+})
+
+it('says of a capture session that a restored service does not know what may be so and what to do, and claims nothing lost', async () => {
+  for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
+  const dataDir = join(cli.folder, 'data')
+  const options = {
+    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
+    credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
+  }
+  await (await startService({ ...options, port: 0, dataDir })).close()
+  await cp(dataDir, `${dataDir}-backup`, { recursive: true })
+  const refusal = { operation: 'put', nth: 1, fault: { status: 400 } } as const
+  const service = await startService({ ...options, port: 0, dataDir, faults: { rules: [refusal] } })
+  const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test', MOCAP_STATE_DIR: `${dataDir}-sessions` }
+  const upload = await cli.run(['capture', 'take-1.action', 'take-2.action', ...CAPTURE], env)
+  await service.close()
+  const port = Number(new URL(service.url).port)
+  const restored = await startService({ ...options, port, dataDir: `${dataDir}-backup` })
+  onTestFinished(() => restored.close())
+
+  const { code, stderr } = await cli.run(['resume'], env)
+
+  const [, key = ''] = /To finish: mocap-uplink resume (\S+)/.exec(upload.stderr) ?? []
+  expect([upload.code, code]).toEqual([3, 3])
+  const [, what, later, never] = stderr.split('\n')
+  expect(what).toMatch(
+    /^Missing: 1 of 2 files, 13 B\. Session \S+, or the place of its files, is not known there: the service may have been restored/,
+  )
+  expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
+  expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
+  expect(stderr).not.toMatch(/To finish|lost/)
 })
 
 it.skipIf(!canMount())('says that the disk is full, and finishes when it no longer is', async () => {

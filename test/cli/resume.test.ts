@@ -88,6 +88,8 @@ describe('an upload that was interrupted', () => {
     try {
       const without = await run('resume', key)
       const nowhere = await run('resume', key, '--files-in', join(moved, 'none'))
+      const elsewhere = await run('resume', key, '--files-in', stateDir, '--dry-run')
+      const dry = await run('resume', key, '--files-in', moved, '--dry-run', '--json')
       const { code, stderr } = await run('resume', key, '--files-in', moved)
 
       expect(without).toMatchObject({
@@ -97,6 +99,14 @@ describe('an upload that was interrupted', () => {
         ) as string,
       })
       expect(nowhere.code).toBe(2)
+      const was = join(cli.folder, 'big.mp4')
+      expect(elsewhere).toMatchObject({ code: 0, stderr: '' })
+      expect(elsewhere.stdout).toContain(`${was}: not found: no file below "${stateDir}" has its name, size and time\n`)
+      expect(elsewhere.stdout).toContain(`${key}: 1 of 2 files and 2 MiB are missing; of these files 1 not found\n`)
+      expect(lastLine(dry.stdout)).toMatchObject({
+        ...{ event: 'plan', flow: 'resume' },
+        sessions: [{ key, files: [{ name: 'big.mp4', location: was, path: join(moved, 'big.mp4') }] }],
+      })
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(putsOf('big.mp4')).toEqual([1, 2, 3, 3])
       expect(service.storedFiles().every(({ isConfirmed }) => isConfirmed)).toBe(true)
@@ -437,6 +447,9 @@ describe('cancel', () => {
     expect(dry.stdout).toContain('cancel of session s2')
     // This service knows none of them: of the newest that is believed only where an earlier try may have ended it.
     expect(untold.stdout).toBe('cancelled: video-moved; the service may still hold sessions s3, s1, s2\n')
+    expect(untold.stderr).toMatch(
+      /\(404\).*\nIt may have ended sessions s3, s1, s2 before, have been restored from a backup, or be another service\.\nIf it says the same once more, that is taken for the end: mocap-uplink cancel video-moved /,
+    )
     expect(lastLine(told.stdout)).toMatchObject({ isServiceTold: true, sessionIds: ['s3', 's1', 's2'] })
   })
 

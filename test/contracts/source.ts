@@ -9,6 +9,8 @@ export interface SourceSubject {
   readonly source: Source
   /** Makes the source something else than it was, in each way the adapter can be changed. Absent: it cannot be. */
   readonly changes?: Readonly<Record<string, () => Promise<void> | void>>
+  /** Takes the source away as it is, in each way the adapter can tell from a change. */
+  readonly losses?: Readonly<Record<string, () => Promise<void> | void>>
   /** Removes what making it left behind. */
   readonly cleanUp?: () => Promise<void>
 }
@@ -203,6 +205,18 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
           })
         }
       })
+    })
+
+    it('says of each loss that it cannot be read, and not that it has changed: it may come back as it was', async () => {
+      const { losses = {} } = await begin(counting(10))
+      for (const how of Object.keys(losses)) {
+        const lost = await beginReading(counting(10))
+        await lost.losses?.[how]?.()
+
+        const unread = { code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false }
+        await expect(lost.reader.verify(), how).rejects.toMatchObject(unread)
+        await expect(lost.source.open(lost.identity), how).rejects.toMatchObject(unread)
+      }
     })
 
     describe('ending', () => {

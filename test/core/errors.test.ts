@@ -3,7 +3,14 @@
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 
-import { isTransportError, isUploadError, summarize, TransportError } from '../../src/core/errors.ts'
+import {
+  HttpStatusError,
+  isHttpStatusError,
+  isTransportError,
+  isUploadError,
+  summarize,
+  TransportError,
+} from '../../src/core/errors.ts'
 
 const inAnotherRealm = (fields: object): unknown =>
   Object.assign(runInNewContext('new Error("the disk is full")') as object, fields)
@@ -33,4 +40,7 @@ it('knows a missing answer by how it ended', () => {
   expect(isTransportError(new TransportError('ERR_UPLOAD_NETWORK', 'gone', how))).toBe(true)
   expect(isTransportError(inAnotherRealm({ code: 'ERR_UPLOAD_NETWORK', ...how }))).toBe(true)
   expect(isTransportError(inAnotherRealm({ code: 'ERR_UPLOAD_NETWORK', ending: 'doubtful' }))).toBe(false)
+  expect(isHttpStatusError(new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'no', { status: 404 }))).toBe(true)
+  expect(isHttpStatusError(inAnotherRealm({ code: 'ERR_UPLOAD_HTTP_STATUS', status: 404 }))).toBe(true)
+  expect(isHttpStatusError(inAnotherRealm({ code: 'ERR_UPLOAD_NETWORK' }))).toBe(false)
 })

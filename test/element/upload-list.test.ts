@@ -52,6 +52,18 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
   expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
 })
 
+it('takes the report of a failure also where the Uplink came with another copy of the package', async () => {
+  const told: unknown[] = []
+  const list = createUploadList({ change: ignore, told: ignore, settled: (_, report) => told.push(report) })
+  list.add([{ file: new File(['swing'], 'swing-01.mp4'), path: 'swing-01.mp4' }])
+  const report = { status: 'failed', files: [] }
+  const done = () => Promise.reject(Object.assign(new Error('no'), { code: 'ERR_UPLOAD_FAILED', report }))
+
+  list.start(list.items, () => ({ on: ignore, done, state: 'failed', files: () => [] }) as unknown as Upload)
+
+  await expect.poll(() => told).toEqual([report])
+})
+
 it('begins one upload, however quickly one clicks', () => {
   const { list, begin, begun } = listed()
 

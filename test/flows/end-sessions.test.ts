@@ -57,12 +57,14 @@ describe('all sessions of an upload', () => {
 
 describe('sessions that were left', () => {
   it('are on record as ended where the service was told, or knows them no more; the others are given back', async () => {
-    const answers: Readonly<Record<string, Error | undefined>> = { gone: status(404), busy: status(503) }
+    // A protocol of the host's may come with a copy of the package.
+    const foreign = Object.assign(new Error('no'), { code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 410, details: {} })
+    const answers: Readonly<Record<string, Error | undefined>> = { gone: status(404), foreign, busy: status(503) }
     const cancel = (sessionId: string | number): Promise<void> => {
       const answer = answers[sessionId]
       return answer === undefined ? Promise.resolve() : Promise.reject(answer)
     }
-    const options = await optionsOf([...CREATED, left('told'), left('gone'), left('busy')], cancel)
+    const options = await optionsOf([...CREATED, left('told'), left('gone'), left('foreign'), left('busy')], cancel)
     const written: unknown[] = []
     const write: typeof options.record.write = async (body) => {
       await options.record.write(body)
@@ -75,6 +77,7 @@ describe('sessions that were left', () => {
     expect(written).toEqual([
       { type: 'session.ended', sessionId: 'told' },
       { type: 'session.ended', sessionId: 'gone' },
+      { type: 'session.ended', sessionId: 'foreign' },
     ])
     expect(options.record.folded()?.leftSessionIds).toEqual(['busy'])
   })

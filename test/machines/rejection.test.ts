@@ -39,9 +39,9 @@ describe('readRejection', () => {
     expect(Object.keys(readRejection(error).error)).toEqual(['code', 'message'])
   })
 
-  it('keeps the file, the part and the attempt of an error and of its plain form', () => {
-    const where = { file: 'swing.mp4', partNumber: 3, attempt: 2 }
-    const error = new UploadError('ERR_UPLOAD_NETWORK', 'Reset.', { details: { ...where, status: 500 } })
+  it('keeps the file, the part, the attempt and the status of an error and of its plain form', () => {
+    const where = { file: 'swing.mp4', partNumber: 3, attempt: 2, status: 500 }
+    const error = new UploadError('ERR_UPLOAD_NETWORK', 'Reset.', { details: { ...where, host: 'store.example' } })
     const exhausted = new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', 'Gave up.', { details: { attempts: 8 } })
 
     expect(readRejection(error).error).toEqual({ code: 'ERR_UPLOAD_NETWORK', message: 'Reset.', ...where })
@@ -50,7 +50,7 @@ describe('readRejection', () => {
   })
 
   it('leaves out a place that is none', () => {
-    const details = { file: { name: 'swing.mp4' }, partNumber: '3', attempt: -1 }
+    const details = { file: { name: 'swing.mp4' }, partNumber: '3', attempt: -1, status: '404' }
     const error = new UploadError('ERR_UPLOAD_NETWORK', 'Reset.', { details })
 
     expect(Object.keys(readRejection(error).error)).toEqual(['code', 'message'])

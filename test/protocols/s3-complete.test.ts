@@ -217,6 +217,7 @@ describe('through the engine', () => {
     expect(result).toEqual({ confirmedCount: 1, failedCount: 1 })
     expect(record.ledger().files[0]?.error).toEqual({
       code: 'ERR_UPLOAD_CONFIRM_REFUSED',
+      status: 400,
       message: 'a: The storage refused to complete the upload of a (400 InvalidPart).',
       file: 'a',
     })

@@ -172,6 +172,7 @@ it('believes a store that denies access without a word only after new addresses'
   expect(result).toEqual({ confirmedCount: 1, failedCount: 0 })
   expect(refused.record.ledger().files[0]?.error).toEqual({
     code: 'ERR_UPLOAD_ADDRESS_REFUSED',
+    status: 403,
     message: 'a: The storage refused part 1 (403 AccessDenied).',
     ...{ file: 'a', partNumber: 1, attempt: 4 },
   })

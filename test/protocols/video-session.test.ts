@@ -228,6 +228,15 @@ describe('confirming', () => {
     await expect(confirming).resolves.toBe(undefined)
   })
 
+  it('takes a 409 for success also where the client came with another copy of the package', async () => {
+    const facts = { code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 409, details: {}, isRetryable: false }
+    const { client } = startClientRig()
+    const confirm = () => Promise.reject(Object.assign(new Error('Refused (409). It says: already confirmed'), facts))
+    const { protocol } = start({ client: { ...client, videoUploads: { ...client.videoUploads, confirm } } })
+
+    await expect(protocol.confirm!('s-1', 7, parts, NEVER)).resolves.toBe(undefined)
+  })
+
   it('does not call refused credentials a refusal of the file', async () => {
     const { protocol, answer } = start()
 

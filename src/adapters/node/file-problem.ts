@@ -39,6 +39,13 @@ export function fileProblem(error: unknown, path: string, action: string): Uploa
   })
 }
 
+/** The error for a file that was there when its upload began. It has not changed: it may come back as it was, here or elsewhere. */
+export function fileGone(error: unknown, path: string): UploadError {
+  const { code, details } = fileProblem(error, path, 'read')
+  const message = `"${path}" is gone: it was moved or deleted, or its drive was taken out. Bring it back, then resume the session.`
+  return new UploadError(code, message, { cause: error, details })
+}
+
 /** The error for a path at which there is something that cannot be uploaded as a file. */
 export function notAFile(path: string, kind: string): UploadError {
   return new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be read: it is ${kind}, not a regular file.`, {

@@ -2,7 +2,7 @@
 // connection, so an attempt that began and was not answered is doubtful.
 
 import { hostOf } from '../../core/address/address.ts'
-import { TransportError, type AttemptEnding } from '../../core/errors.ts'
+import { isTransportError, type AttemptEnding, type TransportError } from '../../core/errors.ts'
 import { onAbort } from '../../core/on-abort.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../core/ports.ts'
 import { collectBody } from './collected-body.ts'
@@ -45,7 +45,7 @@ export function platformTransport(
         return await exchange({ request, host, body, maxReplyBytes, signal: own.signal })
       } catch (error) {
         own.signal.throwIfAborted()
-        if (error instanceof TransportError) endings.set(request, error.ending)
+        if (isTransportError(error)) endings.set(request, error.ending)
         throw error
       } finally {
         underWay.delete(end)
@@ -66,7 +66,7 @@ export function platformTransport(
  * body does not end is as good as one that broke off.
  */
 export function isWaitOver({ signal }: TransportRequest): boolean {
-  return signal.reason instanceof TransportError
+  return isTransportError(signal.reason)
 }
 
 function closed(host: string, ending: AttemptEnding): TransportError {

@@ -12,21 +12,22 @@ export function sourceChanged(location: string, how: string, cause?: unknown): U
   )
 }
 
-/**
- * Throws ERR_UPLOAD_SOURCE_CHANGED when `found` is not what `expected` says. A time is compared only where both sides
- * have one: a journal may have been written when the source could not tell.
- */
+/** Throws ERR_UPLOAD_SOURCE_CHANGED when `found` is not what `expected` says. */
 export function requireSame(location: string, expected: SourceIdentity, found: SourceIdentity): void {
-  if (found.sizeBytes !== expected.sizeBytes) {
-    throw sourceChanged(location, `it had ${expected.sizeBytes} bytes and now has ${found.sizeBytes}`)
-  }
-  if (expected.modifiedAtMs === undefined || found.modifiedAtMs === undefined) return
-  if (found.modifiedAtMs !== expected.modifiedAtMs) {
-    throw sourceChanged(
-      location,
-      `it was last written at ${timeText(expected.modifiedAtMs)} and now says ${timeText(found.modifiedAtMs)}`,
-    )
-  }
+  const how = differenceOf(expected, found)
+  if (how) throw sourceChanged(location, how)
+}
+
+/**
+ * In what `found` is not what `expected` says, as words that complete "has changed: …"; undefined where it is. A time is compared
+ * only where both sides have one: a journal may have been written when the source could not tell.
+ */
+export function differenceOf(expected: SourceIdentity, found: SourceIdentity): string | undefined {
+  if (found.sizeBytes !== expected.sizeBytes) return `it had ${expected.sizeBytes} bytes and now has ${found.sizeBytes}`
+  const [then, now] = [expected.modifiedAtMs, found.modifiedAtMs]
+  return then === undefined || now === undefined || then === now
+    ? undefined
+    : `it was last written at ${timeText(then)} and now says ${timeText(now)}`
 }
 
 /** Throws unless `at` is a byte position: a negative one would mean "where the last read stopped" to some platforms. */
@@ -40,6 +41,7 @@ export function endedEarly(location: string, at: number, wantedBytes: number, go
 }
 
 function timeText(ms: number): string {
-  const time = new Date(ms)
-  return Number.isNaN(time.getTime()) ? `${ms} ms` : time.toISOString()
+  // Null for what is no date, which the compiler's library does not know.
+  const date: { toJSON(): string | null } = new Date(ms)
+  return date.toJSON() ?? `${ms} ms`
 }

@@ -9,7 +9,7 @@ import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { askPerson, hasPerson } from '../question.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { commandLine, forgetLine, sayHowToForget } from '../views/how-to-go-on.ts'
+import { commandLine, forgetLine, isNotFound, sayHowToForget } from '../views/how-to-go-on.ts'
 import { keptSessions, readableSession, type KeptSessions } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -156,7 +156,10 @@ function tellCancelled(
   // What to do stands in the next line: the advice that goes with the code is for uploads.
   const { code, message } = report.error ?? {}
   if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
-  if (code === 'ERR_UPLOAD_SERVICE_REFUSED') {
+  if (isNotFound(report.error)) {
+    output.complain(`It may have ended ${named} before, have been restored from a backup, or be another service.`)
+    output.complain(`If it says the same once more, that is taken for the end: ${again}`)
+  } else if (code === 'ERR_UPLOAD_SERVICE_REFUSED') {
     output.complain(`The service was told and refused. To tell it once more: ${again}`)
     output.complain(`If it stays so, nothing more can be done here. To forget it here: ${forget}`)
   } else output.complain(`The service could not be told. To tell it: ${again}`)

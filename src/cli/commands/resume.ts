@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import { given } from '../../core/given.ts'
-import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
@@ -11,9 +10,10 @@ import { addBelow } from '../views/help-texts.ts'
 import { commandLine } from '../views/how-to-go-on.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
-import { movedFiles } from '../moved-files.ts'
+import { lostFiles } from '../lost-files.ts'
 import type { Output } from '../views/output.ts'
 import { resumeAll } from '../resume-all.ts'
+import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isResumable } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
@@ -50,13 +50,15 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       )
     }
     const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
-    const source = options.filesIn === undefined ? undefined : await movedFiles(options.filesIn)
+    const { filesIn } = options
+    const lost = filesIn === undefined ? undefined : await lostFiles(filesIn, sessions, kept.journal)
     if (options.dryRun === true) {
-      printDryRun(output, sessions)
+      printResumePlan(output, sessions, await lost?.look())
       context.exitWith(EXIT.done)
       return
     }
-    const results = await resumeAll(context, output, { sessions, kept, uplink, options, ...given({ source }) })
+    const task = { sessions, kept, uplink, options, ...given({ source: lost?.source }) }
+    const results = await resumeAll(context, output, task)
     const { reason } = context.interruption
     const left = sessions.length - results.length
     if (sessions.length !== 1) printJoint(output, results, left, kept.folder)
@@ -95,26 +97,4 @@ function printJoint(output: Output, results: readonly UploadResult[], left: numb
     const confirmed = results.filter((result) => result.status === 'confirmed').length
     output.answer(`${status}: ${confirmed} of ${countOf(count, 'session')} confirmed`)
   }
-}
-
-function printDryRun(output: Output, sessions: readonly SessionSummary[]): void {
-  const plan = sessions.map(({ key, flow, status, bytes, confirmedBytes, filesTotal, filesConfirmed }) => ({
-    key,
-    flow: flow ?? null,
-    status,
-    bytes,
-    confirmedBytes,
-    filesTotal,
-    filesConfirmed,
-  }))
-  output.event('plan', { flow: 'resume', sessions: plan })
-  for (const session of sessions) output.answer(`dry run: ${session.key}: ${missingOf(session)}`)
-  output.answer(`dry run: ${countOf(sessions.length, 'session')} to resume. Nothing was called.`)
-}
-
-function missingOf({ error, bytes, confirmedBytes, filesTotal, filesConfirmed }: SessionSummary): string {
-  if (error !== undefined) return `cannot be read. ${error.message}`
-  if (filesConfirmed === filesTotal) return 'nothing is missing'
-  const files = `${filesTotal - filesConfirmed} of ${countOf(filesTotal, 'file')}`
-  return `${files} and ${formatBytes(bytes - confirmedBytes)} are missing`
 }

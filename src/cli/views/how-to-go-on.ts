@@ -1,6 +1,7 @@
 // The line after an upload that is not done: what is missing, and the one command that finishes it.
 
 import { resolve } from 'node:path'
+import type { ErrorSummary } from '../../core/errors.ts'
 import { formatBytes } from '../../core/plan.ts'
 import { UNSHOWN } from '../../core/redact.ts'
 import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
@@ -29,6 +30,10 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     output.complain(`${what} Nothing was begun: correct the command and give it again. To forget this try: ${drop}`)
     return
   }
+  if (isUnknownThere(result, missing)) {
+    sayUnknown(output, what, result, options, env)
+    return
+  }
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
   const anew =
     changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session.`
@@ -44,6 +49,22 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
   output.complain(`To keep the ${countOf(stored, 'file')} confirmed and give up the rest: ${drop}`)
 }
 
+function sayUnknown(
+  output: Output,
+  what: string,
+  { key, sessionId }: UploadResult,
+  options: SharedOptions,
+  env: Environment,
+): void {
+  const why = 'the service may have been restored from a backup, or be another one'
+  output.complain(
+    `${what} Session ${sessionId}, or the place of its files, is not known there: ${why}. Nothing that is stored was touched.`,
+  )
+  output.complain(`Once it is known: ${commandLine('resume', key, options, env)}`)
+  const drop = commandLine('cancel', key, options, env)
+  output.complain(`If it never is, upload what is missing as a new session, then: ${drop}`)
+}
+
 /** Tells on stderr what is left to do with a session whose journal cannot be read. */
 export function sayHowToForget(
   output: Output,
@@ -57,6 +78,17 @@ export function sayHowToForget(
 /** Nobody who could have opened a session was found at the address: it may be misspelt, and is not repeated. */
 function isAddressInQuestion({ sessionId, error, hasPossibleOrphan }: UploadResult): boolean {
   return sessionId === null && hasPossibleOrphan !== true && error?.isBaseUrlDoubtful === true
+}
+
+/** A capture goes on in its own session only, and that is not known; of a video's files another session is made. */
+function isUnknownThere({ flow, sessionId, error }: UploadResult, missing: UploadResult['files']): boolean {
+  if (flow !== 'capture' || sessionId === null) return false
+  return isNotFound(error) || (missing.length > 0 && missing.every((file) => isNotFound(file.error)))
+}
+
+/** Whoever answered knows no such thing, or no more. */
+export function isNotFound(error: ErrorSummary | undefined): boolean {
+  return error?.status === 404 || error?.status === 410
 }
 
 /** The service said no to what was asked for: asked for once more, it would say the same. */

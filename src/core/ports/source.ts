@@ -31,7 +31,10 @@ export interface Reader {
   read(into: Uint8Array, at: number, signal?: AbortSignal): Promise<void> | undefined
   /** Where bytes can go to the network unread: the slice [start, end), exactly that long. */
   blob?(start: number, end: number): Blob
-  /** Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source is no longer what it was at `open`. Undefined: it is the same. */
+  /**
+   * Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source is no longer what it was at `open`, ERR_UPLOAD_SOURCE_READ when it is
+   * known to be gone: then it may come back. Undefined: it is the same.
+   */
   verify(): Promise<void> | undefined
   /** Idempotent. */
   close(): Promise<void>

@@ -104,6 +104,7 @@ describe('a part that must be sent again', () => {
     expect(world.store.requests.filter(({ fileIndex }) => fileIndex === 0)).toHaveLength(3)
     expect(job.ledger.files[0]!.error).toEqual({
       code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
+      status: 500,
       message: expect.stringMatching(/^file-0\.bin: Gave up after 3 attempts\. .*500 InternalError/) as string,
       ...{ file: 'file-0.bin', partNumber: 1, attempt: 3 },
     })

@@ -26,8 +26,11 @@ export interface FoundFiles {
 }
 
 export interface FilesUnderOptions {
-  /** Leaves out what cannot be read below a folder, in place of rejecting: for a search, which wants some of the files. Default false. */
-  readonly isLenient?: boolean
+  /**
+   * Makes it a search below a folder: takes the files of these names and no others, also where one of them, or a folder on the way, is
+   * hidden or called like junk. What cannot be read is left out, and to find none is an answer.
+   */
+  readonly isSought?: (name: string) => boolean
 }
 
 interface Search extends FilesUnderOptions {
@@ -49,6 +52,9 @@ const JUNK: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^(system volume information|\$recycle\.bin|lost\+found)$/i, "the system's own"],
   [/^__macosx$/i, 'what macOS puts into archives'],
 ]
+
+/** What was thrown away: a search that found it there too could not tell which one is meant. */
+const THROWN_AWAY = /^(\$recycle\.bin|\.trash(es|-\d+)?)$/i
 
 /** What Node gives for bytes of a name that are not UTF-8; such a name leads nowhere. */
 const NOT_UTF8 = '\ufffd'
@@ -73,7 +79,7 @@ export async function filesUnder(
     if (facts.isDirectory()) {
       const search: Search = { ...options, files: [], skipped: [], entered: new Set() }
       await enter(path, facts, search)
-      if (search.files.length === 0) refuseEmpty(path, search.skipped)
+      if (search.files.length === 0 && search.isSought === undefined) refuseEmpty(path, search.skipped)
       files.push(...search.files)
       skipped.push(...search.skipped)
     } else if (facts.isFile()) {
@@ -95,7 +101,7 @@ async function enter(folder: string, facts: BigIntStats, search: Search): Promis
   for (const entry of entries) {
     const path = join(folder, entry.name)
     await take(path, entry, search).catch((error: unknown) => {
-      if (search.isLenient !== true) throw error
+      if (search.isSought === undefined) throw error
       search.skipped.push({ path, reason: 'not readable' })
     })
   }
@@ -103,15 +109,16 @@ async function enter(folder: string, facts: BigIntStats, search: Search): Promis
 
 async function take(path: string, entry: Dirent, search: Search): Promise<void> {
   const { name } = entry
-  const junk = JUNK.find(([pattern]) => pattern.test(name))
-  if (junk !== undefined) {
-    search.skipped.push({ path, reason: junk[1] })
+  const reason = reasonAgainst(name, search)
+  if (reason !== undefined) {
+    search.skipped.push({ path, reason })
     return
   }
+  const isTaken = search.isSought?.(name) ?? true
   const mayBeUnaskable = name.includes(NOT_UTF8)
   // The listing knows plain files; only links, folders and what the file system does not tell are looked at.
-  if (entry.isFile() && !mayBeUnaskable) {
-    search.files.push({ path, name })
+  if (entry.isFile() && !(isTaken && mayBeUnaskable)) {
+    if (isTaken) search.files.push({ path, name })
     return
   }
   const facts = await lookInFolder(path)
@@ -122,7 +129,7 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
   } else if (facts === undefined) {
     search.skipped.push({ path, reason: 'a link that leads nowhere' })
   } else if (facts.isFile()) {
-    search.files.push({ path, name })
+    if (isTaken) search.files.push({ path, name })
   } else if (!facts.isDirectory()) {
     search.skipped.push({ path, reason: 'a pipe, device or socket' })
   } else if (search.entered.has(numberOf(facts))) {
@@ -130,6 +137,11 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
   } else {
     await enter(path, facts, search)
   }
+}
+
+function reasonAgainst(name: string, { isSought }: Search): string | undefined {
+  if (isSought !== undefined) return THROWN_AWAY.test(name) ? 'thrown away' : undefined
+  return JUNK.find(([pattern]) => pattern.test(name))?.[1]
 }
 
 async function look(path: string): Promise<BigIntStats> {

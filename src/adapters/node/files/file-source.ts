@@ -7,7 +7,7 @@ import { invalid, invariant, isUploadError } from '../../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
 import { createReadGate } from '../../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../web/source-identity.ts'
-import { errorCode, fileProblem } from '../file-problem.ts'
+import { errorCode, fileGone, fileProblem } from '../file-problem.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 import { isPromise } from '../../../core/is-promise.ts'
@@ -94,9 +94,7 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
         () => lookAt(disk, location),
         (found) => verifyPath(location, file.facts, found),
         (error) =>
-          errorCode(error) === 'ENOENT'
-            ? sourceChanged(location, 'it was moved or deleted', error)
-            : fileProblem(error, location, 'looked at'),
+          errorCode(error) === 'ENOENT' ? fileGone(error, location) : fileProblem(error, location, 'looked at'),
       ),
     close() {
       isClosed = true

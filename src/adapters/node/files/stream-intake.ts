@@ -1,6 +1,6 @@
 // Takes one pass over a stream of any make into a spool file, at the disk's pace, and lets readers wait for its bytes.
 
-import { UploadError } from '../../../core/errors.ts'
+import { isUploadError, UploadError } from '../../../core/errors.ts'
 import { sourceChanged } from '../../web/source-identity.ts'
 import { createSpool, type Spool } from './spool.ts'
 import { pullFrom, type StreamInput } from './stream-pull.ts'
@@ -117,6 +117,6 @@ function wrongLength(name: string, announcedBytes: number, received: string): Up
 }
 
 function asUploadError(error: unknown, name: string): UploadError {
-  if (error instanceof UploadError) return error
+  if (isUploadError(error)) return error
   return new UploadError('ERR_UPLOAD_SOURCE_READ', `The stream "${name}" cannot be read.`, { cause: error })
 }

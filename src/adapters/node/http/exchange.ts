@@ -2,7 +2,7 @@
 // whatever was read of an answer goes before a broken pipe.
 
 import type { Dispatcher } from 'undici'
-import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
+import { isTransportError, type AttemptEnding } from '../../../core/errors.ts'
 import type { TransportReply, TransportRequest } from '../../../core/ports.ts'
 import type { Connection } from './connection-pool.ts'
 import { createOutgoingBody, type OutgoingBody } from './outgoing-body.ts'
@@ -50,7 +50,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
     const onAbort = () => {
       // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Where all of it is
       // there, our own source was waited for, and nothing says that what it gave is right.
-      const reply = signal.reason instanceof TransportError && !isWholeAnswer ? reader.reply(false) : undefined
+      const reply = isTransportError(signal.reason) && !isWholeAnswer ? reader.reply(false) : undefined
       if (reply) answer(reply, false)
       else settle({ kind: 'aborted', ending: ending() })
     }

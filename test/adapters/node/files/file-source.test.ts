@@ -35,13 +35,18 @@ sourceContract('fileSource', async (bytes) => {
       'it became shorter': () => truncate(path, 9),
       'it was written over with as many bytes': () => writeFile(path, Buffer.alloc(10, 7)),
       'only its time changed': () => utimes(path, longAgo, new Date(longAgo.getTime() + 10)),
-      'it was deleted': () => unlink(path),
       'another file was moved over it': async () => {
         await writeFile(`${path}.new`, Buffer.alloc(11))
         await rename(`${path}.new`, path)
       },
     },
-    cleanUp: () => rm(folder, { recursive: true }),
+    losses: {
+      'it was deleted': () => unlink(path),
+      'its drive was taken out': () => rename(folder, `${folder}-gone`),
+    },
+    cleanUp: async () => {
+      for (const place of [folder, `${folder}-gone`]) await rm(place, { recursive: true, force: true })
+    },
   }
 })
 
@@ -171,6 +176,20 @@ describe('fileSource', () => {
         message: expect.stringMatching(/replaced\.mp4" has changed.*another file was put in its place/) as string,
       })
       expect((await bytesOf(reader, 0, 10)).toString()).toBe('old bytes!')
+      await reader.close()
+    })
+
+    it('says that a file is gone, and how its upload goes on, not that it has changed', async () => {
+      const path = await fileOf('gone.mp4')
+      const source = fileSource(path)
+      const reader = await source.open(await source.describe())
+      await unlink(path)
+
+      await expect(reader.verify()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${path}" is gone: it was moved or deleted, or its drive was taken out. Bring it back, then resume the session.`,
+        details: { path, systemCode: 'ENOENT' },
+      })
       await reader.close()
     })
 
