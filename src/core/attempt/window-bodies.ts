@@ -8,10 +8,9 @@ import type { Clock } from '../ports.ts'
 import { createSlicer } from './slices.ts'
 import type { Watchdog } from './watchdog.ts'
 import type { Content, WholeBodies, WholeBodyOptions } from './whole-body.ts'
-import { createWindowPool, type WindowLease, type WindowPool } from './windows.ts'
+import { createWindowPool, LARGE_PAIR, type WindowPool } from './windows.ts'
 
-export interface WindowBodies extends Omit<WindowPool, 'lease'> {
-  lease(bodyBytes: number, signal: AbortSignal): WindowLease | Promise<WindowLease>
+export interface WindowBodies extends WindowPool {
   /** What one attempt sends from the windows that it leased. */
   content(options: WindowContentOptions): Content
 }
@@ -26,7 +25,7 @@ export interface WindowBodiesOptions {
   readonly clock: Clock
   /** Parts in flight, at most: each has two windows. */
   readonly concurrency: number
-  /** Memory for bodies, bytes. Default 32 MiB. Parts in flight × 2 windows never exceed it. */
+  /** Memory for bodies, bytes. Default 40 MiB. What it holds beyond two windows for each part makes the windows of some parts large. */
   readonly memoryBytes?: number
   readonly allocate?: (bytes: number) => Uint8Array
   /** Sends short parts in one piece instead of through windows. */
@@ -34,48 +33,36 @@ export interface WindowBodiesOptions {
 }
 
 const MAX_WINDOW_BYTES = 262_144
-/** A body at such a rate, 25 MB/s, has soon done with its memory, so that it may have more of it. */
-const QUICK_BYTES_PER_MS = 25_000
 const MIN_WINDOW_BYTES = 65_536
-const DEFAULT_MEMORY_BYTES = 33_554_432
+const DEFAULT_MEMORY_BYTES = 41_943_040
 
 /** For one engine. Throws ERR_UPLOAD_INVALID_ARGUMENT for less memory than windows of 64 KiB take. */
 export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   const { clock } = options
   const pool = createWindowPool(poolOptions(options))
-  /** Whether the body that was taken last went out quickly. */
-  let isQuick = false
 
   return {
     windowBytes: pool.windowBytes,
-    lease: (bodyBytes, signal) => pool.lease(bodyBytes, signal, isQuick),
+    lease: pool.lease,
     leasedBytes: pool.leasedBytes,
     content({ unit, reader, hasher, windows, pace, signal, watchdog }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
       const short = whole?.({ unit, reader, hasher, take, windows, signal, watchdog })
       if (short !== undefined) return short
-      const beganAtMs = clock.monotonicNow()
-      const lengthBytes = unit.end - unit.start
-      const { windows: sequence, ...body } = createBody({
+      const { windows: sequence, ...rest } = createBody({
         unit,
         reader,
         windows,
         hasher,
         signal,
-        slicer: createSlicer(clock, 2 * (windows[0]?.byteLength ?? 0)),
+        slicer: createSlicer(clock, windows[0]?.byteLength ?? 0),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
         onHold: () => watchdog.hold(),
         onReady: () => watchdog.resume(),
       })
-      return {
-        ...body,
-        make: () => ({ kind: 'windows', lengthBytes, windows: sequence }),
-        digest() {
-          isQuick = (clock.monotonicNow() - beganAtMs) * QUICK_BYTES_PER_MS < lengthBytes
-          return body.digest()
-        },
-      }
+      const lengthBytes = unit.end - unit.start
+      return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }
     },
   }
 }
@@ -87,5 +74,7 @@ function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurre
     invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
   }
   const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
-  return { budgetBytes, windowBytes, ...(allocate === undefined ? {} : { allocate }) }
+  // As many pairs of large ones as leave the others theirs.
+  const largePairs = Math.floor((budgetBytes / windowBytes - 2 * concurrency) / LARGE_PAIR)
+  return { budgetBytes, windowBytes, largePairs, ...(allocate === undefined ? {} : { allocate }) }
 }

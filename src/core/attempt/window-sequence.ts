@@ -8,7 +8,7 @@ import { isPromise } from '../is-promise.ts'
 
 export interface SequenceOptions {
   readonly unit: Unit
-  /** One window when the unit fits into it, else two. Two that lie side by side are filled as one where reading takes no waiting. */
+  /** One window when the unit fits into it, else two. */
   readonly windows: readonly Uint8Array[]
   /** Leave to send. */
   readonly pace: Pick<Pace, 'pieceBytes'> & { take(bytes: number): Promise<void> | undefined }
@@ -37,14 +37,12 @@ const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array()
 
 /**
  * In steps that wait for nothing where nothing is to be waited for: what each window costs limits how fast one thread can send.
- * A window is read ahead only where reading takes waiting; else it would only lie and grow cold, and both are one piece of
- * memory that is filled right before it is sent.
+ * A window is read ahead only where reading takes waiting; else it would only lie and grow cold.
  */
 export function createSequence(options: SequenceOptions, shared: BodySteps): PieceSequence {
   const { unit, windows, slicer, pace, onHold, onReady } = options
-  let [current = NOTHING, other = current] = windows
-  const isPair = current.buffer === other.buffer && current.byteOffset + current.byteLength === other.byteOffset
-  const both = isPair && new Uint8Array(current.buffer, current.byteOffset, 2 * current.byteLength)
+  /** The one that is filled next, and the one that was filled last. */
+  let [next = NOTHING, last = next] = windows
   let isBegun = false
   let isDone = unit.end <= unit.start
   /** What is in the present window, where that ends in the source, and how much of it was given out. */
@@ -62,23 +60,19 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
   /** The line has taken what it was given and waits for more. */
   let isAsked = false
 
-  const fillIn = (memory: Uint8Array): Uint8Array => {
-    const next = memory.subarray(0, unit.end - at)
-    filling = shared.fill(next, at)
-    return next
+  const fillNext = (): Uint8Array => {
+    const filled = next.subarray(0, unit.end - at)
+    filling = shared.fill(filled, at)
+    return filled
   }
-  const turnTo = (next: Uint8Array): void => {
-    ;[current, other] = [other, current]
-    piece = next
+  const turnTo = (filled: Uint8Array): void => {
+    ;[next, last] = [last, next]
+    piece = filled
     givenBytes = 0
-    at += next.byteLength
-    ahead = undefined
-    // What took both leaves nothing to read ahead into: the next one takes one of them.
-    if (isSlow && next.byteLength <= current.byteLength) {
-      isSlow = false
-      if (at < unit.end) ahead = fillIn(other)
-    }
-    hashing = shared.update(next)
+    at += filled.byteLength
+    ahead = isSlow && at < unit.end ? fillNext() : undefined
+    isSlow = false
+    hashing = shared.update(filled)
   }
   const look = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
     if (isDone || shared.isStale()) return OVER
@@ -97,8 +91,7 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
         onReady()
         return OVER
       }
-      // Nothing of what was sent is still in use: the whole memory is free.
-      ahead ??= fillIn(both && !isSlow ? both : other)
+      ahead ??= fillNext()
       if (filling !== undefined) {
         const filled = filling
         filling = undefined

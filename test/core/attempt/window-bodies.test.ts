@@ -2,7 +2,6 @@
 
 import { expect, it } from 'vitest'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
-import type { Watchdog } from '../../../src/core/attempt/watchdog.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
 const KIB = 1_024
@@ -11,7 +10,8 @@ const clock = createSimulatedClock()
 it.each([
   [1, undefined, 256],
   [64, undefined, 256],
-  [65, undefined, 128],
+  [80, undefined, 256],
+  [81, undefined, 128],
   [256, undefined, 64],
   [4, 64 * KIB * 8, 64],
   [4, 64 * KIB * 16 - 1, 64],
@@ -42,32 +42,24 @@ it('are of the memory that the platform gives', async () => {
 })
 
 it.each([
-  [26, 1_024],
-  [24, 256],
-])('after a body that went out at %i MB/s they are of %i KiB', async (megabytesPerSecond, windowKib) => {
-  let nowMs = 0
-  const lengthBytes = 4_096 * KIB
-  const bodies = windowBodies({ clock: { ...clock, monotonicNow: () => nowMs }, concurrency: 4 })
-  const { signal } = new AbortController()
-  const first = await bodies.lease(lengthBytes, signal)
-  const content = bodies.content({
-    unit: { fileIndex: 0, partNumber: 1, start: 0, end: lengthBytes },
-    reader: { read: () => undefined, verify: () => undefined, close: () => Promise.resolve() },
-    hasher: undefined,
-    windows: first.windows,
-    pace: { isLimited: () => false, pieceBytes: () => Infinity, take: () => undefined },
-    signal,
-    watchdog: { hold: () => undefined, resume: () => undefined } as Watchdog,
-  })
-  const body = await content.make()
-  if (body.kind !== 'windows') throw new Error('It does not go through windows.')
-  for await (const piece of body.windows()) nowMs += piece.byteLength / (megabytesPerSecond * 1_000)
-  await content.digest()
-  await content.end?.()
-  first.release()
+  [64, undefined, 4],
+  [62, undefined, 4],
+  [79, undefined, 0],
+  [4, 64 * KIB * 8, 0],
+  [8, 128 * KIB * 31, 1],
+  [1, undefined, 19],
+])(
+  'with %i parts in flight and %s bytes so many of them have large ones: %i',
+  async (concurrency, memoryBytes, count) => {
+    const bodies = windowBodies({ clock, concurrency, ...(memoryBytes === undefined ? {} : { memoryBytes }) })
+    const { signal } = new AbortController()
+    const lengths: number[] = []
+    while (lengths.length < count + 1) {
+      const lease = bodies.lease(2_048 * KIB, signal)
+      if (lease instanceof Promise) throw new Error('It waits for memory.')
+      lengths.push(lease.windows[0]?.byteLength ?? 0)
+    }
 
-  const next = await bodies.lease(lengthBytes, signal)
-
-  expect(first.windows.map(({ byteLength }) => byteLength)).toEqual([256 * KIB, 256 * KIB])
-  expect(next.windows.map(({ byteLength }) => byteLength)).toEqual([windowKib * KIB, windowKib * KIB])
-})
+    expect(lengths).toEqual([...Array<number>(count).fill(4 * bodies.windowBytes), bodies.windowBytes])
+  },
+)
