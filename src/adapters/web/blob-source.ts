@@ -9,8 +9,6 @@ import { endedEarly, requirePosition, requireSame, sourceChanged } from './sourc
 
 /** What was given out to be sent and has not been looked after: as long as there is some, another look comes soon. */
 let outCount = 0
-/** Slices that are cut before they are asked for, of one open source. */
-const CUT_AHEAD = 128
 
 /** Uploads a File under its own name. */
 export function blobSource(file: File): Source
@@ -49,7 +47,6 @@ function identityOf(blob: Blob): SourceIdentity {
 
 function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Promise<void>): Reader {
   const gate = createReadGate(`the reader of "${name}"`)
-  const cut = createCutter(blob)
   /** Bytes that pass through us hold a slot and memory until the file was looked at. */
   let isRead = false
   let ownCount = 0
@@ -70,7 +67,9 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
       requirePosition(start)
       // A File that goes out whole is read by the browser's network itself, where each slice passes through two processes
       // more. With a type it would bring a Content-Type that nobody signed; a slice has none.
-      const slice = start === 0 && end === blob.size && blob.type === '' ? blob : cut(start, end)
+      // Making a slice holds the page up until another process has answered, for milliseconds while that reads for other requests.
+      // So each is made when it is asked for: those of a whole file made at once were one task of up to 96 ms.
+      const slice = start === 0 && end === blob.size && blob.type === '' ? blob : blob.slice(start, end)
       if (slice.size !== end - start) throw endedEarly(name, start, end - start, slice.size)
       giveOut(1)
       return slice
@@ -83,26 +82,6 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
       giveOut(-ownCount)
       return gate.close()
     },
-  }
-}
-
-/**
- * Cuts slices, and those of the same length behind the first along with it. Making one holds the page up until another
- * process of the browser has answered: a tenth of a millisecond while that is idle, tens of them while it reads for five requests.
- */
-function createCutter(blob: Blob): (start: number, end: number) => Blob {
-  const ahead = new Map<number, Blob>()
-  return (start, end) => {
-    const lengthBytes = end - start
-    const found = ahead.get(start)
-    ahead.delete(start)
-    if (found?.size === lengthBytes) return found
-    const slice = blob.slice(start, end)
-    if (ahead.size > 0 || lengthBytes <= 0) return slice
-    for (let at = end; at < blob.size && ahead.size < CUT_AHEAD; at += lengthBytes) {
-      ahead.set(at, blob.slice(at, Math.min(at + lengthBytes, blob.size)))
-    }
-    return slice
   }
 }
 
