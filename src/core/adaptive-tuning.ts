@@ -51,5 +51,5 @@ function concurrencyOptions({ concurrency = 'auto', isBackground = false, hasher
   if (concurrency !== 'auto') return { fixed: Math.min(checkConcurrency(concurrency), MAX_PARTS) }
   return isBackground
     ? BACKGROUND_CONCURRENCY
-    : { max: MAX_PARTS, ...(hasher?.lanes === undefined ? {} : { near: hasher.lanes }) }
+    : { max: MAX_PARTS, ...(hasher?.lanes === undefined ? {} : { near: 2 * hasher.lanes }) }
 }

@@ -14,7 +14,7 @@ export type ConcurrencyOptions =
       readonly start?: number
       /** Default 64. */
       readonly max?: number
-      /** Parts to begin with at a host so near that no line lies between: as many as what prepares them takes together. Default 4. */
+      /** Parts to begin with at a host so near that no line lies between: more where what prepares them takes many together. Default 4. */
       readonly near?: number
     }
   | { readonly fixed: number }

@@ -39,7 +39,7 @@ export interface TuningOptions {
   readonly isBackground?: boolean
   /** Bytes a second over all parts, retries included; absent: no limit. */
   readonly limitRate?: LimitRate
-  /** What hashes the parts: so many as it takes together go to a host that is near. */
+  /** What hashes the parts. To a host that is near go twice as many as it takes together: others are read and sent meanwhile. */
   readonly hasher?: Hasher
   /** Listens to the line where the transport has round trips; absent: `auto` goes by rates alone, which takes it longer. */
   readonly hearing?: Hearing

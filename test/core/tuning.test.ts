@@ -66,3 +66,37 @@ describe('one fixed number of parts', () => {
     expect(fixedTuning({ ...options, isBackground: false }).limit()).toBe(5)
   })
 })
+
+describe('parts to a host so near that no line lies between', () => {
+  it.each([
+    ['nothing is hashed', undefined, 4],
+    ['each is hashed by itself', {}, 4],
+    ['eight are hashed together', { lanes: 8 }, 16],
+  ])('are as many as keep it busy where %s', async (_, hasher, expected) => {
+    const clock = createSimulatedClock()
+    const tuning = adaptiveTuning({
+      transport: {
+        ...aTransport({}),
+        roundTrip: () => new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), 1)),
+      },
+      ...{ clock, hearing: lineHearing() },
+      ...(hasher === undefined ? {} : { hasher: { ...hasher, start: () => ({ update() {}, digest: () => '' }) } }),
+    })
+    const limits: number[] = []
+    const sampling = tuning.sample?.({
+      ...{ clock, inFlight: () => tuning.limit(), resize: () => undefined },
+      sampled: () => void limits.push(tuning.limit()),
+    })
+    // By this it knows the host.
+    await tuning.transport.send(request)
+    sampling?.setActive(true)
+    sampling?.begin()
+    for (let tenth = 0; tenth < 7; tenth += 1) {
+      sampling?.addBytes(1e8)
+      await clock.advance(100)
+    }
+
+    expect(Math.max(...limits)).toBe(expected)
+    sampling?.setActive(false)
+  })
+})
