@@ -63,12 +63,15 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
       const source = fileSource(location, { name })
       return {
         ...source,
-        open: (expected) =>
-          source.open(expected).catch(async (cause: unknown) => {
+        async open(expected) {
+          try {
+            return await source.open(expected)
+          } catch (cause) {
             const place = await placeBelow(file)
             if ('path' in place) return fileSource(place.path, { name }).open(expected)
             throw notFound(location, place.why, cause)
-          }),
+          }
+        },
       }
     },
   }

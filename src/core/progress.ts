@@ -30,11 +30,11 @@ export interface Progress {
   /** Bytes of the running attempt of a unit handed over so far; an attempt counts from 0. */
   onSent(unit: Unit, attemptBytes: number, nowMs: number): void
   /** The unit has a receipt. Telling it twice changes nothing; what an earlier run received is told in the same way. */
-  onReceived(unit: Unit, nowMs: number): void
+  onReceived(unit: Unit): void
   /** The attempt ended without a receipt: its bytes are no longer sent. */
-  onAttemptEnded(unit: Unit, nowMs: number): void
+  onAttemptEnded(unit: Unit): void
   /** The receipt of the unit is worth nothing any more. */
-  onVoided(unit: Unit, nowMs: number): void
+  onVoided(unit: Unit): void
   file(fileIndex: number): FileProgress
   snapshot(nowMs: number): ProgressSnapshot
 }

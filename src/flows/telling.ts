@@ -62,8 +62,8 @@ export function createTelling(options: {
       ...(progress?.snapshot(now()) ?? NOTHING),
     }
   }
-  const tellProgress = (isDue: boolean): void => {
-    const restMs = toldAtMs + PROGRESS_EVERY_MS - now()
+  const tellProgress = (isDue: boolean, nowMs = now()): void => {
+    const restMs = toldAtMs + PROGRESS_EVERY_MS - nowMs
     if (!isDue && restMs > 0) {
       // Nothing may follow, and then what came last is told late.
       trailing ??= clock.setTimeout(() => tellProgress(true), restMs)
@@ -71,14 +71,10 @@ export function createTelling(options: {
     }
     clock.clearTimeout(trailing)
     trailing = undefined
-    toldAtMs = now()
+    toldAtMs = nowMs
     const shown = snapshot()
     emitter.emit('progress', shown)
     tellShortfall(shown)
-  }
-  const noteMove = (): void => {
-    if (now() - movedAtMs > STEADY_MS) movingSinceMs = now()
-    movedAtMs = now()
   }
   /** Of a stall, and right after it, the rate is next to nothing: that would announce days, once, where seconds are needed. */
   const isSteady = (): boolean => now() - movingSinceMs >= STEADY_MS && now() - movedAtMs < PROGRESS_EVERY_MS
@@ -101,8 +97,8 @@ export function createTelling(options: {
   }
 
   const tellFile = (fileIndex: number): void => {
-    const file = files()[fileIndex]
-    if (file === undefined || !emitter.isHeard('file')) return
+    const file = emitter.isHeard('file') ? files()[fileIndex] : undefined
+    if (file === undefined) return
     const status = statusOf(file)
     if (status.state === (toldStates[fileIndex] ?? 'pending')) return
     toldStates[fileIndex] = status.state
@@ -115,24 +111,27 @@ export function createTelling(options: {
       for (const { plan, parts } of files()) {
         for (const { partNumber, start, receipt } of parts) {
           if (receipt === undefined) continue
-          progress.onReceived({ fileIndex: plan.fileIndex, partNumber, start, end: receipt.acceptedEnd }, now())
+          progress.onReceived({ fileIndex: plan.fileIndex, partNumber, start, end: receipt.acceptedEnd })
         }
       }
       tellProgress(true)
     },
     take(event) {
+      // Asked once: four events come of each small file.
+      const nowMs = now()
       switch (event.type) {
         case 'sent':
-          noteMove()
-          progress?.onSent(event.unit, event.sentBytes, now())
+          if (nowMs - movedAtMs > STEADY_MS) movingSinceMs = nowMs
+          movedAtMs = nowMs
+          progress?.onSent(event.unit, event.sentBytes, nowMs)
           // Told so many times a second, it changes the state once.
           if (toldStates[event.unit.fileIndex] !== 'uploading') tellFile(event.unit.fileIndex)
           break
         case 'received':
-          progress?.onReceived(event.unit, now())
+          progress?.onReceived(event.unit)
           break
         case 'attemptEnded':
-          progress?.onAttemptEnded(event.unit, now())
+          progress?.onAttemptEnded(event.unit)
           tellFile(event.unit.fileIndex)
           break
         case 'fileState':
@@ -149,7 +148,7 @@ export function createTelling(options: {
         // drives the session.
         default:
       }
-      tellProgress(false)
+      tellProgress(false, nowMs)
     },
     warnOfOrphan(sessionId) {
       const message =
@@ -161,7 +160,7 @@ export function createTelling(options: {
     tellReplaced(event) {
       for (const file of files()) {
         if (file.sessionId !== event.newSessionId) continue
-        for (const unit of unitsOf(file)) progress?.onVoided(unit, now())
+        for (const unit of unitsOf(file)) progress?.onVoided(unit)
         tellFile(file.plan.fileIndex)
       }
       emitter.emit('session.replaced', event)

@@ -60,18 +60,20 @@ export function createWaits(options: {
     show(outage)
   }
   return (event) => {
-    hasArrived = waits.size > 0 && (hasArrived || event.type === 'received')
+    if (event.type === 'unreachable') {
+      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
+      const { type, call, ...outage } = event
+      hasArrived &&= waits.size > 0
+      waits.set(call, asOutage(outage))
+      lastCall = call
+      // Nobody is waited for: so it is with nearly all events.
+    } else if (waits.size === 0) return
+    if (event.type === 'received') hasArrived = true
     if (event.type === 'reachable') waits.delete(event.call)
     if (event.type === 'tried') {
       const outage = waits.get(event.call)
       // Many tries of one call are no more news than one.
       if (outage?.untilMs !== undefined) waits.set(event.call, { ...outage, untilMs: undefined })
-    }
-    if (event.type === 'unreachable') {
-      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Left out of what hosts are told.
-      const { type, call, ...outage } = event
-      waits.set(call, asOutage(outage))
-      lastCall = call
     }
     look()
   }

@@ -16,7 +16,7 @@ describe('sent and confirmed', () => {
     const progress = createProgress({ fileSizes: [300, 100] })
     progress.onSent(unit(1), 60, 0)
     progress.onSent(unit(1), 100, 10)
-    progress.onReceived(unit(1), 20)
+    progress.onReceived(unit(1))
     progress.onSent(unit(2), 40, 30)
     progress.onSent(unit(1, 1), 70, 30)
 
@@ -28,7 +28,7 @@ describe('sent and confirmed', () => {
   it('takes back what an attempt sent in vain', () => {
     const progress = createProgress({ fileSizes: [300] })
     progress.onSent(unit(1), 90, 0)
-    progress.onAttemptEnded(unit(1), 10)
+    progress.onAttemptEnded(unit(1))
     expect(progress.file(0).sentBytes).toBe(0)
     progress.onSent(unit(1), 20, 20)
 
@@ -37,41 +37,41 @@ describe('sent and confirmed', () => {
 
   it('counts a receipt once, and nothing that is sent of it later', () => {
     const progress = createProgress({ fileSizes: [300] })
-    progress.onReceived(unit(1), 0)
-    progress.onReceived(unit(1), 0)
+    progress.onReceived(unit(1))
+    progress.onReceived(unit(1))
     progress.onSent(unit(1), 50, 0)
-    progress.onAttemptEnded(unit(1), 0)
+    progress.onAttemptEnded(unit(1))
 
     expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 300 })
   })
 
   it('lets confirmed fall only when a receipt is voided, and counts the part anew', () => {
     const progress = createProgress({ fileSizes: [300] })
-    progress.onReceived(unit(1), 0)
-    progress.onReceived(unit(2), 0)
-    progress.onVoided(unit(1), 0)
-    progress.onVoided(unit(3), 0)
+    progress.onReceived(unit(1))
+    progress.onReceived(unit(2))
+    progress.onVoided(unit(1))
+    progress.onVoided(unit(3))
     expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 300 })
     progress.onSent(unit(1), 100, 0)
-    progress.onReceived(unit(1), 0)
+    progress.onReceived(unit(1))
 
     expect(progress.file(0)).toEqual({ sentBytes: 200, confirmedBytes: 200, totalBytes: 300 })
   })
 
   it('joins a part that the far end takes in pieces', () => {
     const progress = createProgress({ fileSizes: [100] })
-    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 }, 0)
+    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 })
     const rest = { fileIndex: 0, partNumber: 1, start: 30, end: 100 }
     progress.onSent(rest, 20, 0)
     expect(progress.file(0)).toEqual({ sentBytes: 50, confirmedBytes: 30, totalBytes: 100 })
-    progress.onReceived(rest, 0)
+    progress.onReceived(rest)
 
     expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 100 })
   })
 
   it('counts no byte twice when a part of which a piece has a receipt is sent whole', () => {
     const progress = createProgress({ fileSizes: [100] })
-    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 }, 0)
+    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 })
     progress.onSent(unit(1), 20, 0)
     expect(progress.file(0).sentBytes).toBe(30)
     progress.onSent(unit(1), 90, 0)
@@ -89,7 +89,7 @@ describe('sent and confirmed', () => {
 
   it('is complete for empty files', () => {
     const progress = createProgress({ fileSizes: [0] })
-    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 0 }, 0)
+    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 0 })
 
     expect(progress.snapshot(0)).toEqual({
       sentBytes: 0,
@@ -145,7 +145,7 @@ describe('rate and time left', () => {
   it('measures the line, also when an attempt was in vain', () => {
     const progress = createProgress({ fileSizes: [1_000_000] })
     const sent = steady(progress, 0, 5_000, 1_000)
-    progress.onAttemptEnded({ fileIndex: 0, partNumber: 1, start: 0, end: 1_000_000 }, 5_000)
+    progress.onAttemptEnded({ fileIndex: 0, partNumber: 1, start: 0, end: 1_000_000 })
     expect(sent).toBe(5_100)
     steady(progress, 5_000, 10_000, 1_000)
 
@@ -163,7 +163,7 @@ describe('rate and time left', () => {
 
   it('does not take what an earlier run received for speed', () => {
     const progress = createProgress({ fileSizes: [1_000_000_000] })
-    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 900_000_000 }, 0)
+    progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 900_000_000 })
 
     expect(progress.snapshot(10_000)).toMatchObject({ confirmedBytes: 900_000_000, bytesPerSecond: 0 })
   })
@@ -198,16 +198,16 @@ describe('always', () => {
             const fileIndex = filePick % files.length
             const target = unitOf(plans[fileIndex]!, files[fileIndex]!.sizeBytes, fileIndex, part)
             if (verb === 'sent') progress.onSent(target, bytes, now)
-            if (verb === 'received') progress.onReceived(target, now)
+            if (verb === 'received') progress.onReceived(target)
             const piece = Math.min(Math.max(0, bytes), target.end - target.start)
-            if (verb === 'piece') progress.onReceived({ ...target, end: target.start + piece }, now)
-            if (verb === 'ended') progress.onAttemptEnded(target, now)
-            if (verb === 'voided') progress.onVoided(target, now)
+            if (verb === 'piece') progress.onReceived({ ...target, end: target.start + piece })
+            if (verb === 'ended') progress.onAttemptEnded(target)
+            if (verb === 'voided') progress.onVoided(target)
             checkOrder(progress, files.length, now)
           }
           for (const [fileIndex, plan] of plans.entries()) {
             for (let part = 0; part < plan.partCount; part += 1) {
-              progress.onReceived(unitOf(plan, files[fileIndex]!.sizeBytes, fileIndex, part), now)
+              progress.onReceived(unitOf(plan, files[fileIndex]!.sizeBytes, fileIndex, part))
             }
           }
           const total = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)

@@ -1,6 +1,7 @@
 // Open sources of one session: a handle is opened for the first attempt that needs it and closed when no attempt of its
 // file is under way, so that ten thousand files, a backoff or a pause hold no handles.
 
+import { isPromise } from '../is-promise.ts'
 import type { PlannedFile, Reader, Source } from '../ports.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 
@@ -15,35 +16,34 @@ export interface ReaderCache {
 }
 
 interface Entry {
-  readonly opening: Promise<Reader>
-  /** Once it is open. */
-  reader: Reader | undefined
+  /** Its reader, once it is open. */
+  opening: Promise<Reader> | Reader
   users: number
 }
 
 /** Rejects as Source.open does, also when the source is no longer what was planned. */
-export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: PlannedFile): Promise<Reader> {
+export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: PlannedFile): ReturnType<Source['open']> {
   return source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
 }
 
-export function createReaderCache(open: (fileIndex: number) => Promise<Reader>): ReaderCache {
+export function createReaderCache(open: (fileIndex: number) => ReturnType<Source['open']>): ReaderCache {
   const entries = new Map<number, Entry>()
   const enter = (fileIndex: number): Entry => {
-    const opening = open(fileIndex)
-    const entry: Entry = { opening, reader: undefined, users: 0 }
+    const entry: Entry = { opening: open(fileIndex), users: 0 }
     entries.set(fileIndex, entry)
-    opening.then(
-      (reader) => (entry.reader = reader),
-      () => undefined,
-    )
     return entry
   }
 
   return {
     acquire(fileIndex, signal) {
       const entry = entries.get(fileIndex) ?? enter(fileIndex)
+      const { opening } = entry
       entry.users += 1
-      return entry.reader ?? unlessAborted(entry.opening, signal)
+      if (!isPromise(opening)) return opening
+      return unlessAborted(
+        opening.then((reader) => (entry.opening = reader)),
+        signal,
+      )
     },
     release(fileIndex) {
       const entry = entries.get(fileIndex)
@@ -60,7 +60,7 @@ export function createReaderCache(open: (fileIndex: number) => Promise<Reader>):
  * Closes what was opened, or will be. Never rejects: who opened it heard why that could not be, and a handle that was only read
  * from loses nothing when its close fails.
  */
-export async function closeOpened(opening: Promise<Reader>): Promise<void> {
+export async function closeOpened(opening: Promise<Reader> | Reader): Promise<void> {
   try {
     await (await opening).close()
   } catch {

@@ -15,8 +15,11 @@ export interface Source {
   readonly location?: string
   /** Looks at the source without reading it. A stream of unknown size settles when all of it has been spooled. */
   describe(signal?: AbortSignal): Promise<SourceIdentity>
-  /** Opens it for reading; rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer what `expected` says. */
-  open(expected: SourceIdentity): Promise<Reader>
+  /**
+   * Opens it for reading, at once where that takes no waiting; rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer what
+   * `expected` says.
+   */
+  open(expected: SourceIdentity): Promise<Reader> | Reader
   /** Frees what the source itself holds (a spool file). Called once, when its session has settled or was let go. */
   dispose?(): Promise<void>
 }

@@ -26,7 +26,7 @@ export interface HostWatchOptions {
 export interface HostWatch {
   /** Takes in how an attempt ended. Returns how much of a try of its part it uses up: nothing during an outage. */
   ended(start: Pick<AttemptStart, 'turn' | 'address' | 'beganAtMs'>, result: AttemptResult): number
-  isInReach(): boolean
+  isInReach(nowMs: number): boolean
   /** An attempt begins. */
   tried(): void
   /** The network may be back: probes at once, where the host is out of reach. */
@@ -55,21 +55,20 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   let toldUntilMs: number | undefined
   /** Failures since it went out of reach: whether it did, the next answer tells. */
   let unjudged = 0
-  const now = (): number => clock.monotonicNow()
 
-  const announce = (cause: Partial<TransportError & HttpStatusError>, address: string): void => {
-    const state = circuit.state(now())
+  const announce = (cause: Partial<TransportError & HttpStatusError>, address: string, nowMs: number): void => {
+    const state = circuit.state(nowMs)
     if (state.kind === 'givenUp') {
       const { phase, message: last } = cause
       const what =
         phase === undefined ? 'took nothing' : phase === 'connect' ? 'could not be reached' : 'gave no answer'
       const advice = phase === undefined ? '' : ' Check the network, then resume the upload.'
-      const message = `The storage ${what} for ${Math.round((now() - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
+      const message = `The storage ${what} for ${Math.round((nowMs - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
       const error = new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause })
-      if (options.onGiveUp(error, phase === undefined)) answered()
+      if (options.onGiveUp(error, phase === undefined)) answered(nowMs)
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
       toldUntilMs = state.untilMs
-      const wallOffset = clock.wallNow() - now()
+      const wallOffset = clock.wallNow() - nowMs
       const { status } = cause
       report({
         type: 'unreachable',
@@ -83,16 +82,16 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     }
   }
 
-  const isInReach = (): boolean => circuit.state(now()).kind === 'closed'
+  const isInReach = (nowMs: number): boolean => circuit.state(nowMs).kind === 'closed'
   const probeAtMs = (nowMs: number): number | undefined => {
     const state = circuit.state(nowMs)
     return state.kind === 'open' ? state.untilMs : undefined
   }
 
-  const answered = (): void => {
-    circuit.onSuccess(now())
+  const answered = (nowMs: number): void => {
+    circuit.onSuccess(nowMs)
     // A pause that the host asked for is not ended by answers to what was under way before it.
-    if (toldUntilMs === undefined || !isInReach()) return
+    if (toldUntilMs === undefined || !isInReach(nowMs)) return
     toldUntilMs = undefined
     report({ type: 'reachable' })
   }
@@ -101,29 +100,30 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     ended({ beganAtMs, turn, address: { url } }, result) {
       let tries = 1
       const others = inFlight()
-      const nextProbeMs = probeAtMs(now())
+      const nowMs = clock.monotonicNow()
+      const nextProbeMs = probeAtMs(nowMs)
       if (result.kind === 'missing' && !result.error.isUnreadable) {
-        circuit.onFailure(now())
-        announce(result.error, url)
+        circuit.onFailure(nowMs)
+        announce(result.error, url, nowMs)
         if (result.error.phase === 'connect') tries = 0
       } else if (result.kind === 'refused' && isNotNow(result.verdict)) {
-        circuit.onRefusal(now(), result.verdict.retryAfterMs, others)
-        announce(result.verdict.error, url)
+        circuit.onRefusal(nowMs, result.verdict.retryAfterMs, others)
+        announce(result.verdict.error, url, nowMs)
         tries = AWAY_TRY
-      } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered()
+      } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered(nowMs)
       else return 1
       // What is asked during an outage is one part at a time: its answer says nothing of how many the host takes.
-      if (!isInReach()) {
+      if (!isInReach(nowMs)) {
         if (result.kind === 'missing') unjudged += 1
         return 0
       }
       // Where what was under way before is answered, and no probe, it was no outage: those that failed meanwhile were too many.
-      if (nextProbeMs) for (; unjudged > 0; unjudged -= 1) window.refused(beganAtMs, others, now(), MISSING_WEIGHT)
+      if (nextProbeMs) for (; unjudged > 0; unjudged -= 1) window.refused(beganAtMs, others, nowMs, MISSING_WEIGHT)
       unjudged = 0
       const isTaken = result.kind === 'received' || (result.kind === 'refused' && result.verdict.kind !== 'retry')
-      if (isTaken) window.taken(beganAtMs, others, now())
+      if (isTaken) window.taken(beganAtMs, others, nowMs)
       // What a part is refused again and again may be its own matter.
-      else window.refused(beganAtMs, others, now(), (result.kind === 'missing' ? MISSING_WEIGHT : 1) / turn.attempt)
+      else window.refused(beganAtMs, others, nowMs, (result.kind === 'missing' ? MISSING_WEIGHT : 1) / turn.attempt)
       return tries
     },
     isInReach,
@@ -132,7 +132,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       toldUntilMs = NaN
       report({ type: 'tried' })
     },
-    probeNow: () => circuit.probeNow(now()),
+    probeNow: () => circuit.probeNow(clock.monotonicNow()),
     openSlots(nowMs) {
       const { kind } = circuit.state(nowMs)
       if (kind === 'closed') return window.room(inFlight(), nowMs)

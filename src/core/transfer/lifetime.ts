@@ -25,6 +25,7 @@ export function createLifetime<T extends object>(
   onTaskEnd: () => void = () => undefined,
 ): Lifetime<T> {
   const inner = new AbortController()
+  const { signal } = inner
   let taskCount = 0
   let resolve: (value: T) => void
   let reject: (reason: unknown) => void
@@ -37,10 +38,10 @@ export function createLifetime<T extends object>(
 
   const settleIfOver = (): void => {
     if (taskCount > 0) return
-    const value = inner.signal.aborted ? undefined : outcome()
-    if (value === undefined && !inner.signal.aborted) return
+    const value = signal.aborted ? undefined : outcome()
+    if (value === undefined && !signal.aborted) return
     leave()
-    if (value === undefined) reject(inner.signal.reason)
+    if (value === undefined) reject(signal.reason)
     else resolve(value)
   }
   const stop = (reason: unknown): void => {
@@ -51,12 +52,12 @@ export function createLifetime<T extends object>(
   leave = onAbort(outer, () => stop(outer.reason))
 
   return {
-    signal: inner.signal,
+    signal,
     done,
     stop,
     settleIfOver,
     async track(task) {
-      if (inner.signal.aborted) return undefined
+      if (signal.aborted) return undefined
       let result
       taskCount += 1
       try {

@@ -149,13 +149,13 @@ export function createTransfer(
 
   const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(nowMs))
   // A probe has the host's time, and none of its part's own.
-  const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach() ? nowMs : Infinity)
+  const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach(nowMs) ? nowMs : Infinity)
   return {
     done: life.done,
     readyCount: (nowMs) => Math.min(openSlots(nowMs), readyParts(nowMs)),
     attemptNext(onFree) {
       const nowMs = clock.monotonicNow()
-      const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs, !host.isInReach())
+      const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs, !host.isInReach(nowMs))
       if (turn === undefined) return undefined
       host.tried()
       return life.track(() => attempt(turn, onFree))
@@ -163,16 +163,16 @@ export function createTransfer(
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
     probeNow: () => host.probeNow(),
     resetStraggler(nowMs, isIdle) {
-      const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && host.isInReach()
+      const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && host.isInReach(nowMs)
       attempts.resetStraggler(nowMs, isTail)
     },
     feed(slots, nowMs) {
+      if (!feeder.isHungry()) return
       const open = openSlots(nowMs)
       // Out of reach, a part is wanted for the probe alone: those that were there may have failed with their addresses.
       const soon = Math.max((open + attempts.count()) * LOOKAHEAD, job.protocol.traits.batchSize)
-      const wanted = host.isInReach() ? Math.min(slots * LOOKAHEAD, soon) : open
-      if (!feeder.isHungry() || readyParts(nowMs) >= wanted) return
-      void life.track(() => feeder.feed(life.signal))
+      const wanted = host.isInReach(nowMs) ? Math.min(slots * LOOKAHEAD, soon) : open
+      if (readyParts(nowMs) < wanted) void life.track(() => feeder.feed(life.signal))
     },
   }
 }

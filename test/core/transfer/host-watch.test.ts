@@ -16,7 +16,7 @@ const GIVE_UP_AFTER_MS = 60_000
 
 it('tells of an outage once for each pause, of each try once, and of its end', () => {
   const { host, fail, answer, open, now, events, startMs } = setUp()
-  expect([host.isInReach(), open(5), host.dueMs(now())]).toEqual([true, Infinity, undefined])
+  expect([host.isInReach(now()), open(5), host.dueMs(now())]).toEqual([true, Infinity, undefined])
   host.tried()
   answer()
   fail('connect')
@@ -30,7 +30,7 @@ it('tells of an outage once for each pause, of each try once, and of its end', (
       ...{ sinceMs: startMs, untilMs: startMs + 1_000, giveUpAtMs: startMs + GIVE_UP_AFTER_MS },
     },
   ])
-  expect([host.isInReach(), open(0), host.dueMs(now()), host.probeAtMs(now())]).toEqual([false, 0, 1_000, 1_000])
+  expect([host.isInReach(now()), open(0), host.dueMs(now()), host.probeAtMs(now())]).toEqual([false, 0, 1_000, 1_000])
 
   now.ms = 1_000
   expect([open(0), open(1), host.dueMs(now())]).toEqual([1, 0, undefined])
@@ -47,7 +47,7 @@ it('tells of an outage once for each pause, of each try once, and of its end', (
     { type: 'tried' },
     { type: 'reachable' },
   ])
-  expect([host.isInReach(), open(5)]).toEqual([true, Infinity])
+  expect([host.isInReach(now()), open(5)]).toEqual([true, Infinity])
 })
 
 it('tells the time of the wall, and the status where there is one', () => {
@@ -67,7 +67,7 @@ it('tells the time of the wall, and the status where there is one', () => {
   // A pause that the host asked for is not ended by answers to what was under way before it, nor by a network that is back.
   answer()
   host.probeNow()
-  expect([events.length, host.isInReach(), host.dueMs(now())]).toEqual([1, false, 5_000 + GIVE_UP_AFTER_MS])
+  expect([events.length, host.isInReach(now()), host.dueMs(now())]).toEqual([1, false, 5_000 + GIVE_UP_AFTER_MS])
 })
 
 it('may be asked at once where the network is back', () => {
@@ -116,7 +116,7 @@ it.each([
 })
 
 it('counts how much of a try each end uses up, and none during an outage', () => {
-  const { host, fail, refuse, answer, end } = setUp()
+  const { host, fail, refuse, answer, end, now } = setUp()
   const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'no', { status: 403 })
   expect([answer(), end({ kind: 'refused', verdict: { kind: 'renew', error } }), end({ kind: 'expired' })]).toEqual([
     1, 1, 1,
@@ -125,17 +125,17 @@ it('counts how much of a try each end uses up, and none during an outage', () =>
 
   refuse(400_000)
 
-  expect([host.isInReach(), fail('send'), refuse()]).toEqual([false, 0, 0])
+  expect([host.isInReach(now()), fail('send'), refuse()]).toEqual([false, 0, 0])
 })
 
 it('is not out of service by what it refuses before its first answer, while others are in flight, and is when none is', () => {
-  const { host, refuse, open } = setUp()
+  const { host, refuse, open, now } = setUp()
   for (let time = 0; time < 8; time += 1) refuse(60_000)
-  expect(host.isInReach()).toBe(true)
+  expect(host.isInReach(now())).toBe(true)
 
   open(0)
   refuse()
-  expect(host.isInReach()).toBe(false)
+  expect(host.isInReach(now())).toBe(false)
 })
 
 it.each([
@@ -187,7 +187,7 @@ it('is in service again where those that it never took are given up, and others 
     refuse()
   }
 
-  expect([host.isInReach(), events.at(-1), fail('connect')]).toEqual([true, { type: 'reachable' }, 0])
+  expect([host.isInReach(now()), events.at(-1), fail('connect')]).toEqual([true, { type: 'reachable' }, 0])
 })
 
 const final = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'no', { status: 503 })
@@ -204,17 +204,17 @@ it.each<[string, AttemptResult]>([
   open(0)
 
   expect(end(answer)).toBe(1)
-  expect([host.isInReach(), events.at(-1)]).toEqual([true, { type: 'reachable' }])
+  expect([host.isInReach(now()), events.at(-1)]).toEqual([true, { type: 'reachable' }])
 })
 
 it('is in reach while it answers, whatever it answers, and what takes a part up says nothing against their number', () => {
-  const { host, end, open } = setUp()
+  const { host, end, open, now } = setUp()
   for (let time = 0; time < 64; time += 1) end({ kind: 'missing', ending: 'doubtful', error: unreadable })
-  expect(host.isInReach()).toBe(true)
+  expect(host.isInReach(now())).toBe(true)
   const other = setUp()
   for (let time = 0; time < 64; time += 1) other.end({ kind: 'refused', verdict: { kind: 'final', error: final } })
 
-  expect([other.host.isInReach(), other.open(64), open(64)]).toEqual([true, Infinity, expect.any(Number)])
+  expect([other.host.isInReach(now()), other.open(64), open(64)]).toEqual([true, Infinity, expect.any(Number)])
   expect(open(64)).toBeLessThan(Infinity)
 })
 
@@ -291,7 +291,7 @@ describe('what it holds against the number in flight', () => {
       fail('send')
     }
 
-    expect([host.isInReach(), open(0), host.dueMs(now())]).toEqual([true, 0, expect.any(Number)])
+    expect([host.isInReach(now()), open(0), host.dueMs(now())]).toEqual([true, 0, expect.any(Number)])
     expect(host.dueMs(now())).toBeGreaterThan(now.ms)
   })
 })

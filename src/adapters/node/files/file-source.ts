@@ -32,6 +32,17 @@ export function fileSource(path: string, options: FileSourceOptions = {}): Sourc
 export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceOptions = {}): Source {
   if (path === '') invalid('fileSource: the path is empty. Pass the path of a file.')
   const location = resolve(path)
+  /** It is the file that is expected; else it is closed. */
+  const check = (file: OpenFile, expected: SourceIdentity): Reader | Promise<Reader> => {
+    try {
+      requireSame(location, expected, identityOf(file.facts))
+    } catch (error) {
+      return Promise.resolve(file.close()).then(() => {
+        throw error
+      })
+    }
+    return fileReader(disk, location, file)
+  }
 
   return {
     name: options.name ?? basename(location),
@@ -41,16 +52,14 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
       const facts = lookFirst(disk, location)
       return identityOf(isPromise(facts) ? await facts : facts)
     },
-    async open(expected) {
-      const opening = openRegularFile(disk, location)
-      const file = isPromise(opening) ? await opening : opening
+    open(expected) {
       try {
-        requireSame(location, expected, identityOf(file.facts))
+        const opening = openRegularFile(disk, location)
+        return isPromise(opening) ? opening.then((file) => check(file, expected)) : check(opening, expected)
       } catch (error) {
-        await file.close()
+        if (error instanceof Error) return Promise.reject(error)
         throw error
       }
-      return fileReader(disk, location, file)
     },
   }
 }

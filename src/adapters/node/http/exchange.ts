@@ -3,6 +3,7 @@
 
 import type { Dispatcher } from 'undici'
 import { isTransportError, type AttemptEnding } from '../../../core/errors.ts'
+import { onAbort } from '../../../core/on-abort.ts'
 import type { TransportReply, TransportRequest } from '../../../core/ports.ts'
 import type { Connection } from './connection-pool.ts'
 import { createOutgoingBody, type OutgoingBody } from './outgoing-body.ts'
@@ -41,13 +42,13 @@ export function exchange(connection: Connection, path: string, request: Transpor
 
   return new Promise((resolve) => {
     const settle = (result: ExchangeResult) => {
-      signal.removeEventListener('abort', onAbort)
+      leave()
       body.stop()
       resolve(result)
     }
     const ending = (): AttemptEnding =>
       isStarted && body.isHandedOver() && !wire.hasUnsentBytes() ? 'doubtful' : 'neverWhole'
-    const onAbort = () => {
+    const aborted = () => {
       // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Where all of it is
       // there, our own source was waited for, and nothing says that what it gave is right.
       const reply = isTransportError(signal.reason) && !isWholeAnswer ? reader.reply(false) : undefined
@@ -74,12 +75,12 @@ export function exchange(connection: Connection, path: string, request: Transpor
       )
     }
 
+    let leave: () => void = () => undefined
     if (signal.aborted) {
-      onAbort()
+      aborted()
       return
     }
-    // Once for each request, where a shared one would cost half as much again.
-    signal.addEventListener('abort', onAbort)
+    leave = onAbort(signal, aborted)
     const handler: RawHandler = {
       onConnect: () => {
         isStarted = true

@@ -14,6 +14,8 @@ export interface ReplyReader {
 
 /** How much of an answer is read and thrown away so that its connection can be used again. */
 const MAX_DRAINED_BYTES = 256 * 1024
+/** One for all answers without a body, as those to parts are: memory of its own costs more than to read all else of them. */
+const NOTHING = new Uint8Array()
 
 /** Makes a reader that keeps at most `maxReplyBytes` of the body. */
 export function createReplyReader(maxReplyBytes: number): ReplyReader {
@@ -36,7 +38,7 @@ export function createReplyReader(maxReplyBytes: number): ReplyReader {
     },
     reply: (isWhole) => {
       if (head === undefined) return undefined
-      const body = keptBytes === 0 ? new Uint8Array() : new Uint8Array(Buffer.concat(kept))
+      const body = keptBytes === 0 ? NOTHING : new Uint8Array(Buffer.concat(kept))
       return { status: head.status, headers: head.headers, body, isBodyCut: !isWhole || drainedBytes > 0 }
     },
   }

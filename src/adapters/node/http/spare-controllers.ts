@@ -1,7 +1,9 @@
 // The controllers of attempts, used again one after the other: to make one, listen to it and let go of it is a thirtieth of what
-// a small file costs, because Node sets each up anew and its garbage collector is slow to let go of them.
+// a small file costs, because Node sets each up anew and its garbage collector is slow to let go of them. So is to begin and to
+// end to listen: each is heard by one listener as long as it is used, which all attempts share.
 
 import { getEventListeners } from 'node:events'
+import { onAbort } from '../../../core/on-abort.ts'
 import type { Controllers } from '../../../core/ports.ts'
 
 /**
@@ -10,7 +12,7 @@ import type { Controllers } from '../../../core/ports.ts'
  */
 const RENEWED_AFTER = 256
 
-/** One that was aborted, or to which somebody still listens, is not used again. */
+/** One that was aborted, or to which somebody beside us still listens, is not used again. */
 export function createSpareControllers(): Controllers {
   let known = new Set<AbortController>()
   let spare: AbortController[] = []
@@ -18,6 +20,8 @@ export function createSpareControllers(): Controllers {
 
   const make = (): AbortController => {
     const controller = new AbortController()
+    // Whoever stays keeps the listener that is shared.
+    onAbort(controller.signal, () => undefined)
     known.add(controller)
     return controller
   }
@@ -36,7 +40,7 @@ export function createSpareControllers(): Controllers {
 /** Node knows it of its own signals alone, and not where a page's globals stand beside it: in Electron, or a DOM in tests. */
 function isUnheard(signal: AbortSignal): boolean {
   try {
-    return getEventListeners(signal, 'abort').length === 0
+    return getEventListeners(signal, 'abort').length === 1
   } catch {
     return false
   }

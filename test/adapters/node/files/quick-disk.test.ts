@@ -149,7 +149,13 @@ describe('a file source', () => {
     }
     const source = fileSourceOn(disk, path)
 
-    const reader = await source.open(await source.describe())
+    const identity = await source.describe()
+    const opening = source.open(identity)
+    expect(opening instanceof Promise).toBe(!isQuick)
+    await expect(source.open({ ...identity, sizeBytes: 9 })).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SOURCE_CHANGED',
+    })
+    const reader = await opening
     const into = new Uint8Array(6)
     await reader.read(into, 4)
     expect(Buffer.from(into).toString()).toBe('bytes!')
@@ -161,6 +167,7 @@ describe('a file source', () => {
     await rm(folder, { recursive: true })
 
     await expect(source.describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+    await expect(source.open(identity)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
     await expect(fileSourceOn(disk, tmpdir()).describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
     expect(asked.length > 0).toBe(isQuick)
   })
