@@ -1,5 +1,6 @@
 // Which of the chosen files may be uploaded, and why the others may not: found before anything is sent.
 
+import { kindsIn } from './attributes.ts'
 import type { ChosenFile } from './chosen-files.ts'
 
 export type RefusalReason =
@@ -63,12 +64,12 @@ export function judgeFiles(
   const know = (reason: RefusalReason, of: Present): void => addUnder(known, of.fileName, { of, reason })
   for (const each of [...present, ...rules.offered]) know('twice', each)
   for (const each of rules.driven) know('elsewhere', each)
-  const kinds = rules.accept.split(',').flatMap((kind) => kind.trim().toLowerCase() || [])
+  const kinds = kindsIn(rules.accept.toLowerCase()).filter((kind) => kind)
   let isVideo = present[0] && VIDEO.test(present[0].fileName)
 
   const reasonAgainst = (file: File, own: Present): RefusalReason | undefined => {
     if (SYSTEM_FILE.test(file.name)) return 'system'
-    if (kinds.length > 0 && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
+    if (kinds[0] && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
     if (file.size === 0) return 'empty'
     const isKnown = ({ of }: { readonly of: Present }): boolean =>
       isSameFile(of, own) && (!rules.isRenaming || isSamePlace(of.location, own.location))

@@ -47,6 +47,11 @@ export function isOn(text: string | null): boolean {
   return text !== null && text !== 'false'
 }
 
+/** The kinds that `accept` names. */
+export function kindsIn(accept: string): string[] {
+  return accept.split(',').map((kind) => kind.trim())
+}
+
 /** `accept`, else what the flow takes: phone clips, or, for captures, what their kind says. */
 export function acceptOf(element: Element, flow: UploaderFlow, input: UploaderInput): string {
   const own = element.getAttribute('accept')

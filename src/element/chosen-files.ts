@@ -1,6 +1,8 @@
 // What a person chose or dropped, as one list of files in natural order: folders are walked, and where the browser gives
 // handles they are kept, so that after a reload one click is enough.
 
+import { kindsIn } from './attributes.ts'
+
 /** A file, where it lay, and its handle where the browser gave one. */
 export interface ChosenFile {
   readonly file: File
@@ -17,7 +19,11 @@ const EXTENSION = /\.[a-z]\w*$/i
 
 /** What browsers with the File System Access API have, and the compiler's library does not know yet. */
 interface PickingWindow {
-  showOpenFilePicker?: (options: { multiple: boolean }) => Promise<FileSystemFileHandle[]>
+  showOpenFilePicker?: (options: { multiple: boolean; types: readonly Kinds[] }) => Promise<FileSystemFileHandle[]>
+}
+/** What a picker shows first; a person may ask it for all files. */
+interface Kinds {
+  readonly accept: Readonly<Record<'*/*', readonly string[]>>
 }
 type HandleGiving = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> }
 type Walkable = FileSystemDirectoryHandle & { values(): AsyncIterable<FileSystemHandle> }
@@ -29,13 +35,15 @@ export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
 
 /**
  * Asks with the browser's own picker that gives handles; must be called in a click. Undefined where there is none, or
- * where the page may not open it (a frame of another origin): use an `<input>` then. An empty list when the person thought better of it.
+ * where the page may not open it (a frame of another origin), or it takes no such ending: use an `<input>` then. An empty list when the person thought better of it.
  */
-export async function pickWithHandles(): Promise<ChosenFile[] | undefined> {
+export async function pickWithHandles(accept: string): Promise<ChosenFile[] | undefined> {
   const { showOpenFilePicker } = window as PickingWindow
   if (!showOpenFilePicker) return undefined
+  // Endings are told whatever type a system has for them; where types stand among them, it is refused.
+  const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
-    const handles = await showOpenFilePicker.call(window, { multiple: true })
+    const handles = await showOpenFilePicker.call(window, { multiple: true, types })
     return inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
   } catch (error) {
     return (error as Error).name === 'AbortError' ? [] : undefined

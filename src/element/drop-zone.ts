@@ -1,6 +1,7 @@
 // Where files come in: by drop on the whole element, by the picker, and by the folder picker where the browser has one.
 
 import { learnFacts } from '../browser.ts'
+import { kindsIn } from './attributes.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
 import { ICONS } from './icons.ts'
@@ -39,7 +40,7 @@ export function createDropZone(
     input.click()
   }
   const choose = async (instead?: Item): Promise<void> => {
-    const picked = await pickWithHandles()
+    const picked = await pickWithHandles(files.accept)
     if (!picked) open(files, instead)
     else if (picked.length > 0) await onFiles(picked, instead)
   }
@@ -70,7 +71,7 @@ export function createDropZone(
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
       setText(folderButton, words.chooseFolder)
-      const kinds = accept.split(',').map((kind) => kind.trim().replace(/^\./, '').toUpperCase())
+      const kinds = kindsIn(accept).map((kind) => kind.replace(/^\./, '').toUpperCase())
       showText(hint, accept !== '' && words.accepts(words.list(kinds)))
       element.toggleAttribute('data-large', !isCompact)
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)

@@ -2,7 +2,7 @@
 // every file that is ready into one upload; several may run side by side on one engine.
 
 import type { BrowserUplink, UploadFailedError } from '../browser.ts'
-import { isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
+import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenAgain } from './chosen-again.ts'
@@ -49,17 +49,12 @@ export interface UploadList {
   pause(): void
   resume(): void
   giveUp(how: GivenUp): Promise<void>
-  /** Takes every upload with such files up again; gives the files of those that the journal never heard of, ready anew. */
-  retry(uplink: BrowserUplink, resume: Setting['resume']): Promise<readonly Item[]>
+  /** Takes every upload with such files up again, and has the files of those that the journal never heard of begun `anew`. */
+  retry(uplink: BrowserUplink, resume: Setting['resume'], anew: (items: readonly Item[]) => void): Promise<void>
   /** Uploads that are over without all of their files, and were not given up since. */
   unfinished(): readonly Job[]
   /** Takes what is over out of the list. */
   clear(): void
-}
-
-/** The Uplink may come with another copy of the package. */
-function reportIn(error: unknown): UploadReport | undefined {
-  return isUploadError(error) ? (error as Partial<UploadFailedError>).report : undefined
 }
 
 export function createUploadList(listener: ListListener): UploadList {
@@ -111,7 +106,8 @@ export function createUploadList(listener: ListListener): UploadList {
     }
     upload.done().then(
       (report) => settle(report, report.error),
-      (error: unknown) => settle(reportIn(error), summarize(error)),
+      // Known by its shape: the Uplink may come with another copy of the package.
+      (error: unknown) => settle((error as Partial<UploadFailedError>).report, summarize(error)),
     )
     listener.told(job, 'start')
     listener.change()
@@ -186,7 +182,7 @@ export function createUploadList(listener: ListListener): UploadList {
       wish = 'pause'
       await Promise.all(active().map((job) => job.upload[how]()))
     },
-    async retry(uplink, resume) {
+    async retry(uplink, resume, anew) {
       wish = 'resume'
       const wanted = new Set(list.retryable())
       const known = new Set((await uplink.sessions()).map(({ key }) => key))
@@ -213,9 +209,12 @@ export function createUploadList(listener: ListListener): UploadList {
       const again = jobs.filter(
         (job) => !isActive(job) && !opening.has(job) && job.items.some((item) => wanted.has(item)),
       )
-      // One that cannot be taken up holds back no other.
-      await Promise.all(again.map(begin))
-      return rows.items().filter((item) => wanted.has(item) && isReady(item))
+      // One that cannot be taken up holds back no other, nor what is begun anew.
+      try {
+        await Promise.all(again.map(begin))
+      } finally {
+        anew(rows.items().filter((item) => wanted.has(item) && isReady(item)))
+      }
     },
     unfinished: () =>
       jobs.filter((job) => !isActive(job) && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),

@@ -99,7 +99,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async retry() {
       notices.clear()
-      await attempt(async (uplink) => begin(uplink, await list.retry(uplink, setting().resume)))
+      await attempt((uplink) => list.retry(uplink, setting().resume, (anew) => begin(uplink, anew)))
     },
     async cancel() {
       const { words, flow } = setting()

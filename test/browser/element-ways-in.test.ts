@@ -73,6 +73,32 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await names(page)).toEqual(['swing-01.mp4'])
   })
 
+  test('asks the browser for the endings that it takes, and in its plain way for what that does not understand', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const pick = (window as unknown as { showOpenFilePicker: (options: unknown) => Promise<never> })
+        .showOpenFilePicker
+      const asked: unknown[] = []
+      // Without a click of the person's the browser refuses what it understands for that reason, and the rest as it is.
+      const showOpenFilePicker = async (options: unknown): Promise<unknown> => {
+        asked.push(options, await pick.call(window, options).catch((error: unknown) => (error as Error).name))
+        throw new DOMException('', 'AbortError')
+      }
+      Object.assign(window, { showOpenFilePicker, asked })
+    })
+    const ask = async (attributes: Readonly<Record<string, string>>): Promise<unknown> => {
+      await addElement(page, attributes)
+      await page.evaluate(() => document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('button')!.click())
+      return page.evaluate(() => (window as unknown as { asked: unknown[] }).asked.splice(0))
+    }
+
+    const understood = expect.stringMatching(/^(?:AbortError|NotAllowedError|SecurityError)$/) as unknown
+    const video = [{ accept: { '*/*': ['.mp4', '.mov'] } }]
+    expect(await ask(VIDEO)).toEqual([{ multiple: true, types: video }, understood])
+    expect(await ask(CAPTURE)).toEqual([{ multiple: true, types: [] }, understood])
+    expect(await ask({ ...CAPTURE, accept: '.c3d, video/*' })).toContain('TypeError')
+  })
+
   test('goes on after a reload by one click where the browser remembers the files', async () => {
     const page = await openPage()
     await page.route(isLatePart, () => undefined)

@@ -109,8 +109,8 @@ it('tries again what failed, and not what is merely ready', async () => {
   await expect.poll(() => list.retryable().length).toBe(1)
   add('swing-02.mp4')
 
-  const anew = await list.retry({ sessions: () => Promise.resolve([]) } as unknown as BrowserUplink, refuse)
-  list.start(anew, begin)
+  const uplink = { sessions: () => Promise.resolve([]) } as unknown as BrowserUplink
+  await list.retry(uplink, refuse, (anew) => list.start(anew, begin))
 
   expect(begun).toEqual([1, 1])
   expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
@@ -387,7 +387,7 @@ it('does not send a file twice that was chosen again, when the rest of its forme
     return driven('first', 100, 1000).upload
   }
 
-  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume)
+  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume, ignore)
 
   expect(given).toEqual([0, 1000])
 })
@@ -411,6 +411,7 @@ async function withFailed() {
     list.retry(
       { sessions: () => Promise.resolve([{ key: 'first' }, { key: 'second' }]) } as never,
       ((_: unknown, key: string) => resume(key)) as never,
+      ignore,
     )
   return { list, said, resumed, retryWith }
 }
@@ -448,6 +449,17 @@ it('takes up the others where one cannot be', async () => {
 
   await expect(retried).rejects.toBe(gone)
   expect(list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
+})
+
+it('begins anew what no journal has heard of also where another one cannot be taken up', async () => {
+  const { list } = await withFailed()
+  const uplink = { sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink
+  const begun: string[] = []
+
+  const retried = list.retry(uplink, refuse, (anew) => begun.push(...anew.map(({ name }) => name)))
+
+  await expect(retried).rejects.toThrow('nothing to take up')
+  expect(begun).toEqual([list.items[1]?.name])
 })
 
 it('opens none twice that is still taken up again when another could not be', async () => {
@@ -505,7 +517,7 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
     return driven('first', 100, 1000).upload
   }
 
-  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume)
+  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume, ignore)
 
   expect(given).toEqual([0, undefined])
 })
