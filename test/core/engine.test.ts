@@ -187,7 +187,7 @@ describe('the cap', { timeout: 60_000 }, () => {
     await world.until(world.engine.run(job, signal()))
 
     // Two windows of each part at once.
-    expect(made).toEqual(Array.from({ length: 4 }, () => 2 * 64 * 1024))
+    expect(made).toEqual(Array.from({ length: 8 }, () => 64 * 1024))
     expect(world.store.violations).toEqual([])
   })
 })

@@ -83,7 +83,7 @@ describe('faults on the way of a part', () => {
     expect(report.files[1]?.error).toEqual({
       code: 'ERR_UPLOAD_HTTP_STATUS',
       message: 'swing-02.mp4: The storage refused part 1 (411).',
-      ...{ file: 'swing-02.mp4', partNumber: 1, attempt: 1 },
+      ...{ file: 'swing-02.mp4', partNumber: 1, attempt: 1, status: 411 },
     })
   })
 })
