@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await click(1, 0)
     await click(2, 150)
     await expect.poll(() => rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
-    await click(3, 450)
+    await click(3, 480)
 
     await expect.poll(() => rows(page)).toEqual(['swing-02.mp4'])
   })
