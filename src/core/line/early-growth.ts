@@ -34,6 +34,7 @@ const DEAF_MS = 1_500
 const FALLEN = 0.85
 /** After so long without a step, limits are to be compared. A queue that stays so long is not that of young connections. */
 const PAUSE_MS = 4_000
+
 /** `nearLimit`: so many parts cost least where the host is near; whether more bring more is then measured. */
 export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
   let firstMs: number | undefined
