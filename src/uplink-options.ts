@@ -49,7 +49,7 @@ export interface UplinkOptions {
    * that was sent before is read again, and before each confirmation the whole file, for its SHA-256. `off`: nothing is hashed.
    */
   readonly verify?: 'md5' | 'full' | 'off'
-  /** Memory for bodies on their way, bytes. Default 40 MiB. */
+  /** Memory for bodies on their way, bytes. Default 48 MiB. */
   readonly memoryBytes?: number
   /** How long an attempt may wait, ms. */
   readonly timeouts?: EngineOptions['timeouts']

@@ -25,7 +25,7 @@ export interface WindowBodiesOptions {
   readonly clock: Clock
   /** Parts in flight, at most: each has two windows. */
   readonly concurrency: number
-  /** Memory for bodies, bytes. Default 40 MiB. What it holds beyond two windows for each part makes the windows of some parts large. */
+  /** Memory for bodies, bytes. Default 48 MiB. What it holds beyond two windows for each part makes the windows of some parts large. */
   readonly memoryBytes?: number
   readonly allocate?: (bytes: number) => Uint8Array
   /** Sends short parts in one piece instead of through windows. */
@@ -34,7 +34,7 @@ export interface WindowBodiesOptions {
 
 const MAX_WINDOW_BYTES = 262_144
 const MIN_WINDOW_BYTES = 65_536
-const DEFAULT_MEMORY_BYTES = 41_943_040
+const DEFAULT_MEMORY_BYTES = 50_331_648
 
 /** For one engine. Throws ERR_UPLOAD_INVALID_ARGUMENT for less memory than windows of 64 KiB take. */
 export function windowBodies(options: WindowBodiesOptions): WindowBodies {

@@ -27,14 +27,14 @@ export interface WindowPoolOptions {
   readonly budgetBytes: number
   /** Size of one window, bytes: 64 KiB to 2 MiB is sensible. */
   readonly windowBytes: number
-  /** Pairs of large windows, four times as long, which are taken from the budget: what a few connections fill costs less so. Default 0. */
+  /** Pairs of large windows, eight times as long, which are taken from the budget: what a few connections fill costs less so. Default 0. */
   readonly largePairs?: number
   /** Makes memory; a host that hashes on workers gives shared memory. Default: plain. */
   readonly allocate?: (bytes: number) => Uint8Array
 }
 
 /** Two large windows take as much as so many others. */
-export const LARGE_PAIR = 8
+export const LARGE_PAIR = 16
 
 interface Waiter {
   readonly count: number

@@ -8,7 +8,7 @@ export type Place = readonly [at: number, bytes: number]
 
 export interface HashMemory {
   readonly memory: WebAssembly.Memory
-  /** Zeroed, and never taken back. Undefined when what there is for windows, 41 MiB, is used up. */
+  /** Zeroed, and never taken back. Undefined when what there is for windows, 49 MiB, is used up. */
   allocate(bytes: number): Uint8Array | undefined
   /** Undefined for bytes that are elsewhere. */
   placeOf(bytes: Uint8Array): Place | undefined

@@ -23,7 +23,7 @@ const CONSTANTS_AT = 1024
 const WORDS_AT = 4096
 
 /** The size of the memory, in pages of 64 KiB: it does not grow. Only what is touched is taken from the machine. */
-export const KERNEL_PAGES = 800
+export const KERNEL_PAGES = 928
 
 /**
  * Bodies at once. Beside another processor at work, as it is while parts are sent, a pass over sixteen takes 2.1 to 2.3

@@ -22,7 +22,7 @@ export interface WorkerHasherOptions {
 export interface WorkerHasher extends Hasher {
   /**
    * Memory in which this hasher's thread reads without a copy, zeroed: pass it to the engine as `allocate`. It lives as long as
-   * the hasher. Beyond 41 MiB in all, and where there is none to share, it is plain memory: hashed all the same, by copies.
+   * the hasher. Beyond 49 MiB in all, and where there is none to share, it is plain memory: hashed all the same, by copies.
    */
   allocate(bytes: number): Uint8Array
   /** Ends the thread. Idempotent. */
