@@ -31,7 +31,7 @@ export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
 
 /**
  * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: eight take as long as one. While
- * some have none it waits a millisecond for them, but not when a pass is full, nor for the last blocks of a body. One that
+ * some have none it waits a moment for them before each pass that is not full, but never for the last blocks of a body. One that
  * begins alone goes through OpenSSL, whose single chain is quicker, as all do without a kernel. `getBuiltinModule` is in both
  * module systems, so that a host's flag that makes evaluated text a module changes nothing.
  */
@@ -43,7 +43,10 @@ const { statesAt, lanesAt, tailAt } = layout
 const BLOCK = 64
 /** Bytes of each body that are taken at once at most: one that comes meanwhile waits so long. */
 const ROUND_BYTES = 65536
-const WAIT_MS = 1
+/** A pass over all of them takes as long. */
+const WAIT_MS = 0.25
+/** Nobody ever wakes who waits for it. */
+const nothing = new Int32Array(new SharedArrayBuffer(4))
 const kernel = module && new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } }).exports.take
 const bytes = new Uint8Array(memory.buffer)
 /** WebAssembly's words are little-endian, whatever the processor is. */
@@ -168,16 +171,15 @@ const drain = () => {
     accept(next.message)
   }
 }
-let timer
-const work = () => {
-  clearTimeout(timer)
-  timer = undefined
-  for (drain(); ready.size > 0; drain()) round()
-}
+const isFull = () => ready.size >= Math.min(laneCount, bodies.size)
 parentPort.on('message', (message) => {
   accept(message)
-  drain()
-  if (ready.size >= Math.min(laneCount, bodies.size)) work()
-  else if (ready.size > 0) timer ??= setTimeout(work, WAIT_MS)
+  for (drain(); ready.size > 0; drain()) {
+    if (!isFull()) {
+      Atomics.wait(nothing, 0, 0, WAIT_MS)
+      drain()
+    }
+    round()
+  }
 })
 `

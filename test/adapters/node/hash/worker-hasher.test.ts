@@ -58,6 +58,7 @@ beforeEach(() => {
   process.on('worker', remember)
 })
 afterEach(async () => {
+  vi.restoreAllMocks()
   process.off('worker', remember)
   await Promise.all(open.splice(0).map((hasher) => hasher.close()))
   started.length = 0
@@ -248,8 +249,8 @@ describe('the memory of workerHasher', () => {
 
   it('has a program that gives a digest at once, also while others have nothing to hash', async () => {
     const { memory, put } = programMemory()
-    // No wait in it ever ends.
-    const worker = new Worker(`globalThis.setTimeout = () => 1\n${HASH_PROGRAM}`, {
+    const endless = 'const { wait } = Atomics; Atomics.wait = (...[cell, at, value]) => wait(cell, at, value)'
+    const worker = new Worker(`${endless}\n${HASH_PROGRAM}`, {
       eval: true,
       workerData: hashWorkerData(memory),
     })
@@ -271,6 +272,24 @@ describe('the memory of workerHasher', () => {
       [1, ABC],
       [3, null],
     ])
+  })
+
+  it('has a program that waits for bodies which have nothing to hash before it takes the others, and for no pass that is full', async () => {
+    const { memory, put } = programMemory()
+    const told = "Atomics.wait = () => process.getBuiltinModule('node:worker_threads').parentPort.postMessage('waited')"
+    const worker = new Worker(`${told}\n${HASH_PROGRAM}`, { eval: true, workerData: hashWorkerData(memory) })
+    const answers: unknown[] = []
+    worker.on('message', (answer) => answers.push(answer))
+    const block = 'x'.repeat(64)
+    // The first one, which begins alone, is no matter of passes.
+    const texts = ['abc', block, block]
+    texts.forEach((text, index) => worker.postMessage([index + 1, put(text)]))
+    while (answers.length < 3) await once(worker, 'message')
+    worker.postMessage([3, put(block)])
+    while (answers.length < 5) await once(worker, 'message')
+    await worker.terminate()
+
+    expect(answers).toEqual([[1, null], [2, null], [3, null], 'waited', [3, null]])
   })
 
   it.each([
