@@ -60,7 +60,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
   const { record, protocol, renewAddresses, clock } = options
   const refusals = new Map<LedgerFile, { count: number; receivedCount: number }>()
   /** A person who asks again gets new tries: only sessions of this transfer count. */
-  const generationsBefore = new Map(record.ledger().files.map((file) => [file, file.generation]))
+  const generationsBefore = record.ledger().files.map((file) => file.generation)
   let replacing: Promise<void> | undefined
 
   /** Refusals in a row with no part taken: addresses need not live longer than a part takes, and a large file goes on. */
@@ -91,7 +91,12 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     refusals.delete(file)
-    checkLife(options, file, { isDead, isExpired, lifeMs, moves: generation - (generationsBefore.get(file) ?? 0) })
+    checkLife(options, file, {
+      isDead,
+      isExpired,
+      lifeMs,
+      moves: generation - (generationsBefore[file.plan.fileIndex] ?? 0),
+    })
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
     // Many files find their addresses dead at once; one new session serves them all. One that was being made already
     // may have been asked for without this file.

@@ -74,8 +74,8 @@ export function createSessionRecord(
     ledger: () => known(folded).ledger,
     sessionId: () => known(folded?.sessionId),
     write(body) {
-      // Its type first, so that records of a kind have one shape: see ledgerFile.
-      const record = { type: body.type, ...(body as object), at: clock.wallNow() } as JournalRecord
+      // Its type first, so that records of a kind have one shape: see ledgerFile. Spread, each would take twice as long.
+      const record = Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord
       return session === undefined ? openAndWrite(record) : writeTo(session, record)
     },
     async close() {

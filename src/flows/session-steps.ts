@@ -125,7 +125,8 @@ export function createSessionSteps(
         if (status !== 'closed') await keepEnd(status)
         await record.close()
       } finally {
-        const dispose = () => Promise.allSettled(files.map(async ({ source }) => source.dispose?.()))
+        const disposable = files.filter(({ source }) => source.dispose !== undefined)
+        const dispose = () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.()))
         await withinTime(clock, DISPOSE_WITHIN_MS, '', dispose).catch(() => undefined)
       }
     },

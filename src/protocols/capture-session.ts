@@ -88,7 +88,8 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     judge(reply: TransportReply, unit: Unit): Verdict {
       if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
       const etag = parseEtag(reply.headers['etag'])
-      return { kind: 'received', acceptedEnd: unit.end, ...given({ etag: etag?.raw }) }
+      const { end: acceptedEnd } = unit
+      return etag ? { kind: 'received', acceptedEnd, etag: etag.raw } : { kind: 'received', acceptedEnd }
     },
   }
 }

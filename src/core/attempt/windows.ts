@@ -51,7 +51,8 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   let leasedLarge = 0
 
   const lend = (from: Uint8Array[], count: number, bytes: number, onBack: () => void): WindowLease => {
-    const windows = Array.from({ length: count }, () => from.pop() ?? allocate(bytes))
+    const windows: Uint8Array[] = []
+    while (windows.length < count) windows.push(from.pop() ?? allocate(bytes))
     let isReleased = false
     return {
       windows,

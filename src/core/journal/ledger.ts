@@ -96,14 +96,14 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     parts.push({ partNumber, start, end, receipt: undefined, receivedAtMs: undefined, isDoubtful: false })
   }
   // Written out, not put together by spreading: all files then have one shape, and every look at one of them costs less.
-  return {
+  const file: LedgerFile = {
     plan,
     state: 'planned',
     sessionId: undefined,
     generation: 0,
     serverFileId: undefined,
     addresses: [],
-    addressedAtMs: 0,
+    addressedAtMs: NaN,
     isRegistering: false,
     parts,
     receivedCount: 0,
@@ -114,4 +114,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     confirmedAtMs: undefined,
     sha256: undefined,
   }
+  // Not begun with a small integer: V8 would make all files over, one by one, when the first of them gets a time.
+  file.addressedAtMs = 0
+  return file
 }

@@ -19,15 +19,15 @@ export interface MovedFilesOptions {
  * of them before the job hears that nothing goes to the old one any more.
  */
 export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedFilesOptions): () => Promise<void> {
-  const generations = new Map(job.ledger.files.map((file) => [file, file.generation]))
+  const generations = job.ledger.files.map((file) => file.generation)
   /** Moves that are being taken up: one may come while the attempts of the one before still end. */
   let taking = 0
   return async () => {
-    const moved = job.ledger.files.filter((file) => generations.get(file) !== file.generation)
+    const moved = job.ledger.files.filter((file, index) => generations[index] !== file.generation)
     if (moved.length === 0) return
     taking += 1
-    for (const file of moved) generations.set(file, file.generation)
-    for (const { plan } of moved) {
+    for (const { plan, generation } of moved) {
+      generations[plan.fileIndex] = generation
       schedule.restart(plan.fileIndex, [])
       attempts.abortFile(plan.fileIndex, new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'))
     }

@@ -1,14 +1,14 @@
 // Source over a regular file: one handle per opening, reads at positions, and a check that the path still means that file.
 
 import type { BigIntStats } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 
 import { invalid, invariant, isUploadError } from '../../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
 import { createReadGate } from '../../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../web/source-identity.ts'
 import { errorCode, fileGone, fileProblem } from '../file-problem.ts'
-import { lookAt, lookFirst, openRegularFile, type OpenFile } from './open-file.ts'
+import { lookAt, lookFirst, openRegularFile, type OpenFile, type Place } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 import { isPromise } from '../../../core/is-promise.ts'
 
@@ -32,6 +32,7 @@ export function fileSource(path: string, options: FileSourceOptions = {}): Sourc
 export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceOptions = {}): Source {
   if (path === '') invalid('fileSource: the path is empty. Pass the path of a file.')
   const location = resolve(path)
+  const place: Place = { location, folder: dirname(location) }
   /** It is the file that is expected; else it is closed. */
   const check = (file: OpenFile, expected: SourceIdentity): Reader | Promise<Reader> => {
     try {
@@ -41,7 +42,7 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
         throw error
       })
     }
-    return fileReader(disk, location, file)
+    return fileReader(disk, place, file)
   }
 
   return {
@@ -49,12 +50,12 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
     location,
     async describe(signal) {
       signal?.throwIfAborted()
-      const facts = lookFirst(disk, location)
+      const facts = lookFirst(disk, place)
       return identityOf(isPromise(facts) ? await facts : facts)
     },
     open(expected) {
       try {
-        const opening = openRegularFile(disk, location)
+        const opening = openRegularFile(disk, place)
         return isPromise(opening) ? opening.then((file) => check(file, expected)) : check(opening, expected)
       } catch (error) {
         if (error instanceof Error) return Promise.reject(error)
@@ -64,7 +65,8 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
   }
 }
 
-function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
+function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
+  const { location } = place
   const what = `the reader of "${location}"`
   const gate = createReadGate(what)
   let isClosed = false
@@ -100,7 +102,7 @@ function fileReader(disk: QuickDisk, location: string, file: OpenFile): Reader {
       ),
     verify: () =>
       atOnceOrLater(
-        () => lookAt(disk, location),
+        () => lookAt(disk, place),
         (found) => verifyPath(location, file.facts, found),
         (error) =>
           errorCode(error) === 'ENOENT' ? fileGone(error, location) : fileProblem(error, location, 'looked at'),

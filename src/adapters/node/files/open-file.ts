@@ -11,6 +11,12 @@ import { fileProblem, notAFile } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
+/** Where a file is, and the folder that it lies in: found once, and asked about at every step. */
+export interface Place {
+  readonly location: string
+  readonly folder: string
+}
+
 export interface OpenFile {
   /** As the file was when it was opened. */
   readonly facts: BigIntStats
@@ -33,8 +39,8 @@ const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants
  * Looks at a file before it is opened for the first time, and whether it may be read: opening is the only check of permission
  * that holds for every file system. Whatever is no regular file, or cannot be read, throws ERR_UPLOAD_SOURCE_READ.
  */
-export function lookFirst(disk: QuickDisk, location: string): BigIntStats | Promise<BigIntStats> {
-  if (!disk.mayAskNow(location)) return lookFirstOnThread(location)
+export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
+  if (!disk.mayAskNow(folder)) return lookFirstOnThread(location)
   return disk.askNow(() => {
     try {
       const facts = statSync(location, bigint)
@@ -59,15 +65,16 @@ async function lookFirstOnThread(location: string): Promise<BigIntStats> {
 }
 
 /** Throws as `lookFirst` does. */
-export function openRegularFile(disk: QuickDisk, location: string): OpenFile | Promise<OpenFile> {
-  if (!disk.mayAskNow(location)) return openOnThread(disk, location)
+export function openRegularFile(disk: QuickDisk, place: Place): OpenFile | Promise<OpenFile> {
+  const { location, folder } = place
+  if (!disk.mayAskNow(folder)) return openOnThread(disk, place)
   return disk.askNow(() => {
     let fd: number | undefined
     try {
       fd = openSync(location, FLAGS)
       const facts = fstatSync(fd, bigint)
       requireRegular(location, facts)
-      return openFile(disk, location, fd, facts)
+      return openFile(disk, folder, fd, facts)
     } catch (error) {
       if (fd !== undefined) closeSync(fd)
       throw readProblem(error, location)
@@ -75,13 +82,13 @@ export function openRegularFile(disk: QuickDisk, location: string): OpenFile | P
   })
 }
 
-async function openOnThread(disk: QuickDisk, location: string): Promise<OpenFile> {
+async function openOnThread(disk: QuickDisk, { location, folder }: Place): Promise<OpenFile> {
   let fd: number | undefined
   try {
     fd = await opened(location, FLAGS)
     const facts = await found(fd, bigint)
     requireRegular(location, facts)
-    return openFile(disk, location, fd, facts)
+    return openFile(disk, folder, fd, facts)
   } catch (error) {
     if (fd !== undefined) await closed(fd)
     throw readProblem(error, location)
@@ -89,18 +96,18 @@ async function openOnThread(disk: QuickDisk, location: string): Promise<OpenFile
 }
 
 /** What the path stands for now; rejects with the system's error. */
-export function lookAt(disk: QuickDisk, location: string): BigIntStats | Promise<BigIntStats> {
-  return disk.mayAskNow(location) ? disk.askNow(() => statSync(location, bigint)) : stat(location, bigint)
+export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
+  return disk.mayAskNow(folder) ? disk.askNow(() => statSync(location, bigint)) : stat(location, bigint)
 }
 
-function openFile(disk: QuickDisk, location: string, fd: number, facts: BigIntStats): OpenFile {
+function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
   return {
     facts,
     read: (into, at) =>
-      into.byteLength < LONG_BYTES && disk.mayAskNow(location)
+      into.byteLength < LONG_BYTES && disk.mayAskNow(folder)
         ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
         : readOnThread(fd, into, at),
-    close: () => (disk.mayAskNow(location) ? disk.askNow(() => closeSync(fd)) : closed(fd)),
+    close: () => (disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : closed(fd)),
   }
 }
 

@@ -4,11 +4,10 @@
 // that are known to be of this machine, and only while they answer quickly.
 
 import { statfs, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
 
 export interface QuickDisk {
-  /** Whether what lies in the folder of `path` may be asked at once. The first question about a folder is answered no. */
-  mayAskNow(path: string): boolean
+  /** Whether what lies in a folder may be asked at once. The first question about a folder is answered no. */
+  mayAskNow(folder: string): boolean
   /** Does `work` at once and takes note of its time. `bytes`: how much it reads. */
   askNow<T>(work: () => T, bytes?: number): T
 }
@@ -47,8 +46,6 @@ export function createQuickDisk(
   /** Until then it is left to the threads. */
   let restsUntilMs: number | undefined
   let knownReads: number | undefined
-  /** The path that was asked about last, most often the next one too, and its folder. */
-  let [lastPath, lastFolder] = ['', '']
 
   /** Since this was asked last. What was late without one waited for the processor: a thread would wait as long. */
   const hasReadFromDisk = (): boolean => {
@@ -65,10 +62,9 @@ export function createQuickDisk(
   }
 
   return {
-    mayAskNow(path) {
-      if (path !== lastPath) [lastPath, lastFolder] = [path, dirname(path)]
-      const isLocal = folders.get(lastFolder)
-      if (isLocal === undefined) void learn(lastFolder)
+    mayAskNow(folder) {
+      const isLocal = folders.get(folder)
+      if (isLocal === undefined) void learn(folder)
       if (restsUntilMs !== undefined && now() >= restsUntilMs) restsUntilMs = undefined
       return isLocal === true && restsUntilMs === undefined
     },
