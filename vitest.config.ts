@@ -39,7 +39,11 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/service/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/end-to-end/**/*.test.ts'],
-          globalSetup: ['test/helpers/prepared-database.ts', 'test/helpers/postgres-for-tests.ts'],
+          globalSetup: [
+            'test/helpers/prepared-database.ts',
+            'test/helpers/postgres-for-tests.ts',
+            'test/cli/built-cli.ts',
+          ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
