@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { serviceProjects } from './test/conformance/projects.ts'
+import { LongFirst } from './test/helpers/long-first.ts'
 import { settleRunSeed } from './test/helpers/run-seed.ts'
 
 settleRunSeed()
@@ -27,6 +28,7 @@ export default defineConfig({
     // One more than there are processors, since many tests wait for other processes: left to itself vitest takes one less, and
     // the whole takes more than a quarter of an hour on two.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongFirst },
     setupFiles: ['test/helpers/seed.ts'],
     // What is waited for is a thing that comes, not that it comes within the second that vitest would wait.
     expect: { poll: { timeout: 30_000 } },
