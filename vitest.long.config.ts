@@ -17,7 +17,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long',
-          globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
+          globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts', 'test/cli/built-cli.ts'],
           include: ['test/long/**/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 240_000,

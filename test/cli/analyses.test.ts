@@ -7,14 +7,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import { installCli, jsonLines, lastLine } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 afterEach(() => service.close())

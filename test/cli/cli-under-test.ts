@@ -1,14 +1,12 @@
-// The CLI as it is shipped: built by the project's own configuration into a folder of its own, run as a real process.
+// The CLI as it is shipped: built by the project's own configuration, in a folder of its own, run as a real process.
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { build } from 'tsup'
-import type { Options } from 'tsup'
 
-import config from '../../tsup.config.ts'
+import { inject } from 'vitest'
 
 /** What a video and a capture upload must be told. */
 export const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
@@ -42,19 +40,12 @@ export interface CliUnderTest {
   remove(): Promise<void>
 }
 
-/** Builds the CLI. Takes about a second. */
-export async function buildCli(): Promise<CliUnderTest> {
+/** Puts what was built for the run into a new folder. */
+export async function installCli(): Promise<CliUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-cli-test-'))
   await symlink(resolve('node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  const options = (config as Options[]).find(({ entry }) => entry !== undefined && 'cli' in entry)
-  const remove = () => rm(folder, { recursive: true, force: true })
-  try {
-    await build({ ...options, config: false, outDir: join(folder, 'dist'), silent: true, sourcemap: false, dts: false })
-  } catch (error) {
-    await remove()
-    throw error
-  }
+  await cp(inject('builtCli'), join(folder, 'dist'), { recursive: true })
   await mkdir(join(folder, 'files'))
   const entry = join(folder, 'dist', 'cli.js')
   const stateDir = join(folder, 'state')
@@ -95,7 +86,7 @@ export async function buildCli(): Promise<CliUnderTest> {
     stateDir,
     start,
     run: (args, env) => start(args, env).ended,
-    remove,
+    remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { localhostCertificate, localhostKey } from '../helpers/localhost-certificate.ts'
-import { buildCli } from './cli-under-test.ts'
+import { installCli } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
@@ -21,7 +21,7 @@ const server = createServer({ key: localhostKey, cert: localhostCertificate }, (
 })
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   await writeFile(join(cli.folder, 'ca.pem'), localhostCertificate)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `https://localhost:${(server.address() as AddressInfo).port}/base`

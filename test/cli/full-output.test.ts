@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, lastLine, VIDEO, type CliUnderTest } from './cli-under-test.ts'
+import { installCli, lastLine, VIDEO, type CliUnderTest } from './cli-under-test.ts'
 
 /** A file of Linux on which every write finds the disk full. */
 const FULL = '/dev/full'
@@ -17,7 +17,7 @@ let cli: CliUnderTest
 let service: IndependentService
 let key: string
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   service = await startIndependentService()
   await writeFile(join(cli.folder, 'small.mp4'), 'content')
   key = String(lastLine((await cli.run(['video', 'small.mp4', ...VIDEO, '--json'], environment())).stdout)['key'])

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliProcess, CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
@@ -21,7 +21,7 @@ let service: IndependentService
 const big = randomBytes(12 * MIB)
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   await writeFile(join(cli.folder, 'small.mp4'), 'content')
   await writeFile(join(cli.folder, 'big.mp4'), big)
   await writeFile(join(cli.folder, 'take.action'), 'content')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -19,7 +19,7 @@ const run = (...args: string[]): Promise<CliEnd> =>
   })
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   service = await startIndependentService()
   await writeFile(join(cli.folder, 'swing.mp4'), bytes)
   const { stdout } = await run(

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { jointExitCode, jointStatus } from '../../src/cli/upload-result.ts'
 import { diskJournal } from '../../src/node.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, jsonLines, lastLine, type CliUnderTest } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, type CliUnderTest } from './cli-under-test.ts'
 
 /** Nobody listens there. */
 const DEAD_STORAGE = 'http://127.0.0.1:1'
@@ -17,7 +17,7 @@ let service: IndependentService
 let stateDir: string
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   await writeFile(join(cli.folder, 'clip.mp4'), 'content')
   for (const name of ['take.action', 'other.action']) await writeFile(join(cli.folder, name), 'movement')
 })

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { startService } from '../../src/service/index.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
@@ -21,7 +21,7 @@ const LATER = `--import=data:text/javascript,${encodeURIComponent(`const { now }
 let cli: CliUnderTest
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 

@@ -11,7 +11,7 @@ import { diskJournal } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliEnd, CliProcess, CliUnderTest, JsonLine } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
@@ -26,7 +26,7 @@ let stateDir: string
 const big = randomBytes(12 * MIB)
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   await writeFile(join(cli.folder, 'small.mp4'), 'content')
   await writeFile(join(cli.folder, 'big.mp4'), big)
   for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)

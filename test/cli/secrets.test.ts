@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, lastLine, type CliUnderTest, VIDEO } from './cli-under-test.ts'
+import { installCli, lastLine, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
 /** A refusal that is final at once. */
 const FORGED = '<Error><Code>SignatureDoesNotMatch</Code></Error>'
@@ -15,7 +15,7 @@ let cli: CliUnderTest
 let service: IndependentService
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   for (const name of ['good.mp4', 'bad.mov']) await writeFile(join(cli.folder, name), Buffer.alloc(70_000, name))
 })
 afterAll(() => cli.remove())

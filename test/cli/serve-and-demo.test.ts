@@ -4,14 +4,14 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import { installCli, jsonLines, lastLine } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let temporary: string
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   temporary = join(cli.folder, 'tmp')
   await mkdir(temporary)
 })

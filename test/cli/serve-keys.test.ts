@@ -4,13 +4,13 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { buildCli, jsonLines } from './cli-under-test.ts'
+import { installCli, jsonLines } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let data: string
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   data = join(cli.folder, 'data')
 })
 afterAll(() => cli.remove())
@@ -45,9 +45,9 @@ it('makes a key that opens a service of managed keys, lists it without its secre
 
 it.each([
   [['create', '--org', 'o', '--name', 'n'], 'Say where the keys are kept'],
-  [['create', '--data', 'd', '--org', '', '--name', 'n'], 'The organisation of a key must be'],
-  [['create', '--data', 'd', '--org', 'o'], '--name'],
-  [['revoke', 'nobody', '--data', 'd'], 'No API key has this id'],
+  [['create', '--data', 'data', '--org', '', '--name', 'n'], 'The organisation of a key must be'],
+  [['create', '--data', 'data', '--org', 'o'], '--name'],
+  [['revoke', 'nobody', '--data', 'data'], 'No API key has this id'],
 ])('refuses %j as wrong use', async (args, words) => {
   const { code, stderr } = await cli.run(['serve', 'keys', ...args])
 

@@ -6,12 +6,12 @@ import type { IncomingMessage } from 'node:http'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { buildCli, jsonLines } from './cli-under-test.ts'
+import { installCli, jsonLines } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { newDatabase, queryOnce } from '../helpers/postgres-server.ts'
 import { startScriptedBucket } from '../helpers/scripted-bucket.ts'
 import { failure } from '../helpers/scripted-s3.ts'
-import { buildCli, jsonLines } from './cli-under-test.ts'
+import { installCli, jsonLines } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 

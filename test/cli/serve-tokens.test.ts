@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { exportJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { buildCli, jsonLines, lastLine } from './cli-under-test.ts'
+import { installCli, jsonLines, lastLine } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const ISSUER = 'https://issuer.example'
@@ -24,7 +24,7 @@ const signed = (claims: Record<string, string>, by = issuer) =>
 
 let cli: CliUnderTest
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { runTorture } from '../torture/torture.ts'
-import { buildCli } from './cli-under-test.ts'
+import { installCli } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 

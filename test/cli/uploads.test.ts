@@ -12,7 +12,7 @@ import { freePort } from '../helpers/free-port.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
@@ -22,7 +22,7 @@ let service: IndependentService
 const contents = new Map<string, Buffer>()
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   await file('swing.mp4', 11 * MIB)
   await file('small.mov', 1000)
   await file('game/take-10.action', 3000)

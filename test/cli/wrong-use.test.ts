@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { buildCli, CAPTURE, jsonLines, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const RIGHT = '{"movement_type_id":1,"dom_hand":"RHA"}'
@@ -16,7 +16,7 @@ let service: IndependentService
 let env: Record<string, string>
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   service = await startIndependentService()
   env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey }
   const { folder } = cli

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startService, type RunningService } from '../../src/service/index.ts'
-import { buildCli, jsonLines, lastLine, VIDEO, type CliUnderTest } from '../cli/cli-under-test.ts'
+import { installCli, jsonLines, lastLine, VIDEO, type CliUnderTest } from '../cli/cli-under-test.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { freePort } from '../helpers/free-port.ts'
 
@@ -47,7 +47,7 @@ describe.skipIf(!isPossible)('an upload over a line of its own', () => {
     inSite('ip', 'addr', 'add', `${SUBNET}.2/24`, 'dev', THERE)
     inSite('ip', 'link', 'set', THERE, 'up')
     inSite('ip', 'link', 'set', 'lo', 'up')
-    cli = await buildCli()
+    cli = await installCli()
     await writeFile(join(cli.folder, 'clip.mp4'), randomBytes(12 * MIB))
     await writeFile(join(cli.folder, 'hosts'), '')
     // Nobody answers there.

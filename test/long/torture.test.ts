@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { buildCli } from '../cli/cli-under-test.ts'
+import { installCli } from '../cli/cli-under-test.ts'
 import type { CliUnderTest } from '../cli/cli-under-test.ts'
 import { runTorture } from '../torture/torture.ts'
 
 let cli: CliUnderTest
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
 })
 afterAll(() => cli.remove())
 

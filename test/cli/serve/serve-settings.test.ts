@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { serveSettings } from '../../../src/cli/serve/serve-settings.ts'
-import { buildCli } from '../cli-under-test.ts'
+import { installCli } from '../cli-under-test.ts'
 import type { CliUnderTest } from '../cli-under-test.ts'
 
 const TOKENS = ['--jwt-issuer', 'https://issuer.example', '--jwt-audience', 'uploads']
@@ -15,7 +15,7 @@ const SECRET = 'hidden-in-the-environment'
 
 let cli: CliUnderTest
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   await writeFile(join(cli.folder, 'private.pem'), pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
   await writeFile(join(cli.folder, 'public.pem'), pair.publicKey.export({ type: 'spki', format: 'pem' }))

@@ -9,13 +9,13 @@ import { analysisLine, commandLine, forgetLine } from '../../../src/cli/views/ho
 import type { SharedOptions } from '../../../src/cli/options/options.ts'
 import type { Fault } from '../../helpers/independent-records.ts'
 import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
-import { buildCli, jsonLines, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
+import { installCli, jsonLines, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService
 
 beforeAll(async () => {
-  cli = await buildCli()
+  cli = await installCli()
   await writeFile(join(cli.folder, 'swing.mp4'), randomBytes(1000))
 })
 afterAll(() => cli.remove())

@@ -51,6 +51,9 @@ const CAP = 3
 const WALL_START_MS = Date.UTC(2026, 10, 20, 20)
 const LIMIT_MS = 6 * 3_600_000
 
+/** The letter whose verb is being done. One for all worlds: Node asks each that was ever used at each promise that is made. */
+const doing = new AsyncLocalStorage<string>()
+
 export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   const clock = createSimulatedClock({ wallStartMs: WALL_START_MS })
   const turn = turnsOf(scheduler)
@@ -62,7 +65,6 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   let [isFinishing, hasSlept] = [false, false]
   const looks: Promise<void>[] = []
   const [putFaults, callFaults]: [StorageFault[], ServiceFault[]] = [[], []]
-  const doing = new AsyncLocalStorage<string>()
   const watch = createPromiseWatch({
     ...{ cap: CAP, farEnd: () => farEnd, driven, bytesOf: (name) => contents.get(name)! },
     letterOfDoing: () => doing.getStore(),
