@@ -30,6 +30,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     setupFiles: ['test/helpers/seed.ts'],
+    // One that outlives its test makes others test something else.
+    restoreMocks: true,
     // What is waited for is a thing that comes, not that it comes within the second that vitest would wait.
     expect: { poll: { timeout: 30_000 } },
     projects: [
