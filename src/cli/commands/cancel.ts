@@ -142,7 +142,7 @@ function tellCancelled(
     return EXIT.done
   }
   if (isServiceTold) {
-    output.answer(`cancelled: ${key}${kept}; the service was told to end ${named}`)
+    output.answer(`cancelled: ${key}${kept}; the service holds ${named} no more`)
     return EXIT.done
   }
   if (isNothingToTell) {
