@@ -7,10 +7,10 @@ const run = (name) =>
   new Promise((settle) => {
     const child = spawn(`npm run --silent ${name}`, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
     const said = []
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => said.push(piece))
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => said.push(text))
     child.on('error', (error) => said.push(`${error.message}\n`))
     child.on('close', (code) => {
-      process.stdout.write(Buffer.concat(said.map((piece) => Buffer.from(piece))))
+      process.stdout.write(said.join(''))
       if (code !== 0) process.stdout.write(`npm run ${name} failed: ${code ?? 'killed'}\n`)
       settle(code)
     })

@@ -128,7 +128,6 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * `rename`, get their folder's name in front; where that is not enough, more of the path.
  */
 export function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
-  if (new Set(files.map(({ source }) => source.name)).size === files.length) return [...files]
   const groups = groupByName(files)
   const taken = new Set([...groups].filter(([, group]) => group.length === 1).map(([name]) => name))
   const renamed = new Map<UploadFile, string>()

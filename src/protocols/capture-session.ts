@@ -88,8 +88,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     judge(reply: TransportReply, unit: Unit): Verdict {
       if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
       const etag = parseEtag(reply.headers['etag'])
-      const { end: acceptedEnd } = unit
-      return etag ? { kind: 'received', acceptedEnd, etag: etag.raw } : { kind: 'received', acceptedEnd }
+      return { kind: 'received', acceptedEnd: unit.end, ...given({ etag: etag?.raw }) }
     },
   }
 }

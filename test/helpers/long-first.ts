@@ -1,4 +1,4 @@
-// The order of the test files where no earlier run has left its times, as on a fresh clone: vitest takes large files for long ones.
+// The order of the test files. Where no earlier run has left its times, as on a fresh clone, vitest takes large files for long ones.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 

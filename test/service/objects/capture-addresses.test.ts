@@ -1,6 +1,6 @@
 // The addresses of a registration of ten thousand names take a second of the one thread: others are answered meanwhile.
 
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 
 import { diskStorage } from '../../../src/service/objects/disk-storage.ts'
 import type { ObjectKey } from '../../../src/service/objects/object-keys.ts'
@@ -8,8 +8,6 @@ import { s3Storage } from '../../../src/service/s3/s3-storage.ts'
 
 const KEYS = Array.from({ length: 20 }, (_, fileId): ObjectKey => ({ flow: 'captures', sessionId: 'session', fileId }))
 const unused = undefined as never
-
-afterEach(() => vi.restoreAllMocks())
 
 it.each(['disk', 'bucket'])(
   'are signed in slices on the %s, and no more of them when the caller has hung up',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { createShortBodies, SHORT_BYTES } from '../../../../src/adapters/node/hash/short-bodies.ts'
 
@@ -33,8 +33,6 @@ function watchKernels() {
 }
 
 describe('short bodies', () => {
-  afterEach(() => void vi.restoreAllMocks())
-
   it('are hashed eight in one pass of one kernel, which is not made for the first megabytes', () => {
     const counts = watchKernels()
     const bodies = createShortBodies()

@@ -58,7 +58,6 @@ beforeEach(() => {
   process.on('worker', remember)
 })
 afterEach(async () => {
-  vi.restoreAllMocks()
   process.off('worker', remember)
   await Promise.all(open.splice(0).map((hasher) => hasher.close()))
   started.length = 0
