@@ -89,6 +89,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const ask = async (attributes: Readonly<Record<string, string>>): Promise<unknown> => {
       await addElement(page, attributes)
       await page.evaluate(() => document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('button')!.click())
+      await page.waitForFunction(() => (window as unknown as { asked: unknown[] }).asked.length > 0)
       return page.evaluate(() => (window as unknown as { asked: unknown[] }).asked.splice(0))
     }
 
