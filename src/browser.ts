@@ -1,5 +1,5 @@
-// The face for browsers: the engine with Blobs, XMLHttpRequest and a journal in IndexedDB wired in, and what a page needs
-// beside them: the files of an earlier life, a screen that stays on, a network that comes and goes.
+// The entry point for browsers: the engine with Blobs, XMLHttpRequest and an IndexedDB journal wired in, and what else a page
+// needs: files from before a reload, a screen that stays on, and a network that comes and goes.
 
 import { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 import { PLACES_PER_HOST, platformLocks, sharingHosts } from './adapters/browser/host-slots.ts'
@@ -29,41 +29,43 @@ export { drivenSessions } from './adapters/browser/session-lease.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
 export { learnFacts } from './adapters/web/file-facts.ts'
 
-/** Half of what it is elsewhere: five connections need no more, and a browser asks first for the address of each part. */
+/** Half of the default elsewhere: five connections need no more, and a browser sends a preflight to each part's address first. */
 const PARTS_PER_FILE = 64
 
-/** Options of createUplink in a browser: the Uplink's own, and any port to replace. */
+/** Options of createUplink in a browser: the Uplink's own, and any port you want to replace. */
 export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
-  /** Keeps the screen on while something uploads. Default true. */
+  /** Keeps the screen on during uploads. Default true. */
   readonly keepsAwake?: boolean
 }
 
 export interface BrowserResumeOptions extends Omit<ResumeOptions, 'source'> {
-  /** Finds a file again. Default, and where it gives undefined: among `files`, or by what the browser remembers. */
+  /**
+   * Finds a file again. By default, or where it returns undefined, files are looked up in `files`, then in what the browser remembers.
+   */
   readonly source?: FindSource
-  /** What the person picked or dropped again; matched by name, size and time of change. Others may be among them. */
+  /** Files the person picked or dropped again. Matched by name, size and modification time; extra files are ignored. */
   readonly files?: readonly File[]
 }
 
 export interface BrowserUplink extends Uplink {
   /**
-   * Takes a session of the journal up, after a reload for example. Rejects with ERR_UPLOAD_SOURCE_READ, and changes
-   * nothing, while files are missing that are not confirmed yet; see `missingFiles`.
+   * Continues a session of the journal, after a reload for example. Rejects with ERR_UPLOAD_SOURCE_READ and changes nothing
+   * while files are missing that are not confirmed yet; see `missingFiles`.
    */
   resume(key: string, options?: BrowserResumeOptions): Promise<Upload>
-  /** What must be picked again, or allowed, before `resume` can go on; empty when nothing. */
+  /** Files that must be picked again or allowed before `resume` can go on; empty when there are none. */
   missingFiles(key: string, files?: readonly File[]): Promise<readonly MissingFile[]>
-  /** Every file of a session, those that are missing with how they can be had again. */
+  /** Every file of a session. For each missing one it says how to get it back. */
   sessionFiles(key: string, files?: readonly File[]): Promise<readonly SessionFile[]>
-  /** Asks the person to allow the files that the browser remembers. Call it in a click; gives what is missing still. */
+  /** Asks the person to allow access to the files the browser remembers. Call it from a click. Returns the files still missing. */
   allowFiles(key: string): Promise<readonly MissingFile[]>
 }
 
 /**
- * Makes an Uplink for a browser. Without a hasher nothing is verified; `mocap-uplink/browser-hasher` has one. In a page
- * that is not secure, or may keep nothing (a frame without an origin), sessions are kept in memory only.
- * `concurrency` defaults to 5, since a browser opens six connections to an HTTP/1 host; `concurrency: 'auto'`, `limitRate` and
- * `isBackground` need the option `tuning`: `adaptiveTuning` of `mocap-uplink/tuning`.
+ * Creates an Uplink for a browser. Nothing is verified without a hasher; `mocap-uplink/browser-hasher` provides one. Sessions
+ * are kept in memory only when the page is not secure or has no storage, such as a frame without an origin. `concurrency`
+ * defaults to 5, since a browser opens six connections to an HTTP/1 host. `concurrency: 'auto'`, `limitRate` and `isBackground`
+ * need the option `tuning`: `adaptiveTuning` from `mocap-uplink/tuning`.
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
@@ -72,12 +74,12 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const uplink = createPortableUplink(
     {
       ...own,
-      // What is named and undefined is not named.
+      // An option that is present but undefined counts as absent.
       concurrency: own.concurrency ?? PLACES_PER_HOST,
       partSizeBytes: own.partSizeBytes ?? ((bytes) => defaultPartSize(bytes, PARTS_PER_FILE)),
     },
     {
-      // That it has a network the browser does not know, and what runs this without being one says nothing.
+      // A browser knows when it has no network, not when it has one. Other runtimes leave `onLine` undefined, which says nothing.
       explain: () => ({ isOffline: (navigator.onLine as boolean | undefined) === false }),
       ...own,
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),
@@ -90,7 +92,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles() : undefined)
   const waking = keepsAwake ? createWaking() : undefined
   const stopListening = listenForNetwork(() => uplink.probeNow())
-  /** What a page does beside every upload. */
+  /** What a page does alongside every upload. */
   const accompany = (upload: Upload, files: readonly UploadFile[]): Upload => {
     picked.remember(
       upload,
@@ -120,7 +122,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   }
 }
 
-/** Pages and dedicated workers have XMLHttpRequest, with live progress; other workers have fetch alone. */
+/** Pages and dedicated workers have XMLHttpRequest, with upload progress. Other workers have only fetch. */
 function pageTransport() {
   return typeof XMLHttpRequest === 'undefined' ? fetchTransport() : xhrTransport()
 }

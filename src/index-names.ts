@@ -1,5 +1,5 @@
-// The names that every face shows: sources and transports of both worlds, the flows' types, the ports, the errors. Stores that
-// the host signs for are in s3.ts, so that the browser's face holds the three flows and no fourth.
+// The names that every entry point exports: sources and transports for both platforms, the flows' types, the ports, the errors.
+// S3-compatible stores that the host signs for are in s3.ts, so that the browser bundle holds just the three flows.
 
 export { blobSource } from './adapters/web/blob-source.ts'
 export { bytesSource } from './adapters/web/bytes-source.ts'

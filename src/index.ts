@@ -1,4 +1,4 @@
-// The portable face: everything but the platform. A host that brings its own ports calls createUplink(options, ports).
+// The portable entry point: everything but the platform. The host brings its own ports and calls createUplink(options, ports).
 
 import { adaptiveTuning } from './core/adaptive-tuning.ts'
 import { isPublicHost } from './core/address/public-host.ts'
@@ -11,7 +11,7 @@ export { adviceOn } from './core/advice.ts'
 export { isPublicHost } from './core/address/public-host.ts'
 export { withHeaders } from './adapters/web/with-headers.ts'
 
-/** Makes an Uplink on the ports of a host. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
+/** Creates an Uplink on the host's own ports. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. Makes no call. */
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
   return createBareUplink(options, { tuning: adaptiveTuning, isPublicHost, ...ports })
 }

@@ -1,4 +1,4 @@
-// The face for Node: the engine with files, streams, undici and a memory journal wired in.
+// The entry point for Node: the engine with files, streams, undici and a memory journal wired in.
 
 import { createEngine as createPortableEngine } from './core/adaptive-engine.ts'
 import { adaptiveTuning } from './core/adaptive-tuning.ts'
@@ -32,20 +32,20 @@ export { proxyFromEnvironment, type ProxyOptions } from './adapters/node/http/pr
 export { streamSource, type StreamSourceOptions } from './adapters/node/files/stream-source.ts'
 export { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
 
-/** Options of createUplink in Node: the Uplink's own, the transport's, and any port to replace. */
+/** Options of createUplink in Node: the Uplink's own, the transport's, and any port you want to replace. */
 export interface NodeUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
-  /** Certificates to trust beside the system's, PEM. Default: none. */
+  /** Certificates to trust in addition to the system's, PEM. Default: none. */
   readonly caPem?: UndiciTransportOptions['caPem']
-  /** Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment; `null` for none. */
+  /** The proxy. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment; `null` for no proxy. */
   readonly proxy?: UndiciTransportOptions['proxy'] | null
 }
 
-/** The engine alone, listening to the line by default. Throws ERR_UPLOAD_INVALID_ARGUMENT for an option that cannot be. */
+/** The engine alone. It listens to the line by default. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid option. */
 export function createEngine(options: EngineOptions): Engine {
   return createPortableEngine({ hearing: lineHearing(), ...options })
 }
 
-/** Makes an Uplink for Node. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL; makes no call. */
+/** Creates an Uplink for Node. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. Makes no call. */
 export function createUplink(options: NodeUplinkOptions): Uplink {
   const {
     caPem,
@@ -77,7 +77,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
   const uplink = createPortableUplink(uplinkOptions, {
     transport: transport ?? undiciTransport(transportOptions),
     ...(storageTransport === undefined ? {} : { storageTransport }),
-    // Connections of its own: the service may live on a private host although the storage must not.
+    // A second transport, because the service may live on a private host even though the storage must not.
     ...(storageTransport === undefined && transport === undefined && options.addressPolicy === 'public'
       ? { storageTransport: undiciTransport({ ...transportOptions, addressPolicy: 'public' }) }
       : {}),
@@ -93,7 +93,7 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     tuning: tuning ?? adaptiveTuning,
     isPublicHost: isPublic ?? isPublicHost,
     explain: explain ?? explainFailure,
-    // Windows that threads can read where they are; a host's own transport may not take shared memory.
+    // Memory that the hashing threads can read in place. A host's own transport might not accept shared memory.
     allocate:
       allocate ?? ((storageTransport ?? transport) === undefined ? threads?.allocate : undefined) ?? windowMemory,
   })

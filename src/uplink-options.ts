@@ -1,4 +1,4 @@
-// What an Uplink is made of: the choices of its host, and what its platform gives.
+// What an Uplink is made of: the options its host chooses and the ports its platform provides.
 
 import type { ServiceClientOptions } from './client/service-client.ts'
 import type { AddressPolicy, HostPolicy } from './core/address/address-policy.ts'
@@ -10,62 +10,62 @@ import type { PartSize } from './core/plan.ts'
 import type { Clock, Explain, Hasher, Journal, Random, Source, Transport } from './core/ports.ts'
 import type { TuningMaker } from './core/tuning.ts'
 
-/** What a host chooses. Every option has a safe default but the first two. */
+/** The options a host chooses. All but the first two have a safe default. */
 export interface UplinkOptions {
-  /** The service's base address: `https://…`, with any path. */
+  /** The service's base URL: `https://…`, with any path. */
   readonly baseUrl: string
-  /** `{ apiKey }` or `{ accessToken }`: a string, or an async function that is asked again after a refusal. */
+  /** `{ apiKey }` or `{ accessToken }`: a string, or an async function that is called again after a refusal. */
   readonly credentials: ServiceClientOptions['credentials']
-  /** The header of an access token. Assumption, not shown which one is taken; default `Authorization`. */
+  /** The header that carries an access token. Assumption: the interface does not show which one is accepted. Default `Authorization`. */
   readonly bearerHeader?: ServiceClientOptions['bearerHeader']
-  /** Parts in flight over all uploads of this Uplink: 1 to 64, or `auto` (default). */
+  /** Parts in flight across all uploads of this Uplink: 1 to 64, or `auto`, which finds the number. Default `auto`; in browsers 5. */
   readonly concurrency?: EngineOptions['concurrency']
   /**
-   * Bytes of a video part, or a function of the file's bytes. Default: a 128th of the file, in browsers a 64th; at least 5 MiB, at
-   * most 16 MiB.
+   * Size of a video part in bytes, or a function of the file's size. Default: 1/128 of the file (1/64 in browsers), but at
+   * least 5 MiB and at most 16 MiB.
    */
   readonly partSizeBytes?: PartSize
   /**
-   * Bytes a second over all uploads together, retries included: a number, `2MB`, `off`, or a timetable of local times such as
+   * Bytes a second across all uploads, retries included: a number, `2MB`, `off`, or a timetable in local time such as
    * `08:00,512KB 23:00,off`. Default: no limit.
    */
   readonly limitRate?: LimitRate
   /**
-   * Yields to everything else on the line: measures how long the line takes to answer and goes only as fast as makes nobody
-   * wait, in at most four parts at once unless `concurrency` says more. Default false.
+   * Yields to all other traffic on the line: measures how long the line takes to answer and sends only as fast as keeps nobody
+   * else waiting. At most four parts are in flight unless `concurrency` is a number. Default false.
    */
   readonly isBackground?: boolean
-  /** Attempts of a part that reached the host, the first included. Default 8. */
+  /** How often a part is attempted, the first time included. Only attempts that reached the host count. Default 8. */
   readonly retries?: number
-  /** How long a host, the storage's or the service's, may be out of reach, ms. Default 1 h. */
+  /** How long a host, storage or service, may stay unreachable before the upload gives up, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
   /**
-   * Waits so long also for a service that has never answered this Uplink. Default false: it is tried three times, because its
-   * address is more likely misspelt, and waited for only where this machine was evidently without a network at one of the tries.
+   * Waits `giveUpAfterMs` also for a service that has never answered this Uplink. Default false: such a service is tried three times
+   * only, because its address is more likely misspelt, and is waited for only if this machine was evidently offline at one of them.
    */
   readonly isFirstContactAwaited?: boolean
   /**
-   * `md5` (default): each part's digest is compared with its ETag where that is one. `full`: also, at resume, every part
-   * that was sent before is read again, and before each confirmation the whole file, for its SHA-256. `off`: nothing is hashed.
+   * `md5` (default): compares each part's digest with its ETag where the ETag is an MD5. `full`: also rereads every part that was
+   * sent when a session is resumed, and the whole file before each confirmation, for its SHA-256. `off`: hashes nothing.
    */
   readonly verify?: 'md5' | 'full' | 'off'
-  /** Memory for bodies on their way, bytes. Default 48 MiB. */
+  /** Memory for the bodies in transit, bytes. Default 48 MiB. */
   readonly memoryBytes?: number
-  /** How long an attempt may wait, ms. */
+  /** How long an attempt may wait in each of its phases, ms. */
   readonly timeouts?: EngineOptions['timeouts']
-  /** For one try of a call to the service, ms. Default 30,000. */
+  /** How long one try of a call to the service may take, ms. Default 30,000. */
   readonly callTimeoutMs?: number
-  /** Plain HTTP off this machine, addresses and credentials included. Default false. */
+  /** Allows plain HTTP to other machines, for storage addresses and for credentials. Default false. */
   readonly isHttpAllowed?: boolean
   /**
-   * Which hosts the storage addresses that the service hands out may name: `any` (default), `public`, or a function of
-   * the host. For servers that embed the engine; `public` also judges, in Node, what a name stands for when connecting.
-   * The base URL is yours and is not judged.
+   * Which hosts the service's storage addresses may name: `any` (default), `public`, or a function of the host. Meant for
+   * servers that embed the engine. In Node, `public` also checks the IP address that a name resolves to when connecting. Your
+   * own base URL is not checked.
    */
   readonly addressPolicy?: AddressPolicy
 }
 
-/** What the world gives; the faces wire their platform's own. */
+/** What the world provides. The entry points for Node and browsers fill in their platform's own. */
 export interface UplinkPorts {
   readonly transport: Transport
   /** Sends parts to the storage. Default: `transport`. */
@@ -73,22 +73,22 @@ export interface UplinkPorts {
   readonly journal: Journal
   readonly clock: Clock
   readonly random: Random
-  /** Absent: nothing can be verified. */
+  /** Without it nothing can be verified. */
   readonly hasher?: Hasher
-  /** SHA-256 for `verify: full`. Absent: whole files get no digest. */
+  /** SHA-256 for `verify: full`. Without it whole files get no digest. */
   readonly contentHasher?: Hasher
-  /** Finds the file of a resumed session again. Absent: the host gives the source to `resume`. */
+  /** Finds the file of a resumed session again. Without it the host passes `source` to `resume`. */
   readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
-  /** Makes the memory through which bodies pass; shared memory where the hasher works elsewhere. */
+  /** Allocates the memory that bodies pass through; shared memory when the hasher runs on another thread. */
   readonly allocate?: (bytes: number) => Uint8Array
-  /** Sends short parts in one piece instead of through windows. Absent: through windows. */
+  /** Sends short parts in one piece. Without it all parts go through windows. */
   readonly wholeBodies?: WholeBodies
-  /** Listens to the line where the storage's transport has round trips. Absent: the number of parts goes by rates alone. */
+  /** Listens to the line if the storage's transport can measure round trips. Without it concurrency is tuned by throughput alone. */
   readonly hearing?: Hearing
-  /** `adaptiveTuning`, for `concurrency: 'auto'`, `limitRate` and `isBackground`. Absent: a number of parts, and no more. */
+  /** `adaptiveTuning`, for `concurrency: 'auto'`, `limitRate` and `isBackground`. Without it only a fixed `concurrency` is possible. */
   readonly tuning?: TuningMaker
-  /** Says why the service gave no answer, and whether for want of a network. Absent: not known. */
+  /** Explains why the service gave no answer, and whether this machine is offline. Without it that is unknown. */
   readonly explain?: Explain
-  /** `isPublicHost`, for `addressPolicy: 'public'`. Absent: that policy is refused. */
+  /** `isPublicHost`, for `addressPolicy: 'public'`. Without it that policy is refused. */
   readonly isPublicHost?: HostPolicy
 }

@@ -1,4 +1,4 @@
-// Constructs: one engine, one client and the flows become one Uplink. Nothing else happens here.
+// Puts one engine, one client and the flows together into one Uplink. Nothing else happens here.
 
 import type { ServiceClient } from './client/operations.ts'
 import { createServiceClient } from './client/service-client.ts'
@@ -30,59 +30,63 @@ import type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
 export type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
 
 export interface Uplink {
+  /** Uploads single-camera videos. Throws ERR_UPLOAD_INVALID_ARGUMENT for invalid input. */
   uploadVideos(input: VideosInput): Upload
+  /** Uploads motion captures. Throws ERR_UPLOAD_INVALID_ARGUMENT for invalid input. */
   uploadCaptures(input: CapturesInput): Upload
-  /** Uploads by a protocol of the host's own, such as `s3Multipart`. */
+  /** Uploads with a protocol of your own, such as `s3Multipart`. */
   upload(input: CustomInput): Upload
+  /** Requests an analysis. Throws ERR_UPLOAD_INVALID_ARGUMENT for invalid input. */
   requestAnalysis(input: AnalysisInput): Analysis
-  /** Waits for an analysis that was submitted before. */
+  /** Waits for an analysis that was submitted earlier. */
   watchAnalysis(analysisId: string | number, options?: AnalysisOptions): Analysis
-  /** What the journal holds, oldest first. */
+  /** Lists the sessions in the journal, oldest first. */
   sessions(): Promise<readonly SessionSummary[]>
-  /** Takes a session up where its journal ends. Rejects with ERR_UPLOAD_JOURNAL when that cannot be. */
+  /** Continues a session where its journal ends. Rejects with ERR_UPLOAD_JOURNAL when that is not possible. */
   resume(key: string, options?: ResumeOptions): Promise<Upload>
-  /** What a session of the journal delivered, part by part; see DeliveryReceipt. Works also while it is being driven. */
+  /** What a session in the journal has delivered, part by part; see DeliveryReceipt. Also works while the session is running. */
   receipt(key: string): Promise<DeliveryReceipt>
   /**
-   * Lets go of what is left of a session: what is confirmed of it stays, which the report names, and a service session that holds
-   * no confirmed file is ended. A file whose confirmation was not answered may be confirmed, and counts as if it were. Of one
-   * that is confirmed whole it changes nothing. Rejects with ERR_UPLOAD_JOURNAL when it is unknown, damaged or being driven; safe
-   * to repeat, as long as `isServiceTold` is false of one that has something to tell.
+   * Gives up the unfinished rest of a session. Confirmed files stay and are named in the report; a service session that holds
+   * none of them is ended. A file whose confirmation got no answer may be confirmed, so it counts as if it were. A session that
+   * is confirmed whole is left as it is. Rejects with ERR_UPLOAD_JOURNAL when the session is unknown, damaged or being driven.
+   * Safe to repeat while `isServiceTold` is false and the service still has a session to end.
    */
   discardSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
   /**
-   * Gives a session up whole, confirmed files too, and tells the service. Rejects as `discardSession` does, and for one that is
-   * confirmed whole.
+   * Gives up a whole session, confirmed files included, and tells the service. Rejects as `discardSession` does, and also for a
+   * session that is confirmed whole.
    */
   cancelSession(key: string, options?: Pick<ResumeOptions, 'protocol'>): Promise<UploadReport>
   /**
-   * Removes the journal's record of a session, its receipt too, and tells nobody: for one that is over, or that cannot be read.
-   * Rejects with ERR_UPLOAD_JOURNAL while it is being driven; one that is unknown is forgotten already.
+   * Removes the journal's record of a session, its receipt included, and tells nobody. Use it for a session that is over or
+   * cannot be read. Rejects with ERR_UPLOAD_JOURNAL while the session is being driven; does nothing for an unknown one.
    */
   forgetSession(key: string): Promise<void>
-  /** What an upload would do: files, parts, calls. Looks at the files; calls nobody. */
+  /** What an upload would do: its files, parts and calls. Looks at the files but calls nobody. */
   planVideos(input: VideosInput): Promise<UploadPlan>
+  /** The same for motion captures. */
   planCaptures(input: CapturesInput): Promise<UploadPlan>
-  /** Every operation of the interface as a typed method, and `call` for the others. */
+  /** Every operation of the interface as a typed method, and `call` for all others. */
   readonly client: ServiceClient
   /**
-   * Another limit from now on, in the words of the option, also for parts under way; a part that goes unread from a Blob
-   * keeps its own speed. Throws ERR_UPLOAD_INVALID_ARGUMENT and changes nothing then.
+   * Sets a new rate limit, in the form of the `limitRate` option. It also applies to parts under way, except for a part that a browser
+   * sends straight from a Blob, which keeps its speed. Throws ERR_UPLOAD_INVALID_ARGUMENT and changes nothing when it is invalid.
    */
   limitRate(limit: LimitRate): void
-  /** Parts in flight and the cap, now. */
+  /** The number of parts in flight and the cap, right now. */
   stats(): { readonly inFlight: number; readonly cap: number }
   /**
-   * A hint of the platform that the network may be back, after sleep for example: hosts that are out of reach are probed
-   * at once instead of at their time. The browser's face calls it by itself.
+   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed now and not at
+   * their scheduled time. In browsers this is called automatically.
    */
   probeNow(): void
   /**
-   * Lets go of all that runs, paused uploads too, and closes connections; idempotent, never rejects. Attempts end by reset and
-   * nothing begins any more: every verb but those that only look fails with ERR_UPLOAD_CLOSED, and so does every `done()` and every
-   * call of `client`. Sessions stay as they are, and their keys are free when it settles: `resume` of another Uplink goes on with
-   * them. A create on its way is let finish, and a cancel told to the service, for a minute at most each. Where nothing hangs it
-   * takes no longer than an answer of the service.
+   * Stops everything that runs, paused uploads included, and closes all connections. Idempotent; never rejects. Attempts end by
+   * reset and nothing new begins: every method that does more than look fails with ERR_UPLOAD_CLOSED, and so do every `done()`
+   * and every call of `client`. Sessions stay as they are. Once `close` settles, their keys are free and another Uplink can
+   * `resume` them. A create under way, and a cancel being told to the service, may each finish within a minute. When nothing
+   * hangs, closing takes no longer than one answer of the service.
    */
   close(): Promise<void>
 }
@@ -91,10 +95,10 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const { transport, storageTransport = transport, clock, random, tuning = fixedTuning } = ports
   const { verify = 'md5', isHttpAllowed = false, giveUpAfterMs } = options
   const addressPolicy = readAddressPolicy(options.addressPolicy ?? 'any', ports.isPublicHost)
-  // Hosts in plain JavaScript have no compiler to stop them.
+  // Callers in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const hasher = verify === 'off' ? undefined : ports.hasher
-  // Each by its name: a host may give them through the getters of a class, or more than belongs here.
+  // Each option is named, because a host may pass an object with getters on its class or with fields that do not belong here.
   const engineOptions = given({
     hasher,
     giveUpAfterMs,
@@ -138,7 +142,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     verifyDepth: verify === 'full' ? 'full' : 'sample',
   }
 
-  /** For whatever begins something. */
+  /** For every method that begins something. */
   const open = (): FlowContext => {
     running.refuseIfClosed()
     return context
