@@ -1,5 +1,5 @@
-// Whether a file can be sent within the life of its addresses: after one renewal, one that cannot is told so instead of being
-// sent for ever.
+// Checks whether a file can be sent within the life of its addresses. If not, the file fails after one renewal with an
+// explanation, instead of being renewed and sent forever.
 
 import { UploadError } from '../core/errors.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
@@ -7,16 +7,16 @@ import { formatBytes } from '../core/plan.ts'
 import type { Clock } from '../core/ports.ts'
 import type { RenewalReason } from '../core/transfer/transfer-job.ts'
 
-/** New sessions for a file of which the storage says each time that it expired, though it should live and took nothing. */
+/** Moves to a new session before the storage is believed when it says that young addresses, with no part taken, have expired. */
 const MAX_CONTRADICTED_MOVES = 5
-/** A file that has been to so many sessions will not be finished by one more. */
+/** A file that has been moved this often will not be finished by one more session. */
 const MAX_MOVES = 20
-/** With less than this no part can begin: see the margin of core/address-clock. */
+/** No part can begin with less life than this: see the margin in core/address/address-clock. */
 const SHORTEST_LIFE_MS = 2_000
 
 /**
- * Throws ERR_UPLOAD_ADDRESS_EXPIRED, with what would help, for a file that one more session would not finish. `moves`: sessions
- * that it has been moved to in this transfer; the first is not judged.
+ * Throws ERR_UPLOAD_ADDRESS_EXPIRED, with advice, for a file that one more session would not finish. `moves` counts the
+ * sessions that the file has been moved to in this transfer. The first move is always allowed.
  */
 export function checkLife(
   {
@@ -31,10 +31,11 @@ export function checkLife(
   { isDead, isExpired, lifeMs = Infinity, moves }: Omit<RenewalReason, 'signal'> & { readonly moves: number },
 ): void {
   if (moves === 0) return
-  // Dead by the storage's time though they came a moment ago: those of one more session would be dead, too. By its mere word,
-  // against their own, it is so after a few sessions: whoever takes addresses back may have had to, once or twice.
+  // Either the addresses are dead by the storage's clock although they just came; then those of another session would be dead
+  // too. Or the storage only says that they expired, against their own deadline. That is believed after a few sessions only,
+  // because a service that revokes addresses may have had a reason to do so once or twice.
   const isOver = isDead || (isExpired && lifeMs < Infinity && moves >= MAX_CONTRADICTED_MOVES)
-  // By the storage's time one may have been dead before it came; then it has no life to speak of.
+  // By the storage's clock an address may have been dead before it came. Its life is then zero or negative.
   const isYoung = lifeMs <= 0 || clock.wallNow() - file.addressedAtMs < lifeMs / 2
   if (isOver && file.receivedCount === 0 && isYoung) {
     throw expired(

@@ -1,16 +1,16 @@
-// What an analysis ends with. Apart from what runs it: the command knows a failed analysis without loading the machine.
+// How an analysis ends. It is a file of its own so that the CLI recognizes a failed analysis without loading the machine.
 
 import { UploadError, type ErrorSummary } from '../core/errors.ts'
 import type { AnalysisSegmentIds, AnalysisStatus } from '../machines/analysis-data.ts'
 
 export interface AnalysisReport {
   readonly flow: 'analysis'
-  /** `deadline`: the service had not finished in time; `serviceStatus` is its last word, and `error` what kept us from later ones. */
+  /** `deadline`: the service did not finish in time. `serviceStatus` is its last word, `error` what kept us from a later one. */
   readonly status: AnalysisStatus
   readonly analysisId: string | number | undefined
   readonly serviceStatus: string | undefined
   readonly segmentIds: AnalysisSegmentIds | undefined
-  /** The service may hold a draft of this name whose id is not known here. */
+  /** The service may hold a draft of this name whose id is unknown here. */
   readonly hasPossibleDraft: boolean
   readonly durationMs: number
   readonly error?: ErrorSummary

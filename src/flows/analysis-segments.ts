@@ -1,10 +1,10 @@
-// The segments of a requested analysis as a host gives them, checked before any call is made.
+// The segments of a requested analysis as the host gives them. They are checked before any call is made.
 
 import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../client/checks.ts'
 import type { DomHand } from '../client/contract.ts'
 import { invalid } from '../core/errors.ts'
 
-/** Criteria from which a segment is made, or the id of one that exists. */
+/** Criteria to make a segment from, or the id of an existing one. */
 export type AnalysisSegment =
   | { readonly movementTypeId: number; readonly domHand: DomHand; readonly movementIds?: readonly string[] }
   | { readonly segmentId: string | number }
@@ -12,7 +12,7 @@ export type AnalysisSegment =
 export type AnalysisSegments = Readonly<Record<'primary' | 'comparison' | 'population', AnalysisSegment | undefined>>
 type Criteria = Extract<AnalysisSegment, { movementTypeId: number }>
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what the service would refuse. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for anything the service would refuse. */
 export function checkSegments(segments: AnalysisSegments): void {
   const criteria: Partial<Record<keyof AnalysisSegments, Criteria>> = {}
   for (const [role, segment] of Object.entries(segments) as [keyof AnalysisSegments, AnalysisSegment | undefined][]) {
@@ -26,7 +26,7 @@ export function checkSegments(segments: AnalysisSegments): void {
     }
   }
   if (segments.primary === undefined) invalid('primary is missing: an analysis needs the segment that is analysed.')
-  // Segments that exist already are compared by the service; only what is given here can be compared here.
+  // Only criteria can be compared here. The service compares the segments that exist already.
   const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
   if (first === undefined) return
   if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })

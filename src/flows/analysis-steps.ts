@@ -1,4 +1,4 @@
-// The calls behind an analysis: what the machine's actors do. Each may run again after a lost answer.
+// The calls that the machine's actors make for an analysis. Each is safe to run again after a lost answer.
 
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
@@ -8,7 +8,7 @@ import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
 
-/** Creates the segments that are given by their criteria, one after another; those given by id are taken as they are. */
+/** Creates the segments given by criteria, one after another. Segments given by id are used as they are. */
 export async function createSegments(
   client: ServiceClient,
   segments: AnalysisSegments | undefined,
@@ -34,8 +34,8 @@ export async function createSegments(
 }
 
 /**
- * Creates the analysis as a draft. With `isRepeat`, an earlier create had no clear answer: one of that name is looked for
- * first, because two reports would cost twice.
+ * Creates the analysis as a draft. With `isRepeat`, an earlier create had no clear answer. A draft of that name is then looked
+ * for first, because two reports would cost twice.
  */
 export async function createDraft(
   client: ServiceClient,
@@ -69,8 +69,8 @@ export async function createDraft(
 }
 
 /**
- * The newest draft of this name and these segments, as far as the list tells. One that is more than a draft is the report of
- * another night: nobody has submitted ours.
+ * The newest draft with this name and these segments, as far as the list shows them. An analysis past the draft state is the
+ * report of another night, since nobody has submitted ours.
  */
 async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegmentIds, calling: CallOptions) {
   const { items } = await client.requestedAnalyses.list({}, calling)
@@ -85,7 +85,7 @@ async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegme
   )
 }
 
-/** Asks the service to begin. Safe to repeat. */
+/** Asks the service to start the analysis. Safe to repeat. */
 export async function submitDraft(
   client: ServiceClient,
   analysisId: string | number,

@@ -1,4 +1,4 @@
-// A requested analysis: its segments, its draft, its submission, and the wait for its end; the machine holds the order.
+// A requested analysis: its segments, its draft, its submission, and the wait for its end. The machine keeps the order of the steps.
 
 import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { checkText } from '../client/checks.ts'
@@ -19,28 +19,28 @@ import type { Outage } from './upload.ts'
 import { asOutage } from './waits.ts'
 
 export interface AnalysisOptions extends PollingOptions {
-  /** Stops waiting when it fires, as `Uplink.close` does. What the service does goes on. Default: none. */
+  /** Stops waiting when it fires, as `Uplink.close` does. The service goes on with the analysis. Default: none. */
   readonly signal?: AbortSignal
-  /** Reads the id of an analysis from its record. Assumption, its name is not shown; default: `id`, then `requested_analysis_id`. */
+  /** Reads an analysis's id from its record. Assumption: the field is not shown. Default: `id`, then `requested_analysis_id`. */
   readonly idOf?: (record: RequestedAnalysis) => string | number | undefined
 }
 
 export interface AnalysisInput extends AnalysisOptions {
-  /** Also what a draft is found by after a lost answer: give each analysis its own. */
+  /** The name. A draft is found by it after a lost answer, so give each analysis a name of its own. */
   readonly name: string
   readonly primary: AnalysisSegment
   readonly comparison?: AnalysisSegment
   readonly population?: AnalysisSegment
-  /** False: stops at the draft. Default true. */
+  /** Whether to submit the draft; false stops there. Default true. */
   readonly submit?: boolean
 }
 
 export interface AnalysisEvents {
-  /** A state of the machine: creatingSegments, creatingDraft, submitting, requested, or how it ended. */
+  /** The machine's state: creatingSegments, creatingDraft, submitting, requested, or how it ended. */
   state: { readonly state: string }
-  /** The service's own word has changed. */
+  /** The service's own status word has changed. */
   status: { readonly serviceStatus: string }
-  /** The service is out of reach; told at every try. */
+  /** The service is unreachable. Emitted at every try. */
   waiting: Outage
   warning: ErrorSummary
 }
@@ -48,11 +48,11 @@ export interface AnalysisEvents {
 export interface Analysis extends Events<AnalysisEvents> {
   readonly state: string
   /**
-   * Resolves at completed, drafted, deadline or stopped; rejects with an AnalysisFailedError when it failed, or when `Uplink.close`
-   * or its signal has stopped it.
+   * Resolves when the analysis is completed, drafted, past its deadline or stopped. Rejects with an AnalysisFailedError when it
+   * failed, or when `Uplink.close` or its signal stopped it.
    */
   done(): Promise<AnalysisReport>
-  /** Stops waiting. What the service does goes on. */
+  /** Stops waiting. The service goes on with the analysis. */
   stop(): void
 }
 
@@ -69,7 +69,7 @@ export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Ana
   return startAnalysis(ports, input, { place: 'new', shouldSubmit: input.submit ?? true }, input.name, segments)
 }
 
-/** Waits for an analysis that was submitted before. */
+/** Waits for an analysis that was submitted earlier. */
 export function watchAnalysis(
   ports: AnalysisPorts,
   analysisId: string | number,
@@ -88,13 +88,13 @@ function startAnalysis(
   checkSignal(options.signal)
   const beganAtMs = clock.monotonicNow()
   const said = options.idOf ?? ((record: RequestedAnalysis) => record.id)
-  // A reply keeps in its place what can be no id.
+  // A reply keeps invalid ids as they came, so they are filtered out here.
   const idOf = (record: RequestedAnalysis) => [said(record)].find(isId)
   let failure: unknown
-  // Whoever watches by an id may have typed it: the service's own form of it is what others are given too.
+  // A caller may have typed the id. The report gives the service's own form of it.
   let idOfService: string | number | undefined
   const emitter = createEmitter<AnalysisEvents>()
-  /** A step: its calls end with it, and its failure is kept as it was thrown. */
+  /** One step of the machine: its calls end when the step does, and its error is kept as it was thrown. */
   const step = <T, I extends NonReducibleUnknown = NonReducibleUnknown>(
     task: (calling: CallOptions & { readonly signal: AbortSignal }, input: I) => Promise<T>,
   ) =>

@@ -1,4 +1,4 @@
-// Motion capture: checks what was asked, settles the kind and the names, makes the protocol, starts the upload.
+// Motion capture: checks the input, settles the kind and the names, makes the protocol and starts the upload.
 
 import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
 import { checkBoolean, checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
@@ -13,22 +13,22 @@ import type { LettingGo, Upload, UploadFile } from './upload.ts'
 import type { FlowContext } from './videos.ts'
 
 interface CapturesBase extends LettingGo {
-  /** In the order in which the movements were captured. */
+  /** The files, in the order in which the movements were captured. */
   readonly files: readonly UploadFile[]
   readonly mocapTypeId: number
-  /** Default: by the names; .mov and .mp4 are video, none of them is tracking. */
+  /** What the files are. Default: judged by their names; .mov and .mp4 are video, and with neither the kind is tracking. */
   readonly kind?: CaptureKind
-  /** Frames a second; required when the kind is video. */
+  /** Frames a second. Required for video. */
   readonly frameRate?: number
-  /** Sends names that the session has already. Default false: such a name is an error. */
+  /** Sends names that the session already has. Default false: such a name is an error. */
   readonly reprocess?: boolean
-  /** Gives files of the same name their folder's name in front (`cam1_a.mp4`). Default false: that is an error. */
+  /** Prefixes files of the same name with their folder's name (`cam1_a.mp4`). Default false: equal names are an error. */
   readonly rename?: boolean
-  /** Names in one registration, 1 to 1000. Assumption, default 100. */
+  /** Names per registration call, 1 to 1000. Assumption; default 100. */
   readonly batchSize?: number
 }
 
-/** A new session, or files for one that is known. */
+/** A new session, or more files for an existing one. */
 export type CapturesInput = CapturesBase &
   (
     | {
@@ -51,7 +51,7 @@ export function uploadCaptures(context: FlowContext, input: CapturesInput): Uplo
   return startUpload(context, defineCaptures(context, input))
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */
 export function defineCaptures(context: FlowContext, input: CapturesInput): UploadDefinition {
   const fields = checkCaptureParams(input)
   checkFiles(input.files)
@@ -66,7 +66,7 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   return { flow: 'capture', params: { ...params, kind }, files, protocol, signal: input.signal }
 }
 
-/** The fields of a session, as they are journalled. */
+/** The fields of a session, as they are written to the journal. */
 export interface CaptureParams {
   readonly sessionId?: string | number
   readonly orgId?: string
@@ -78,7 +78,7 @@ export interface CaptureParams {
   readonly batchSize?: number
 }
 
-/** These fields and no others: whoever gave them, a person or a journal, has no say in what the host decides. */
+/** Takes only these fields. They come from a person or a journal, neither of which may set what only the host decides. */
 export function checkCaptureParams(params: { readonly [K in keyof CaptureParams]?: unknown }): CaptureParams {
   const session =
     params.sessionId === undefined
@@ -100,7 +100,7 @@ export function checkCaptureParams(params: { readonly [K in keyof CaptureParams]
   }
 }
 
-/** Of 0 names a registration would never come to an end. */
+/** With batches of 0 names, registration would never end. */
 function checkBatchSize(value: unknown): number {
   const batchSize = checkInteger(value, 'batchSize', 1)
   return batchSize <= MAX_BATCH_SIZE ? batchSize : invalid(`batchSize must be at most ${MAX_BATCH_SIZE}.`)
@@ -110,7 +110,7 @@ export function captureProtocol({ client }: FlowContext, params: CaptureParams):
   return captureSession({ ...params, client })
 }
 
-/** The registration takes one rate for all its files. */
+/** A registration takes one frame rate for all of its files. */
 function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefined {
   const rates = new Set(input.files.map((file) => file.frameRate ?? input.frameRate))
   const [rate] = rates
@@ -124,8 +124,8 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
 }
 
 /**
- * The service knows a capture file by its base name alone. Two of the same name are an error that names both, or, with
- * `rename`, get their folder's name in front; where that is not enough, more of the path.
+ * Makes names distinct, because the service knows a capture file by its base name alone. Two equal names are an error that says which
+ * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
 export function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
   const groups = groupByName(files)

@@ -1,19 +1,23 @@
-// Whether addresses fit what they were asked for, whoever gave them: the service, a protocol of the host, its renewAddresses. Judged
-// before they are journalled: one part would be stored in another's place, and a count that is wrong makes a journal unreadable.
+// Checks whether addresses fit what was asked for, whether they come from the service, a host's protocol or its renewAddresses.
+// The check comes before they are journalled: a wrong address would store one part in another's place, and a wrong count would
+// make the journal unreadable.
 
 import { checkAddress, type AddressRules } from '../core/address/address-policy.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../core/ports.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 
-/** Files by the place of their first part, which may not be given to another one in a later batch. */
+/** Which file owns the place of its first part. A later batch must not give that place to another file. */
 export type PlaceOwners = Map<string, number>
 
-/** The stores whose signatures are known: AWS and CloudFront, Google, Azure. A token of another one may be all that names the object. */
+/**
+ * Stores whose signatures we know: AWS and CloudFront, Google, Azure. For any other store a token in the query may be all that
+ * names the object.
+ */
 const OF_STORE = /[?&](?:x-(?:amz|goog)-|\w+access\w*id=|key-pair-id=|sv=)/i
-/** What each signing makes anew there. Whatever else is in a query may name the object. */
+/** What each signing creates anew at those stores. Anything else in a query may name the object. */
 const OF_SIGNATURE = /[?&](?:x-(?:amz|goog)-[^=&]*|expires|signature|policy|sig|s[et]|sk[et])=[^&#]*/gi
 
-/** Where the bytes of a part go, the first one by default: the address but for its signature, and what its request says beside it. */
+/** Where the bytes of a part go: its address without the signature, plus what its request adds. Default: the file's first part. */
 export function placeOf(
   protocol: Pick<Protocol, 'request'>,
   { fileIndex, partSizeBytes, sizeBytes }: PlannedFile,
@@ -27,9 +31,9 @@ export function placeOf(
 }
 
 /**
- * Throws ERR_UPLOAD_SERVICE_REPLY unless each file that was asked for has one address per part, and nothing else came; a place that
- * comes twice, or an address that names another part in its query, is the same error. Throws as `checkAddress` for one that may not
- * be used.
+ * Throws ERR_UPLOAD_SERVICE_REPLY unless each file asked for has exactly one address per part, and nothing else came. The same
+ * error is thrown when a place comes twice or an address names another part in its query. Throws as `checkAddress` does for an
+ * address that must not be used.
  */
 export function checkAddressed(
   asked: readonly PlannedFile[],
@@ -47,16 +51,16 @@ export function checkAddressed(
     const addresses = byIndex.get(fileIndex) ?? []
     if (addresses.length !== partCount)
       wrong(`${addresses.length} addresses came for the ${partCount} parts of ${name}.`)
-    // Holes included, which `forEach` passes over.
+    // This visits holes too, which `forEach` would skip.
     for (const [index, address] of addresses.entries()) {
       checkAddress(address, rules)
       const place = placeOf(protocol, plan, address, index)
-      // One place for two would store one instead of the other.
+      // With one place for two parts, one would overwrite the other.
       if (seen.has(place) || (ownerOf.get(place) ?? fileIndex) !== fileIndex)
         wrong(`The same address came twice; the second time for ${name}.`)
       seen.add(place)
       if (index === 0) ownerOf.set(place, fileIndex)
-      // S3 and what follows it name the part in the query.
+      // S3 and its followers name the part in the query.
       const said = /[?&]partNumber=([^&#]*)/.exec(address)?.[1]
       if (said !== undefined && Number(said) !== index + 1)
         wrong(`The addresses for ${name} do not carry the part numbers 1 to ${partCount}, once each.`)

@@ -1,4 +1,4 @@
-// Any other store or service: the host brings the protocol, and everything else is as in the other flows.
+// Any other store or service: the host brings the protocol, and everything else works as in the other flows.
 
 import type { Protocol } from '../core/ports.ts'
 import { checkFiles } from './prepare.ts'
@@ -9,13 +9,13 @@ import type { FlowContext } from './videos.ts'
 export interface CustomInput extends LettingGo {
   readonly protocol: Protocol
   readonly files: readonly UploadFile[]
-  /** What the host wants to find in the journal again; plain data, never a credential. Default: nothing. */
+  /** What the host wants to find in the journal again: plain data, never a credential. Default: nothing. */
   readonly params?: Readonly<Record<string, unknown>>
   /** Bytes of a part, within the protocol's limits. Default as for videos. */
   readonly partSizeBytes?: number
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */
 export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
   const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes, signal } = input
   checkFiles(files)

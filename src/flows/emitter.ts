@@ -1,22 +1,22 @@
-// Events to the host, from one place: typed, synchronous, each listener in its own try, so that a mistake in a host's
-// listener never changes an upload.
+// The one place that sends events to the host. They are typed and synchronous, and each listener runs in its own try, so that a
+// bug in a host's listener never changes an upload.
 
 import { EventEmitter } from 'eventemitter3'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 
-/** `T` maps the name of each event to what its listeners receive. */
+/** `T` maps each event's name to what its listeners receive. */
 export interface Events<T> {
   on<K extends keyof T & string>(event: K, listener: (payload: T[K]) => void): void
   off<K extends keyof T & string>(event: K, listener: (payload: T[K]) => void): void
 }
 
 export interface Emitter<T> extends Events<T> {
-  /** Whether anybody listens: what nobody hears need not be made. */
+  /** Whether anybody listens. An event that nobody hears need not be made. */
   isHeard(event: keyof T & string): boolean
   emit<K extends keyof T & string>(event: K, payload: T[K]): void
 }
 
-/** Of each listener that threw is told once, by default as a warning; the listener stays. */
+/** A listener that throws is reported once, by default as a warning, and stays registered. */
 export function createEmitter<T extends { readonly warning: ErrorSummary }>(
   onListenerError?: (error: unknown) => void,
 ): Emitter<T> {

@@ -1,5 +1,5 @@
-// Tells the service which sessions nobody needs any more: all of an upload that is given up, and those that were left empty
-// when their addresses died. What it could not be told stays in the journal, and is told by a later life.
+// Tells the service which sessions nobody needs any more: all those of an upload that is given up, and those left empty when
+// their addresses died. Whatever the service could not be told stays in the journal for a later run to tell.
 
 import { isGone } from '../client/status.ts'
 import { summarize } from '../core/errors.ts'
@@ -16,13 +16,13 @@ export interface EndSessionsOptions {
 
 /** How long a cancel waits for the service to be told, ms. */
 const CANCEL_WITHIN_MS = 60_000
-/** How long what goes on is held up by the end of what was left, ms. */
+/** How long ending the sessions that were left may delay what goes on, ms. */
 const END_LEFT_WITHIN_MS = 15_000
 const TOO_LATE = 'The service was not reached in time to be told of the cancel.'
 
 /**
- * All of them, wherever files went when addresses died; those that hold confirmed files only where these are given up too.
- * `wasCancelAsked`: an earlier life may have told the service without hearing its answer.
+ * Ends all sessions, wherever files were moved when addresses died. Sessions with confirmed files are ended only where those
+ * files are given up too. `wasCancelAsked`: an earlier run may have told the service without hearing its answer.
  */
 export async function endAllSessions(
   options: EndSessionsOptions,
@@ -32,8 +32,8 @@ export async function endAllSessions(
   const folded = options.record.folded()
   const sessionIds = sessionsOf(folded)
   for (const { sessionId, failure } of await endEach(options, sessionIds, CANCEL_WITHIN_MS)) {
-    // Whoever finds the session gone after such a try has cancelled it, and one that was left may have been ended then. Else the
-    // 404 may be that of something between, which knows no such call, also where this life began the session.
+    // A 404 after an earlier cancel means that it worked, and a session that was left may have been ended already. Any other
+    // 404 may come from something in between that does not know the call, even where this run began the session.
     const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || wasCancelAsked)
     if (failure !== undefined && !isExcused) return { isServiceTold: false, failure }
   }
@@ -41,8 +41,8 @@ export async function endAllSessions(
 }
 
 /**
- * Those that hold no file any more. Each that the service was told of is journalled as ended; the others are given back.
- * Rejects only when the journal does.
+ * Ends the sessions that hold no file any more. Each one the service was told of is journalled as ended; the others are
+ * returned. Rejects only when the journal does.
  */
 export async function endLeftSessions(options: EndSessionsOptions): Promise<readonly (string | number)[]> {
   const left = options.record.folded()?.leftSessionIds ?? []

@@ -1,5 +1,5 @@
-// Asks the service for a session, the first one of an upload or one for files whose addresses died, and takes it only when its
-// addresses may be used. What it leaves behind at the service is in the journal before anybody hears of the failure.
+// Asks the service for a session, either the first one of an upload or one for files whose addresses died, and takes it only if
+// its addresses may be used. What a failure leaves behind at the service is journalled before anybody hears of the failure.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
@@ -10,7 +10,7 @@ import { checkAddressed } from './check-addressed.ts'
 import { callProtocol } from './protocol-call.ts'
 import type { SessionRecord } from './session-record.ts'
 
-/** That it is asked for must be in the journal. Rejects as `create` does, and as `checkAddressed` for addresses that may not be used. */
+/** The intent must already be in the journal. Rejects as `create` does, and as `checkAddressed` does for unusable addresses. */
 export async function openSession(
   options: AddressRules & {
     readonly record: SessionRecord
@@ -19,11 +19,11 @@ export async function openSession(
     readonly report: (event: TransferEvent) => void
   },
   plans: readonly PlannedFile[],
-  /** `looking`: fires when nobody wants the session any more; one that is asked for already is let come. */
+  /** `looking` fires when nobody wants the session any more. A create that is already under way may still finish. */
   { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },
 ): Promise<CreatedSession> {
   const { record, protocol } = options
-  /** Nothing is on its way, and no try was doubtful. */
+  /** No call is under way, and no try was doubtful. */
   let isAtRest = true as boolean
   try {
     looking.throwIfAborted()
@@ -36,7 +36,7 @@ export async function openSession(
     })
     const asked = protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
-      // Whoever asked turned away in the moment of the answer, and begins anew or not at all.
+      // The caller gave up just as the answer came, and will start anew or not at all.
       if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.')
       checkAddressed(asked, created.files ?? [], protocol, options)
     })
@@ -44,7 +44,7 @@ export async function openSession(
   } catch (error) {
     const { sessionId, isDoubtful } = isUploadError(error) ? error.details : {}
     if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
-    // No try can have made a session that is not known: the error says so, or it was given up between two tries.
+    // No unknown session can exist when the error says so, or when the create was given up between two tries.
     const isClear = isDoubtful === false || (isDoubtful === undefined && sessionId !== undefined)
     if (isClear || (isAtRest && (signal.aborted || looking.aborted))) await record.write({ type: 'session.refused' })
     throw error

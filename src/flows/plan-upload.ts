@@ -1,4 +1,4 @@
-// What an upload would do, without doing it: the plan that `--dry-run` shows.
+// What an upload would do, without doing it. This is the plan that `--dry-run` shows.
 
 import type { PlannedFile } from '../core/ports.ts'
 import { prepareFiles } from './prepare.ts'
@@ -8,7 +8,7 @@ export interface UploadPlan {
   readonly files: readonly PlannedFile[]
   readonly bytes: number
   readonly parts: number
-  /** Calls to the service when nothing has to be repeated. */
+  /** Calls to the service, if none has to be repeated. */
   readonly calls: { readonly create: number; readonly register: number; readonly put: number; readonly confirm: number }
 }
 

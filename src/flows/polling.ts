@@ -1,4 +1,4 @@
-// Asks politely for an analysis until the service's word is final or the time is up.
+// Polls an analysis politely until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { createDeadline } from '../client/deadline.ts'
@@ -11,18 +11,18 @@ import type { PollResult } from '../machines/analysis-data.ts'
 export interface PollingOptions {
   /** How long to wait at most, ms. Default 5 h. */
   readonly deadlineMs?: number
-  /** Waits before each question, ms; the last one repeats. Default: 1, 2, then every 5 minutes. */
+  /** Waits between questions, ms; the last one repeats. Default: 1 minute, 2 minutes, then every 5 minutes. */
   readonly pollDelaysMs?: readonly number[]
-  /** The service's words for done. Assumption, its words are not shown; compared without case. */
+  /** The service's words for done, in any case. Assumption: the interface does not show them. */
   readonly completedStatuses?: readonly string[]
-  /** The service's words for failed. Assumption likewise. */
+  /** The service's words for failed. The same assumption. */
   readonly failedStatuses?: readonly string[]
 }
 
 const LONGEST_PAUSE_MS = 300_000
 const LAST_QUESTION_MS = 60_000
 
-/** Numbers written out: a product counts as an effect, and pages without an analysis would load the table all the same. */
+/** The numbers are written out: bundlers treat a product as a side effect, and pages without an analysis would load the table. */
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   deadlineMs: 18_000_000,
   pollDelaysMs: /* @__PURE__ */ Object.freeze([60_000, 120_000, LONGEST_PAUSE_MS]),
@@ -47,7 +47,7 @@ export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   ]),
 })
 
-/** What a word of the service means; undefined: not final. */
+/** What a word of the service means; undefined if it is not final. */
 export function verdictOf(serviceStatus: string, options: PollingOptions): 'completed' | 'failed' | undefined {
   const word = serviceStatus.trim().toLowerCase()
   const { completedStatuses, failedStatuses } = { ...DEFAULT_POLLING, ...given(options) }
@@ -56,9 +56,9 @@ export function verdictOf(serviceStatus: string, options: PollingOptions): 'comp
 }
 
 /**
- * Asks first at once, then after each wait. A question that fails for want of an answer is asked again at the next turn; so is
- * one that is answered by somebody else, such as the sign-in page of a network, where the service has answered before: if that was
- * so to the end, the deadline says it. A refusal rejects, and so does a service that nobody has ever reached. Rejects with the signal's reason when stopped.
+ * Asks at once, then after each wait. A question that gets no answer is asked again at the next turn. So is one answered by somebody
+ * else, such as a network's sign-in page, but only if the service has answered before. If it stays so to the end, the deadline's result
+ * says it. A refusal rejects, and so does a service that was never reached. Rejects with the signal's reason when stopped.
  */
 export async function pollAnalysis(
   clock: Clock,
@@ -89,17 +89,17 @@ export async function pollAnalysis(
     const said = given({ serviceStatus })
     const verdict = verdictOf(serviceStatus ?? '', options)
     if (verdict !== undefined) return { ...said, verdict }
-    // A deadline that is no number has passed.
+    // A deadline that is not a number counts as passed.
     if (!(leftMs() > 0)) return { ...said, verdict: 'deadline', ...(failure ? { error: summarize(failure) } : {}) }
     const askedMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? NaN
-    // A wait that is no number would be none, and the service be asked without a pause.
+    // A wait that is not a number would be none at all, and the service would be asked without a pause.
     await sleep(clock, Math.min(askedMs >= 0 ? askedMs : LONGEST_PAUSE_MS, leftMs()), signal)
   }
 }
 
 /**
- * One question, as long as there is time: a service that is away would be asked for as long as it is waited for. One that begins
- * at the end has a minute. Undefined: it had no answer by then.
+ * Asks once, for as long as there is time: the client would ask an absent service for as long as the service is waited for. A
+ * question that begins near the end still gets a minute. Undefined: no answer came in that time.
  */
 async function ask(
   clock: Clock,
@@ -119,7 +119,7 @@ async function ask(
   }
 }
 
-/** The service will be there again; one that was never there, and was not waited for, is more likely misspelt. */
+/** Whether the service will be back. One that was never reached, and was not waited for, is more likely misspelt. */
 function isPassing(error: unknown, hasAnswered: boolean): boolean {
   if (!isUploadError(error)) return false
   const { isBaseUrlDoubtful, forMs } = error.details

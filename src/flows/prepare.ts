@@ -1,4 +1,4 @@
-// Asks the sources what they are and fixes the plan. Problems that can be known from that alone are found here, before any call.
+// Asks the sources what they are and fixes the plan. Problems that show from that alone are found here, before any call.
 
 import { invalid, isUploadError, UploadError } from '../core/errors.ts'
 import { planFile, type PartSize } from '../core/plan.ts'
@@ -10,14 +10,14 @@ import type { UploadFile } from './upload.ts'
 
 export interface PrepareOptions {
   readonly limits: UnitLimits
-  /** Default: by file size, see `defaultPartSize`. Ignored where a file is one unit. */
+  /** Default: by file size, see `defaultPartSize`. Ignored where a file is sent as a single unit. */
   readonly partSizeBytes?: PartSize | undefined
   readonly signal: AbortSignal
 }
 
-/** Plans every file, in order. Rejects with the first problem, or with the signal's reason. */
+/** Plans every file, in order. Rejects with the first problem or with the signal's reason. */
 export function prepareFiles(files: readonly UploadFile[], options: PrepareOptions): Promise<PlannedFile[]> {
-  // A source of the host need not listen to the signal.
+  // A host's source may ignore the signal.
   return unlessAborted(
     inBatches(files, (file, fileIndex) => prepareFile(file, fileIndex, options)),
     options.signal,
@@ -33,7 +33,7 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
       ? {}
       : { partSizeBytes: sizeOf(partSizeBytes, sizeBytes, limits) }
   const { partCount, partSizeBytes: planned } = planFile({ name: source.name, sizeBytes, limits, ...asked })
-  // Not put together by spreading: the plans of ten thousand files then have one shape.
+  // The object is not built by spreading, so that the plans of ten thousand files share one hidden class.
   const plan: { -readonly [K in keyof PlannedFile]: PlannedFile[K] } = {
     fileIndex,
     name: source.name,
@@ -61,7 +61,7 @@ async function look({ source }: UploadFile, signal: AbortSignal) {
   }
 }
 
-/** Refuses no files, names with a path, and frame rates that are none. */
+/** Refuses an empty list, names that contain a path, and invalid frame rates. */
 export function checkFiles(files: readonly UploadFile[]): void {
   if (files.length === 0) invalid('There is no file to upload. Name at least one.')
   files.forEach(({ source, frameRate }, index) => {

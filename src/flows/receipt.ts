@@ -1,5 +1,5 @@
-// The receipt of a session: what was delivered, part by part, with what the storage answered and what we computed, so
-// that someone can prove it later against the files. Made from the journal; it holds no address and no credential.
+// The receipt of a session: what was delivered, part by part, with what the storage answered and what we computed. It lets someone
+// check the delivery against the files later. It is made from the journal and holds no address and no credential.
 
 import { given } from '../core/given.ts'
 import { finalStatusOf, foldJournal } from '../core/journal/fold-journal.ts'
@@ -7,7 +7,7 @@ import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journ
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import { statusOf } from './upload-report.ts'
 
-/** Version of the receipt's form. */
+/** Version of the receipt's format. */
 export const RECEIPT_VERSION = 1
 
 export interface DeliveryReceipt {
@@ -16,9 +16,9 @@ export interface DeliveryReceipt {
   readonly key: string
   readonly flow: FlowName
   readonly sessionId: string | number | undefined
-  /** `open` while the session can still go on. */
+  /** `open` while the session can still continue. */
   readonly status: FinalStatus | 'open'
-  /** ISO times, UTC, by this machine's clock. */
+  /** Times are ISO 8601 in UTC, by this machine's clock. */
   readonly beganAt: string
   readonly lastRecordAt: string
   readonly files: readonly DeliveredFile[]
@@ -30,16 +30,16 @@ export interface DeliveredFile {
   readonly sessionId?: string | number
   readonly serverFileId?: string | number
   readonly status: 'confirmed' | 'failed' | 'unfinished'
-  /** When the service accepted it. */
+  /** When the service accepted the file. */
   readonly confirmedAt?: string
-  /** Every part's MD5 was compared with the storage's and was equal. */
+  /** Whether every part's MD5 was compared with the storage's and was equal. */
   readonly isVerified: boolean
-  /** SHA-256 of the whole file, 64 hex digits; present where all of it was read again. */
+  /** SHA-256 of the whole file, 64 hex digits. Present where the whole file was read again. */
   readonly sha256?: string
   readonly parts: readonly DeliveredPart[]
 }
 
-/** Bytes [start, end). Absent fields are not known: no receipt came, or nothing was hashed. */
+/** The bytes [start, end) of a file. A field that is absent is unknown: no receipt came, or nothing was hashed. */
 export interface DeliveredPart {
   readonly partNumber: number
   readonly start: number
@@ -94,11 +94,11 @@ function deliveredFile(file: LedgerFile): DeliveredFile {
   }
 }
 
-/** The last time that a date can be, ms since 1970. */
+/** The latest time that a Date can hold, ms since 1970. */
 const LAST_MS = 8.64e15
 
-/** ISO 8601 in UTC with milliseconds, whatever a hand has written into a journal. */
+/** ISO 8601 in UTC with milliseconds. Takes any number, because a journal may have been edited by hand. */
 function isoTime(wallMs: number): string {
-  // eslint-disable-next-line no-restricted-globals -- Writes a time that is given; asks for none.
+  // eslint-disable-next-line no-restricted-globals -- Formats a given time; does not read the clock.
   return new Date(Math.max(0, Math.min(wallMs, LAST_MS)) || 0).toISOString()
 }

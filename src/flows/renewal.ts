@@ -1,5 +1,5 @@
-// What is done when addresses die: the host gives new ones, or the names are registered again, or, where the service has
-// no way to sign again, a new session takes the unfinished files. That last way voids receipts, and it says so.
+// What happens when addresses die: the host gives new ones, or the names are registered again, or, where the service cannot sign
+// again, a new session takes over the unfinished files. That last way voids receipts, and the host is told so.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
@@ -17,8 +17,8 @@ import type { SessionRecord } from './session-record.ts'
 import { withinTime } from '../core/time/within-time.ts'
 
 /**
- * A host's own way to sign again. Returns one address per part number asked for, in that order. Its failure, and an answer
- * that takes longer than a minute, fails the file and no other.
+ * A host's own way to sign again. Returns one address per requested part number, in the same order. If it fails or takes longer
+ * than a minute, only this file fails.
  */
 export type RenewAddresses = (request: {
   readonly sessionId: string | number
@@ -30,10 +30,10 @@ export type RenewAddresses = (request: {
 export interface SessionReplaced {
   readonly oldSessionId: string | number
   readonly newSessionId: string | number
-  /** Files that stay where they are: confirmed, or with all their receipts. */
+  /** Files that stay where they are, because they are confirmed or have all their receipts. */
   readonly filesKept: number
   readonly filesMoved: number
-  /** Confirmed bytes that are sent again. */
+  /** Bytes that had receipts and must be sent again. */
   readonly bytesVoided: number
 }
 
@@ -50,20 +50,23 @@ export interface RenewalOptions extends AddressRules {
   readonly report: (event: TransferEvent) => void
 }
 
-/** Refusals in a row, with no part taken, before the storage is believed; of a new session only those of addresses that should live. */
+/** Consecutive refusals, with no part accepted, before the storage is believed. Dead addresses do not count towards a new session. */
 const MAX_REFUSALS = 3
 const CONTRADICTION_WAIT_MS = 1_000
 const RENEW_WITHIN_MS = 60_000
 
-/** Resolves true when the file has addresses that live; rejects when it never will. */
+/** Resolves to true when the file has live addresses. Rejects when it never will. */
 export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
   const { record, protocol, renewAddresses, clock } = options
   const refusals = new Map<LedgerFile, { count: number; receivedCount: number }>()
-  /** A person who asks again gets new tries: only sessions of this transfer count. */
+  /** Only the sessions of this transfer count, so that a person who tries again gets a fresh set of tries. */
   const generationsBefore = record.ledger().files.map((file) => file.generation)
   let replacing: Promise<void> | undefined
 
-  /** Refusals in a row with no part taken: addresses need not live longer than a part takes, and a large file goes on. */
+  /**
+   * Counts consecutive refusals with no part accepted. An accepted part resets the count, so that a large file goes on even if its
+   * addresses live no longer than one part takes.
+   */
   const countOf = (file: LedgerFile): number => {
     const { receivedCount } = file
     const before = refusals.get(file) ?? { count: 0, receivedCount }
@@ -72,8 +75,8 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     return count
   }
   /**
-   * A new session voids receipts, so a refusal that the address itself contradicts is not believed at once: while other
-   * parts of the file get through, or the first few times, the same address is tried again.
+   * A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
+   * address is tried again the first few times, and for as long as other parts of the file get through.
    */
   const isDoubted = async (file: LedgerFile, signal: AbortSignal): Promise<boolean> => {
     const count = countOf(file)
@@ -87,7 +90,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (protocol.register !== undefined) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
-    // New addresses, refused without a word of expiry, and not one part taken: one more session would fare the same.
+    // The addresses are new, were refused without a word of expiry, and took no part: another session would fare no better.
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     refusals.delete(file)
@@ -98,8 +101,8 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
       moves: generation - (generationsBefore[file.plan.fileIndex] ?? 0),
     })
     const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
-    // Many files find their addresses dead at once; one new session serves them all. One that was being made already
-    // may have been asked for without this file.
+    // Many files find their addresses dead at the same time, and one new session serves them all. A session that was already being
+    // made may have been requested without this file, so there can be a second round.
     for (let tries = 0; tries < 2 && !isMoved(); tries += 1) {
       replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
       await replacing
@@ -128,11 +131,11 @@ async function askHost(
     )
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error
-    // The host's own failure is that of this file, and no mistake that ends the session.
+    // The host's own error fails this file. It is not a bug of ours that ends the session.
     const message = `renewAddresses failed: ${foreignWords(error)}`
     throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { cause: error })
   }
-  // A host in plain JavaScript may give nothing.
+  // A host in plain JavaScript may return nothing.
   const count = (given as typeof given | null)?.length
   if (count !== missing.length)
     wrong(`renewAddresses gave ${count ?? 'no'} addresses for the ${missing.length} parts asked for.`)
@@ -153,7 +156,7 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   const plans = asked.map((file) => file.plan)
   await record.write({ type: 'session.creating' })
   const created = await openSession(options, plans, { signal })
-  // Meanwhile answers came: a file that has all its receipts by now, or has failed, stays where it is.
+  // More answers came in the meantime: a file that now has all its receipts, or has failed, stays where it is.
   const moving = asked.filter((file) => file.state === 'ready')
   const bytesVoided = moving
     .flatMap((file) => file.parts)

@@ -1,20 +1,21 @@
-// What runs on one Uplink: its close lets all of it go, and waits until it has ended.
+// What runs on one Uplink. Closing the Uplink lets go of all of it and waits until it has ended.
 
 import { invalid, UploadError } from '../core/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 
 export interface Running {
-  /** Throws ERR_UPLOAD_CLOSED once `close` was called: nothing begins any more. */
+  /** Throws ERR_UPLOAD_CLOSED once `close` was called, after which nothing new begins. */
   refuseIfClosed(): void
   /**
-   * `close` waits for `ended`, and calls `letGo` first; where it was called already, at once. So does `signal` when it fires:
-   * the first of them counts. Returns `ended`, whose rejection is the caller's to handle.
+   * Registers something that runs until `ended` settles. `close` calls `letGo` and then waits for `ended`; if `close` was called
+   * already, `letGo` is called at once. `signal` calls it too when it fires; the first to call counts. Returns `ended`, whose
+   * rejection is the caller's to handle.
    */
   add<T>(ended: Promise<T>, letGo?: (by: LetGoBy) => void, signal?: AbortSignal): Promise<T>
   close(): Promise<void>
 }
 
-/** Who has let go of it, and, for the way on, of which Uplink that is. */
+/** Why it was let go, and for the advice on how to go on, of which Uplink. */
 export interface LetGoBy {
   readonly why: string
   readonly where: string
@@ -44,7 +45,7 @@ export function createRunning(): Running {
     async close() {
       isClosed = true
       for (const letGo of running.values()) letGo(BY_CLOSE)
-      // What was about to begin adds what it has begun.
+      // Something that was about to begin may still add what it began.
       while (running.size > 0) await Promise.allSettled(running.keys())
     },
   }
@@ -54,7 +55,7 @@ export function closedError(): UploadError {
   return letGoError(BY_CLOSE, 'make another one.')
 }
 
-/** Asked before anything begins: what began with another thing could not be let go any more. */
+/** Checks the signal before anything begins: with anything but an AbortSignal it could never be let go. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal && !('aborted' in signal)) invalid('signal must be an AbortSignal.')
 }

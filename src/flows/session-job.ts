@@ -1,5 +1,5 @@
-// The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, renews
-// addresses where the protocol can. It decides what a refusal of the service means for the files.
+// The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, and renews addresses
+// where the protocol can. It decides what a refusal by the service means for the files.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, known, summarize } from '../core/errors.ts'
@@ -23,9 +23,9 @@ export interface SessionJobOptions extends AddressRules {
   readonly clock: Clock
   /** A host's own way to sign again; see RenewAddresses. */
   readonly renewAddresses?: RenewAddresses | undefined
-  /** Reads the whole file again and gives its SHA-256; absent where that was not asked for. */
+  /** Reads the whole file again and returns its SHA-256. Absent where that was not asked for. */
   readonly digestWhole?: ((file: LedgerFile, signal: AbortSignal) => Promise<string>) | undefined
-  /** The measured rate, 0 while unknown. */
+  /** The measured rate; 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
 }
@@ -33,13 +33,13 @@ export interface SessionJobOptions extends AddressRules {
 /** How often a confirmation may be refused while parts are doubtful, before the refusal is believed. */
 const MAX_CONFIRM_REFUSALS = 6
 const CONFIRM_WAIT_MS = 1_000
-/** Files that are finished by a record alone, at once: they share what writing it costs. */
+/** How many files may be finished at once when that takes only a record: they share the cost of writing it. */
 const RECORDS_AT_ONCE = 64
 
 export function createSessionJob(options: SessionJobOptions): TransferJob {
   const { record, protocol, source, report, clock } = options
   const ledger = record.ledger()
-  /** Files whose registration was asked for before, and whose answer was never seen. */
+  /** Files whose registration an earlier run asked for without seeing the answer. */
   const registeredBefore = new Set(ledger.files.filter((file) => file.isRegistering))
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
@@ -47,10 +47,10 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   for (const { addresses, plan } of ledger.files)
     if (addresses[0] !== undefined) ownerOf.set(placeOf(protocol, plan, addresses[0]), plan.fileIndex)
   let registering: Promise<unknown> = Promise.resolve()
-  /** Every file before this one has been asked for: ten thousand are not gone through for each batch. */
+  /** Every file before this index has been asked for, so that a batch need not scan ten thousand files. */
   let firstPlanned = 0
 
-  /** Strictly one after another: the order of registration is the order of capture. */
+  /** Registers strictly one batch after another: the order of registration is the order of capture. */
   const register = (files: readonly LedgerFile[], isRepeat: boolean, signal: AbortSignal): Promise<void> => {
     const turn = registering.then(() => registerNow(files, isRepeat, signal))
     registering = turn.catch(() => undefined)
@@ -70,7 +70,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const failFile = async (file: LedgerFile, error: unknown): Promise<void> => {
     await record.write({ type: 'file.failed', fileIndex: file.plan.fileIndex, error: summarize(named(file, error)) })
   }
-  /** A refusal of many names says nothing of each: they are asked for one by one, so that only the culprits fail. */
+  /** A refusal of many names says nothing about each one. They are asked for one by one, so that only the culprits fail. */
   const registerOrFail = async (
     files: readonly LedgerFile[],
     isRepeat: boolean,
@@ -82,7 +82,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       if (!isFileRefusal(error)) throw error
       const [first, ...others] = files
       if (first && others.length === 0) await failFile(first, error)
-      // After a 2xx without all names the service may know them all.
+      // After a 2xx that lacks some names, the service may still know all of them.
       else for (const file of files) await registerOrFail([file], isRepeat || isReply(error), signal)
     }
   }
@@ -111,8 +111,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
         const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
         if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS) throw error
         confirmRefusals.set(fileIndex, refusals)
-        // A late arrival of a doubtful attempt may have replaced a part after its receipt: exactly those go again. After
-        // the first time more may still be on their way, and are given time to arrive.
+        // A doubtful attempt may have arrived late and replaced a part after its receipt. Exactly the doubtful parts are sent
+        // again. From the second refusal on, attempts that may still be under way get time to arrive first.
         if (refusals > 1) await sleep(clock, CONFIRM_WAIT_MS * 2 ** (refusals - 2), signal)
         await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
         return doubtful
@@ -130,7 +130,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     ...(isNothingToAsk ? { finishesAtOnce: RECORDS_AT_ONCE } : {}),
     async replenish(signal) {
       const batch: LedgerFile[] = []
-      // Names of an earlier life go in a batch of their own: only they may be overwritten.
+      // Names that an earlier run asked for go in a batch of their own, because only they may be overwritten.
       let isRepeat = false
       while (firstPlanned < ledger.files.length && ledger.files[firstPlanned]?.state !== 'planned') firstPlanned += 1
       for (let at = firstPlanned; at < ledger.files.length && batch.length < protocol.traits.batchSize; at += 1) {
@@ -156,7 +156,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       },
       ...options,
     }),
-    // Whether the service is told now or later changes nothing for the files: what is ended is empty.
+    // Whether the service is told now or later makes no difference to the files, because the sessions ended here are empty.
     async moved() {
       await endLeftSessions(options)
     },
@@ -167,12 +167,12 @@ function receiptsOf(file: LedgerFile) {
   return file.parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: known(receipt) }))
 }
 
-/** All of them where a confirmation is refused in a second life: then the storage has not what it answered for. */
+/** All parts if an earlier run's confirmation was refused: the storage then does not hold what it acknowledged. */
 function doubtfulParts({ parts, wasConfirmRefused }: LedgerFile): number[] {
   return parts.filter((part) => wasConfirmRefused || part.isDoubtful).map((part) => part.partNumber)
 }
 
-/** The service refused the names or answered without them; not us, and not for want of an answer. */
+/** The service refused the names or answered without them. Errors of ours and missing answers do not count. */
 function isFileRefusal(error: unknown): boolean {
   return isReply(error) || (isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED')
 }

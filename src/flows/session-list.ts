@@ -1,4 +1,4 @@
-// What the journal holds: its sessions, as far as they are known without driving them.
+// Lists the sessions in the journal, as far as they are known without driving them.
 
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -16,11 +16,11 @@ export interface SessionSummary {
   readonly status: 'open' | 'cancelling' | FinalStatus
   readonly sessionId: string | number | undefined
   /**
-   * Every session of the service that a cancel ends: the newest, those that hold files of this upload, those left empty. After
-   * a discard, none that holds a confirmed file.
+   * Every session of the service that a cancel ends: the newest, those that hold files of this upload, and those left empty. After
+   * a discard, sessions with a confirmed file are not among them.
    */
   readonly sessionIds: readonly (string | number)[]
-  /** Those of them that were left empty, and of which the service has yet to be told: `resume` does it. */
+  /** Those of `sessionIds` that were left empty and that the service has yet to be told about; `resume` tells it. */
   readonly leftSessionIds: readonly (string | number)[]
   readonly beganAtMs: number | undefined
   readonly bytes: number
@@ -30,13 +30,13 @@ export interface SessionSummary {
   readonly filesFailed: number
   /** After a cancel: whether the service was told. */
   readonly isServiceTold?: boolean
-  /** After a discard: what was confirmed stays with the service. */
+  /** After a discard: confirmed files stay with the service. */
   readonly keepsConfirmed?: boolean
-  /** The journal of this session cannot be read. */
+  /** Why this session's journal cannot be read. */
   readonly error?: ErrorSummary
 }
 
-/** Oldest first. Takes no lease: sessions that another process drives are listed too. */
+/** Lists sessions oldest first. Takes no lease, so sessions that another process drives are included. */
 export async function listSessions({ journal }: { readonly journal: Journal }): Promise<SessionSummary[]> {
   return inBatches(await journal.list(), (key) => summarizeSession(journal, key))
 }

@@ -1,5 +1,5 @@
-// One session's truth while it is driven: its journal, and the ledger that is its fold. A record is durable before it is
-// applied, so that nothing is ever known only in memory.
+// The truth about one session while it is driven: its journal, and the ledger folded from it. A record is durable before it is
+// applied, so that nothing is ever known in memory only.
 
 import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
@@ -10,21 +10,21 @@ import type { RecordBody } from '../core/transfer/transfer-job.ts'
 
 export interface SessionRecord {
   readonly key: string
-  /** What the journal says; undefined until the session has begun. */
+  /** The folded journal; undefined until the session has begun. */
   folded(): FoldedJournal | undefined
   ledger(): Ledger
   sessionId(): string | number
   /**
-   * Makes a record durable, then applies it, in the order of the calls: the live ledger is the fold of the journal. Undefined:
-   * both is done.
+   * Makes a record durable, then applies it, in the order of the calls, so that the live ledger is always the fold of the journal.
+   * Returns undefined if both are done already.
    */
   write(body: RecordBody): Promise<void> | undefined
   close(): Promise<void>
 }
 
 /**
- * `resumed` is an opened journal with the history of an earlier life; without it the journal is opened with the first record,
- * so that an upload that never began leaves no trace.
+ * `resumed` is an opened journal with the history of an earlier run. Without it the journal is opened at the first record, so that
+ * an upload that never began leaves no trace.
  */
 export function createSessionRecord(
   journal: Journal,
@@ -35,7 +35,7 @@ export function createSessionRecord(
   let opened = resumed === undefined ? undefined : Promise.resolve(resumed)
   let session = resumed
   let folded = resumed === undefined ? undefined : foldJournal(resumed.records)
-  /** Some records settle before others that were appended earlier: those that need not wait for the disk. */
+  /** Keeps the order: a record that need not wait for the disk settles before others that were appended earlier. */
   let applied: Promise<unknown> = Promise.resolve()
   let applyingCount = 0
 
@@ -74,7 +74,7 @@ export function createSessionRecord(
     ledger: () => known(folded).ledger,
     sessionId: () => known(folded?.sessionId),
     write(body) {
-      // Its type first, so that records of a kind have one shape: see ledgerFile. Spread, each would take twice as long.
+      // The type comes first, so that records of one kind share a hidden class (see ledgerFile). A spread would take twice as long.
       const record = Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord
       return session === undefined ? openAndWrite(record) : writeTo(session, record)
     },

@@ -1,5 +1,5 @@
-// What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each
-// writes its intent before the call and the result after it, and may run again in a later life.
+// What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each step
+// writes its intent before the call and the result after it, and may be run again after a restart.
 
 import { isUploadError, known, summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
@@ -18,23 +18,23 @@ import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
 import { withinTime } from '../core/time/within-time.ts'
 
-/** How long a source of the host may hold up the end, ms. */
+/** How long a host's source may delay the end, ms. */
 const DISPOSE_WITHIN_MS = 15_000
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<{ sessionId: string | number }>
   /**
-   * The upload is given up or let go: sources that are still looked at, streams that have yet to end, are not waited for any more.
-   * `isKept`: whether a cancel lets what is confirmed stay; what was said first counts, in an earlier life too.
+   * The upload is cancelled or let go. Sources still being looked at, such as streams that have yet to end, are no longer waited
+   * for. `isKept`: whether a cancel keeps confirmed files. The first choice counts, even if an earlier run made it.
    */
   giveUp(isKept?: boolean): void
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
-  /** Tells the service of every session that holds files of this upload: the machine knows only the first one. */
+  /** Tells the service about every session that holds files of this upload; the machine knows only the first one. */
   cancel(): Promise<{ isServiceTold: boolean }>
-  /** Nothing is told or written of one that is `closed`: it goes on in a later life. */
+  /** Settles the session. With `closed` the service is told nothing and nothing is journalled, because a later run continues it. */
   settle(status: EndStatus): Promise<void>
-  /** The last failure as it was thrown; machines keep plain data only. */
+  /** The last failure as it was thrown. The machine keeps plain data only. */
   failure(): unknown
 }
 
@@ -47,7 +47,7 @@ export function createSessionSteps(
 ): SessionSteps {
   const { clock, engine } = ports
   const { protocol, files } = definition
-  /** A source that comes from an earlier life is proven once, before the first transfer of this one. */
+  /** A source from an earlier run is proven once, before the first transfer of this run. */
   let isProven = record.folded() === undefined
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
@@ -55,13 +55,13 @@ export function createSessionSteps(
   let looking = new AbortController()
   const stopLooking = (): void => looking.abort(new UploadError('ERR_UPLOAD_CANCELLED', 'The upload was cancelled.'))
 
-  /** A drain waits for its end. Rejects with what a machine takes: plain data. */
+  /** Runs a step, so that a drain can wait for its end. Rejects with the plain data that a machine takes. */
   const step = async <T>(task: Promise<T>, signal: AbortSignal): Promise<T> => {
     running = task.catch(() => undefined)
     try {
       return await task
     } catch (error) {
-      // How one ended that was stopped is the cause of nothing.
+      // How a stopped step ended says nothing about the cause of a failure.
       if (!signal.aborted) failure = error
       const ledger = record.folded()?.ledger
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
@@ -71,7 +71,7 @@ export function createSessionSteps(
   const { isHttpAllowed, addressPolicy } = ports
   const options = { isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
-    // Of the storage that the transfer before found out of reach nothing is known any more.
+    // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
     if (!isProven) await proveSources(ports, definition, record, telling, signal)
     isProven = true
@@ -88,11 +88,11 @@ export function createSessionSteps(
     return engine.run(job, signal)
   }
   const keepEnd = async (status: FinalStatus): Promise<void> => {
-    // Where a session was known, the cancel has told of all of them.
+    // If there was a session, the cancel has told the service about all of them.
     if (status !== 'cancelled' || record.folded()?.sessionId === undefined) {
       for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
     }
-    // What has not been given up stays open in the journal, so that it can be resumed when the cause is gone.
+    // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
     if (isOver(record, status)) await record.write({ type: 'session.settled', status })
   }
 
@@ -116,7 +116,7 @@ export function createSessionSteps(
       const { wasCancelAsked } = definition
       const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
       await record.write({ type: 'session.cancelled', isServiceTold })
-      // The session is cancelled all the same; the machine keeps why nobody was told.
+      // The session is cancelled all the same. The machine keeps the reason why the service was not told.
       if (reason !== undefined) throw reason
       return { isServiceTold }
     },
@@ -149,7 +149,7 @@ async function createSession(
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
-    // Both at once: a journal then commits once.
+    // Both at once, so that the journal commits once.
     await Promise.all([
       record.write({ type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, files: plans, locations }),
       record.write({ type: 'session.creating' }),
@@ -163,7 +163,7 @@ async function createSession(
   return { sessionId: created.sessionId }
 }
 
-/** Files whose source changed since the earlier life fail here, alone, before a byte is sent. */
+/** Files whose source has changed since the earlier run fail here, each alone, before a byte is sent. */
 async function proveSources(
   { hasher, random }: FlowPorts,
   definition: UploadDefinition,

@@ -1,4 +1,4 @@
-// A session of the journal: taken up again where its journal ends, given up, or its receipt.
+// What can be done with a session of the journal: resume it, give it up, or make its receipt.
 
 import { checkAddress } from '../core/address/address-policy.ts'
 import { invalid, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
@@ -20,20 +20,20 @@ import { checkVideoParams, videoProtocol, type FlowContext } from './videos.ts'
 export type { SessionSummary } from './session-list.ts'
 
 export interface ResumeOptions extends LettingGo {
-  /** Finds a file again; asked of all files before any is opened. Default: the platform's own, by the place where it was found first. */
+  /** Finds a file again; called for all files before any is opened. Default: the platform's own, by the file's first location. */
   readonly source?: (file: SoughtFile) => Source
-  /** `full` reads every part again that was sent before; default `sample`: the first, the last and three others. */
+  /** How much of what was sent is read again: `full` is every part; `sample` (default) the first, the last and three others. */
   readonly verifyDepth?: 'sample' | 'full'
   readonly renewAddresses?: RenewAddresses
-  /** As in `uploadVideos`: a function that no journal can hold. */
+  /** As in `uploadVideos`. It must be given again, because a journal cannot hold a function. */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
-  /** For a session of `uplink.upload`: its protocol again, which no journal can hold. */
+  /** The protocol of a session of `uplink.upload`. It must be given again, because a journal cannot hold it. */
   readonly protocol?: Protocol
 }
 
 /**
- * Takes a session up where its journal ends; files that had failed are tried once more. Rejects with ERR_UPLOAD_JOURNAL
- * when it is unknown, damaged, driven by another process, or cannot go on.
+ * Continues a session where its journal ends, and tries failed files once more. Rejects with ERR_UPLOAD_JOURNAL when the session is
+ * unknown, damaged, driven by another process, or cannot go on.
  */
 export function resumeSession(context: FlowContext, key: string, options: ResumeOptions): Promise<Upload> {
   return takeUp(context, key, async (record, folded) => {
@@ -44,15 +44,15 @@ export function resumeSession(context: FlowContext, key: string, options: Resume
     checkKeptAddresses(context, folded)
     const definition = definitionOf(context, folded, options)
     if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
-    // A confirmed session is not driven any more, and settles at once.
+    // A confirmed session is not driven any more and settles at once.
     else await endLeftSessions({ record, protocol: definition.protocol, clock: context.clock })
     return driveSession(context, definition, record)
   })
 }
 
 /**
- * Gives an upload up and tells the service, where it has a call for that, of every session that holds its files; with
- * `isKept` only of those that hold no confirmed one. Safe to repeat until the service was told.
+ * Gives an upload up. Where the service has a call for that, it is told about every session that holds files of this upload; with
+ * `isKept`, only about those without a confirmed file. Safe to repeat until the service was told.
  */
 export function endSession(
   context: FlowContext,
@@ -66,21 +66,21 @@ export function endSession(
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} is confirmed; there is nothing to cancel.`)
     const wasCancelAsked = isGivenUp(folded)
     const definition = Object.assign(definitionOf(context, folded, options), { wasCancelAsked })
-    // Of one that was to be given up whole the service may have been told already.
+    // If the whole session was to be given up earlier, the service may know that already, so `isKept` comes too late.
     const keeps = isKept && (keepsConfirmed === true || !wasCancelAsked)
     if (place !== 'confirmed') await record.write({ type: 'session.cancelling', keepsConfirmed: keeps })
     return driveSession(context, definition, record).cancel()
   })
 }
 
-/** What a session delivered so far. Takes no lease. Rejects with ERR_UPLOAD_JOURNAL when it is unknown or damaged. */
+/** What a session has delivered so far. Takes no lease. Rejects with ERR_UPLOAD_JOURNAL when the session is unknown or damaged. */
 export async function receiptOf({ journal }: FlowContext, key: string): Promise<DeliveryReceipt> {
   const records = await journal.read(key)
   checkKnown(key, records)
   return makeReceipt(records)
 }
 
-/** Opens a session and goes on with it; where that fails before it is driven, it is closed again. */
+/** Opens a session and continues with it. If that fails before the session is driven, it is closed again. */
 async function takeUp<T>(
   { journal, clock }: FlowContext,
   key: string,
@@ -119,7 +119,7 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
   }
 }
 
-/** Addresses of an earlier life go by the rules of this one. */
+/** Addresses from an earlier run must satisfy the rules of this one. */
 function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): void {
   for (const file of ledger.files) {
     if (file.state === 'confirmed') continue
@@ -127,7 +127,7 @@ function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): vo
   }
 }
 
-/** The journal is data from a disk: its fields are checked as a person's are, and those that are no fields are left out. */
+/** The journal is data from a disk: its fields are checked like a person's input, and unknown ones are dropped. */
 function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, options: ResumeOptions): Protocol {
   const { protocol, isAlreadyConfirmed } = options
   if (flow === 'custom')

@@ -1,5 +1,5 @@
-// What an upload tells its host: takes the engine's events, keeps the two-number progress, and sends the host's own
-// events, few enough to draw.
+// What an upload tells its host: takes the engine's events, keeps the two-number progress (sent and confirmed), and emits the
+// host's own events, few enough to draw.
 
 import { given } from '../core/given.ts'
 import { readAddress } from '../core/address/address.ts'
@@ -13,21 +13,21 @@ import type { SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { UploadEvents, UploadFileStatus, UploadProgress } from './upload.ts'
 
-/** Between two progress events, ms. */
+/** Minimum time between two progress events, ms. */
 const PROGRESS_EVERY_MS = 200
-/** Bytes must have moved for so long, without as long a rest, before their rate says anything of the hours to come, ms. */
+/** How long bytes must have moved, with no pause as long, before their rate predicts the hours to come, ms. */
 const STEADY_MS = 10_000
 
 export interface Telling {
-  /** The session has begun: sizes are known. */
+  /** The session has begun, so sizes are known. */
   begin(): void
   take(event: TransferEvent): void
-  /** `sessionId`: one that was left, and the service could not be told so; absent where a create had no clear answer. */
+  /** `sessionId`: a session that was left without the service being told; absent where a create had no clear answer. */
   warnOfOrphan(sessionId?: string | number): void
   tellReplaced(event: SessionReplaced): void
-  /** For how long bytes that went to the network a moment ago still count as moving, ms; else not above 0. */
+  /** For how long bytes sent a moment ago still count as moving, ms; zero or negative if they no longer do. */
   movesForMs(): number
-  /** Sends the progress as it is, after which no timer is left: the upload is over, or rests. */
+  /** Emits the progress as it is and leaves no timer behind, because the upload is over or rests. */
   finish(): void
   progress(): UploadProgress
   files(): readonly UploadFileStatus[]
@@ -47,14 +47,14 @@ export function createTelling(options: {
   let shortfallOf: string | number | undefined
   let movingSinceMs = Infinity
   let movedAtMs = -Infinity
-  /** By file index, the state that was told last; of a file that is not in it, `pending`. */
+  /** The state that was last told, by file index. A file without an entry counts as `pending`. */
   const toldStates: UploadFileStatus['state'][] = []
 
   const now = (): number => clock.monotonicNow()
   const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
   const snapshot = (): UploadProgress => {
     const ledger = record.folded()?.ledger
-    // What is new stands before what is spread, here and elsewhere: after it V8 makes a hidden class for each object.
+    // New fields come before the spread, here and elsewhere: after a spread, V8 makes a hidden class for each object.
     return {
       filesConfirmed: ledger?.confirmedCount ?? 0,
       filesFailed: ledger?.failedCount ?? 0,
@@ -65,7 +65,7 @@ export function createTelling(options: {
   const tellProgress = (isDue: boolean, nowMs = now()): void => {
     const restMs = toldAtMs + PROGRESS_EVERY_MS - nowMs
     if (!isDue && restMs > 0) {
-      // Nothing may follow, and then what came last is told late.
+      // Nothing may follow, so a timer tells the latest progress later.
       trailing ??= clock.setTimeout(() => tellProgress(true), restMs)
       return
     }
@@ -76,9 +76,9 @@ export function createTelling(options: {
     emitter.emit('progress', shown)
     tellShortfall(shown)
   }
-  /** Of a stall, and right after it, the rate is next to nothing: that would announce days, once, where seconds are needed. */
+  /** During and right after a stall the rate is next to nothing. The one warning would then announce days where seconds are needed. */
   const isSteady = (): boolean => now() - movingSinceMs >= STEADY_MS && now() - movedAtMs < PROGRESS_EVERY_MS
-  /** Told once a session, as soon as the rate says that its addresses will not live long enough. */
+  /** Tells once per session, as soon as the rate shows that the addresses will not live long enough. */
   const tellShortfall = ({ remainingMs, bytesPerSecond }: UploadProgress): void => {
     const sessionId = record.folded()?.sessionId
     if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf || !isSteady()) return
@@ -117,14 +117,14 @@ export function createTelling(options: {
       tellProgress(true)
     },
     take(event) {
-      // Asked once: four events come of each small file.
+      // The clock is read once, since a small file causes four events.
       const nowMs = now()
       switch (event.type) {
         case 'sent':
           if (nowMs - movedAtMs > STEADY_MS) movingSinceMs = nowMs
           movedAtMs = nowMs
           progress?.onSent(event.unit, event.sentBytes, nowMs)
-          // Told so many times a second, it changes the state once.
+          // `sent` comes many times a second but changes the state only once.
           if (toldStates[event.unit.fileIndex] !== 'uploading') tellFile(event.unit.fileIndex)
           break
         case 'received':
@@ -144,8 +144,8 @@ export function createTelling(options: {
           emitter.emit('retry', { fileIndex, partNumber, name, attempt, delayMs, error: summarize(event.error) })
           break
         }
-        // `voided` is sent once more only to be sure: what was confirmed falls with the session alone. Of waits tells who
-        // drives the session.
+        // `voided` parts are only sent again to be sure: confirmed bytes fall only when the session is replaced. Waits are reported
+        // by the code that drives the session.
         default:
       }
       tellProgress(false, nowMs)
@@ -174,15 +174,15 @@ export function createTelling(options: {
 }
 
 /**
- * When the first address of the unfinished files dies, by this machine's clock: an address that says when it was signed says
- * how far the signer's is off. Addresses that are given one batch at a time are renewed in passing.
+ * When the first address of the unfinished files dies, by this machine's clock. An address that says when it was signed also shows
+ * how far the signer's clock is off. Addresses that come in batches are not counted, because they are renewed in passing.
  */
 function earliestDeadline(files: readonly LedgerFile[]): number {
   return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
     if (state !== 'ready' || serverFileId === undefined) return earliestMs
     const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = readAddress(first)
     const lifeMs = deadlineMs - signedAtMs
-    // One that came dead by our clock alone says nothing: that clock may be ahead.
+    // An address that seems dead by our clock alone proves nothing, as our clock may be ahead.
     return lifeMs > 0 ? Math.min(earliestMs, addressedAtMs + lifeMs) : earliestMs
   }, Infinity)
 }
@@ -191,7 +191,7 @@ function unitsOf({ plan: { fileIndex }, parts }: LedgerFile): Unit[] {
   return parts.map(({ partNumber, start, end }) => ({ fileIndex, partNumber, start, end }))
 }
 
-/** So much of the id of a session is shown: a UUID, and little of one that names every file and its upload in a store. */
+/** Shows this much of a session id: a UUID in full, but little of an id that names every file and its upload in a store. */
 const SHOWN_ID = 36
 
 const NOTHING = { sentBytes: 0, confirmedBytes: 0, totalBytes: 0, bytesPerSecond: 0, remainingMs: undefined }

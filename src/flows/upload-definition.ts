@@ -1,4 +1,4 @@
-// What one upload is made of: what its flow says of it, and what every flow of an Uplink shares.
+// What one upload is made of: what its flow defines, and what all flows of an Uplink share.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import type { Engine } from '../core/engine.ts'
@@ -9,30 +9,30 @@ import type { RenewAddresses } from './renewal.ts'
 import type { Running } from './running.ts'
 import type { UploadFile } from './upload.ts'
 
-/** What every flow of an Uplink shares, which storage addresses may be used among it. */
+/** What all flows of an Uplink share, including the rules for storage addresses. */
 export interface FlowPorts extends AddressRules {
   readonly engine: Engine
   readonly journal: Journal
   readonly clock: Clock
   readonly random: Random
-  /** Absent: sources of an earlier life are compared by size and time of change only. */
+  /** Without it, sources from an earlier run are compared by size and modification time only. */
   readonly hasher: Hasher | undefined
-  /** SHA-256 of whole files, computed before each confirmation; absent: not computed. */
+  /** Computes the SHA-256 of a whole file before each confirmation. Without it that is skipped. */
   readonly contentHasher: Hasher | undefined
   readonly running: Running
 }
 
 export interface UploadDefinition {
   readonly flow: FlowName
-  /** Plain data from which the protocol can be made again; journalled, so never a credential. */
+  /** Plain data from which the protocol can be made again. It is journalled, so it never holds a credential. */
   readonly params: Readonly<Record<string, unknown>>
   readonly files: readonly UploadFile[]
   readonly protocol: Protocol
   readonly partSizeBytes?: PartSize | undefined
   readonly renewAddresses?: RenewAddresses | undefined
   readonly signal?: AbortSignal | undefined
-  /** How much of what was sent in an earlier life is read again. Default `sample`. */
+  /** How much of what an earlier run sent is read again. Default `sample`. */
   readonly verifyDepth?: 'sample' | 'full' | undefined
-  /** An earlier life began to cancel, and may have told the service without hearing its answer. Default false. */
+  /** An earlier run began to cancel and may have told the service without hearing its answer. Default false. */
   readonly wasCancelAsked?: boolean
 }

@@ -1,4 +1,4 @@
-// The report of an upload, made from the ledger: what is confirmed, what is verified, what is missing and why.
+// The report of an upload, made from the ledger: what is confirmed, what is verified, and what is missing and why.
 
 import { given } from '../core/given.ts'
 import { isAsked } from '../core/journal/fold-journal.ts'
@@ -16,7 +16,7 @@ export interface ReportOptions {
   readonly durationMs: number
 }
 
-/** What is known so far, at any time. */
+/** What is known so far. May be called at any time. */
 export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'output'>): UploadSnapshot {
   const folded = record.folded()
   const files = folded?.ledger.files ?? []
@@ -27,7 +27,7 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
     sessionId: folded?.sessionId,
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
     files: files.map(fileReport),
-    // Without a clear answer, such as if it ended now, the service may have made the session all the same.
+    // If it ended now, a create without a clear answer might still have made a session.
     hasPossibleOrphan: folded !== undefined && (folded.hasPossibleOrphan || isAsked(folded)),
   }
 }
@@ -52,7 +52,7 @@ function fileReport(file: LedgerFile): FileReport {
   return { name, bytes, parts, status: statusOf(file), verified, ...given({ error: file.error }) }
 }
 
-/** How a file ended, or that it has not. */
+/** How a file ended, or that it has not ended. */
 export function statusOf({ state }: LedgerFile): FileReport['status'] {
   return state === 'confirmed' || state === 'failed' ? state : 'unfinished'
 }

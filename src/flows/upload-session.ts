@@ -1,5 +1,5 @@
-// One upload from start to end: joins the machine, which holds its life, the journal and ledger, which hold its bytes,
-// the protocol, and the engine. The flows call it with what differs between them.
+// One upload from start to end. Joins the machine, which holds its life, the journal and ledger, which hold its bytes, the
+// protocol, and the engine. The flows call it with what differs between them.
 
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
 import { isUploadError, known } from '../core/errors.ts'
@@ -18,7 +18,7 @@ import type { Outage, UploadState } from './upload.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
 
-/** How long a create on its way holds up a pause or a cancel, so that the session it makes is known, ms. */
+/** How long a create under way may delay a pause or a cancel, so that its session becomes known, ms. */
 const CREATE_WITHIN_MS = 60_000
 
 /** Starts a new session under a new key. */
@@ -27,7 +27,7 @@ export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upl
   return driveSession(ports, definition, createSessionRecord(ports.journal, ports.clock, key))
 }
 
-/** Drives a session, from where its record is, to its end. */
+/** Drives a session from where its record ends to its end. */
 export function driveSession(ports: FlowPorts, definition: UploadDefinition, record: SessionRecord): Upload {
   const { clock } = ports
   const { flow, signal } = definition
@@ -55,14 +55,14 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     takeWait(event)
   })
   const actor = createActor(drivenMachine, {
-    // Of one that was only ever left there is something to tell, too.
+    // If the only session was left, there is still something to tell the service.
     input: { place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },
   })
   stepsBySystem.set(actor.system, steps)
   const send = (event: UploadSessionEvent): void => {
     if (actor.getSnapshot().status === 'active') actor.send(event)
   }
-  /** `isKept`: what is confirmed stays. */
+  /** `isKept`: confirmed files stay. */
   const giveUp = (event: UploadSessionEvent, isKept?: boolean): Promise<UploadReport> => {
     steps.giveUp(isKept)
     send(event)
@@ -97,7 +97,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
   const outcome = finished.then(async (report) => {
     stepsBySystem.delete(actor.system)
-    // Why it failed, the report says.
+    // If this fails, the report says why.
     await record.close().catch(() => undefined)
     if (report.status === 'confirmed' || report.status === 'partial') return report
     throw failureOf(report, steps.failure(), letGoBy)
@@ -125,7 +125,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   })
 }
 
-/** Apart, so that the getter sees this alone: V8 takes accessors for long-lived, and with them all that they see. */
+/** A separate function, so that the getter closes over nothing else: V8 keeps accessors, and all they close over, for long. */
 function withState(last: { readonly state: UploadState }): Pick<Upload, 'state'> {
   return {
     get state() {
@@ -134,7 +134,7 @@ function withState(last: { readonly state: UploadState }): Pick<Upload, 'state'>
   }
 }
 
-/** The steps of every session that runs, by its actor system. */
+/** The steps of every running session, by its actor system. */
 const stepsBySystem = new WeakMap<object, SessionSteps>()
 
 function stepsOf(system: object): SessionSteps {
@@ -142,7 +142,7 @@ function stepsOf(system: object): SessionSteps {
 }
 
 type Id = string | number
-/** Its actors are provided once for all sessions: for each anew, xstate would build the whole machine again. */
+/** The actors are provided once for all sessions. To provide them for each would make xstate build the whole machine again. */
 const drivenMachine = /* @__PURE__ */ withSteps()
 
 function withSteps() {
@@ -161,12 +161,12 @@ function withSteps() {
   })
 }
 
-/** The state that a host sees: the innermost word, where it says more. */
+/** The state that a host sees. */
 function stateName({
   value,
   context,
 }: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' | 'settled' {
-  // Whoever no longer wants it waited for is heard at once, also where a try of the create has yet to end.
+  // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
   return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
 }
@@ -186,7 +186,7 @@ function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | unde
   return new UploadFailedError(code, message, report, isUploadError(cause) ? cause : undefined)
 }
 
-/** `video-mhq3x0c4-7k2f9m1xqz`: sorts by time, and is easy to copy from a terminal. */
+/** A key such as `video-mhq3x0c4-7k2f9m1xqz`: sorts by time and is easy to copy from a terminal. */
 function makeKey(flow: FlowName, { clock, random }: Pick<FlowPorts, 'clock' | 'random'>): string {
   const tail = Array.from({ length: 10 }, () => Math.floor(random() * 36).toString(36)).join('')
   return `${flow}-${Math.floor(clock.wallNow()).toString(36)}-${tail}`

@@ -1,4 +1,4 @@
-// What a host holds of an upload: its handle, its events, its report.
+// What a host holds of an upload: its handle, its events and its report.
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
@@ -10,18 +10,18 @@ import type { Outage } from './waits.ts'
 
 export type { Outage } from './waits.ts'
 
-/** A source and what belongs to the flow beside it. */
+/** A source, and beside it what belongs to the flow. */
 export interface UploadFile {
   readonly source: Source
-  /** Frames a second of this clip; at most what the service is told. Default: not sent. */
+  /** Frames a second of this clip; only passed on to the service. Default: not sent. */
   readonly frameRate?: number
 }
 
-/** How a host lets go of an upload without holding it. */
+/** How a host lets go of an upload without holding its handle. */
 export interface LettingGo {
   /**
-   * Lets go of the upload when it fires, and does not cancel it: attempts end, what is confirmed stays, the session stays in the
-   * journal, and `done()` rejects with ERR_UPLOAD_CLOSED when `resume(key)` may go on. Default: none.
+   * Lets go of the upload when it fires, without cancelling it: attempts end, confirmed files stay and the session stays in the
+   * journal. `done()` rejects with ERR_UPLOAD_CLOSED, after which `resume(key)` may continue. Default: none.
    */
   readonly signal?: AbortSignal
 }
@@ -30,19 +30,19 @@ export type UploadState =
   | 'creating'
   | 'created'
   | 'uploading'
-  /** The storage or the service cannot be reached; goes on by itself. */
+  /** The storage or the service is unreachable. The upload continues by itself. */
   | 'waiting'
   | 'pausing'
   | 'paused'
   | 'cancelling'
   | 'settling'
-  /** `closed`: let go with its Uplink or by its signal; `resume` goes on with it. */
+  /** `closed`: let go by its Uplink or its signal; `resume` continues it. */
   | EndStatus
 
 export interface UploadProgress {
-  /** Bytes handed to the network that count; falls when an attempt is lost. */
+  /** Bytes handed to the network, without those of lost attempts; falls when an attempt is lost. */
   readonly sentBytes: number
-  /** Bytes with a receipt; never falls. */
+  /** Bytes with a receipt; falls only with `session.replaced`. */
   readonly confirmedBytes: number
   readonly totalBytes: number
   /** Smoothed over some seconds; 0 until known. */
@@ -58,7 +58,7 @@ export interface UploadFileStatus {
   readonly fileIndex: number
   readonly name: string
   readonly bytes: number
-  /** Bytes of this file handed to the network that count. */
+  /** Bytes of this file handed to the network, without those of lost attempts. */
   readonly sentBytes: number
   readonly confirmedBytes: number
   readonly parts: number
@@ -71,8 +71,8 @@ export interface UploadEvents {
   /** At most five a second, and once at the end. */
   progress: UploadProgress
   /**
-   * The `state` of a file is another one: its first bytes go out, those of its only part are lost, it is being confirmed, is
-   * confirmed or has failed. How far it is, `files()` shows at each `progress`.
+   * A file's `state` has changed: its first bytes go out, the bytes of its only part are lost, or it is being confirmed, is
+   * confirmed or has failed. For its progress, call `files()` at each `progress` event.
    */
   file: UploadFileStatus
   /** An attempt failed and will be repeated. */
@@ -84,11 +84,11 @@ export interface UploadEvents {
     readonly delayMs: number
     readonly error: ErrorSummary
   }
-  /** Told before every try and after it while the state is `waiting`, which a change of the state ends. */
+  /** Emitted before and after every try while the state is `waiting`. A change of state ends it. */
   waiting: Outage
-  /** The addresses died, and a new session took the unfinished files: the only event after which confirmed bytes fall. */
+  /** The addresses died and a new session took the unfinished files. Confirmed bytes fall after this event only. */
   'session.replaced': SessionReplaced
-  /** At the present rate the addresses die before all is sent; told once a session. Wall time and durations in ms. */
+  /** At the present rate the addresses die before everything is sent. Once a session; wall time and durations in ms. */
   shortfall: { readonly deadlineMs: number; readonly neededMs: number; readonly availableMs: number }
   /** Something a person should know that did not stop the upload. */
   warning: { readonly code: UploadErrorCode; readonly message: string }
@@ -100,7 +100,7 @@ export interface FileReport {
   readonly parts: number
   /** `unfinished`: neither confirmed nor failed when the session ended. */
   readonly status: 'confirmed' | 'failed' | 'unfinished'
-  /** Every part's digest was compared with the storage's and was equal. */
+  /** Whether every part's digest was compared with the storage's and was equal. */
   readonly verified: boolean
   readonly error?: ErrorSummary
 }
@@ -108,33 +108,33 @@ export interface FileReport {
 /** What is known of an upload at any time. */
 export interface UploadSnapshot {
   readonly flow: FlowName
-  /** What `resume` and `cancel` take. */
+  /** The key that `resume` and `cancel` take. */
   readonly key: string
   readonly sessionId: string | number | undefined
-  /** Bytes of all files. */
+  /** Total size of all files. */
   readonly bytes: number
   readonly durationMs: number
   readonly files: readonly FileReport[]
-  /** A create had no clear answer: the service may hold a session that nobody uses. */
+  /** A create had no clear answer, so the service may hold a session that nobody uses. */
   readonly hasPossibleOrphan: boolean
 }
 
 /** How an upload ended. */
 export interface UploadReport extends UploadSnapshot {
-  /** `closed`: it has not ended, it was let go. */
+  /** `closed`: the upload has not ended but was let go. */
   readonly status: EndStatus
-  /** Why the session ended early, when it did. */
+  /** Why the session ended early, if it did. */
   readonly error?: ErrorSummary
   /** After a cancel or a discard: whether the service was told to end a session. Captures have no such call. */
   readonly isServiceTold?: boolean
   /**
-   * After a discard: the files whose status is `confirmed` stay with the service, and one whose confirmation was not answered, where it
-   * was a yes. Absent where there are none.
+   * After a discard: files with the status `confirmed` stay with the service, and so does a file whose confirmation was accepted
+   * without its answer reaching us. Absent where there are none.
    */
   readonly keepsConfirmed?: boolean
 }
 
-/** What `done()` rejects with: everything that is known is in `report`. */
+/** What `done()` rejects with. Everything that is known is in `report`. */
 export class UploadFailedError extends UploadError {
   readonly report: UploadReport
 
@@ -152,24 +152,24 @@ export interface Upload extends Events<UploadEvents> {
   progress(): UploadProgress
   /** What a report would say now. */
   snapshot(): UploadSnapshot
-  /** Every file in the order given; empty until the sources have been looked at. */
+  /** Every file in the order given. Empty until the sources have been looked at. */
   files(): readonly UploadFileStatus[]
   /**
-   * Resolves when the session is confirmed or partial; rejects with an UploadFailedError when it failed, was cancelled, or was let
-   * go by `Uplink.close` or its signal. Leaving it unread is no unhandled rejection.
+   * Resolves when the session is confirmed or partial. Rejects with an UploadFailedError when it failed, was cancelled, or was let
+   * go by `Uplink.close` or its signal. If you never read it, that causes no unhandled rejection.
    */
   done(): Promise<UploadReport>
-  /** Ends the attempts under way and frees their sockets and slots; the session stays. */
+  /** Ends the attempts under way and frees their sockets and slots. The session stays. */
   pause(): void
   resume(): void
   /**
-   * Gives the whole upload up, confirmed files too, and tells the service where it has a call for that (captures have none, and
-   * stay stored). Settles when all is over, also when it was over already; never rejects.
+   * Gives up the whole upload, confirmed files included, and tells the service where it has a call for that. Captures have none and
+   * stay stored. Settles when everything is over, at once if it was over already; never rejects.
    */
   cancel(): Promise<UploadReport>
   /**
-   * The same, but what is confirmed stays confirmed: the service is told only of sessions that hold no confirmed file. Of discard
-   * and cancel the first that is called counts.
+   * Like `cancel`, but confirmed files stay: the service is told only about sessions that hold none. If both are called, the first
+   * counts.
    */
   discard(): Promise<UploadReport>
 }

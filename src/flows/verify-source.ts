@@ -1,5 +1,5 @@
-// Proves, before a session goes on in a new life, that a source is still the file whose parts were sent: reads parts that
-// have a receipt again and compares their digests. Size and time of change are compared when the source is opened.
+// Proves, before an earlier run's session continues, that a source is still the file whose parts were sent. It reads parts that
+// have a receipt again and compares their digests. Size and modification time are compared when the source is opened.
 
 import { closeOpened, openPlanned } from '../core/attempt/reader-cache.ts'
 import { asSourceError } from '../core/attempt/source-failure.ts'
@@ -11,7 +11,7 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 export interface VerifySourceOptions {
   readonly hasher: Hasher
   readonly random: Random
-  /** `sample`: the first, the last and three others; `full`: every part with a receipt. */
+  /** `sample`: the first part, the last and three others; `full`: every part with a receipt. */
   readonly depth: 'sample' | 'full'
   readonly signal: AbortSignal
 }
@@ -19,7 +19,7 @@ export interface VerifySourceOptions {
 const SAMPLE_COUNT = 3
 const READ_BYTES = 1_048_576
 
-/** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or ERR_UPLOAD_SOURCE_READ where it cannot be read. */
+/** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or with ERR_UPLOAD_SOURCE_READ where the source cannot be read. */
 export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
   const { plan } = file
   await withReader(source, plan, options.signal, async (reader) => {
@@ -31,7 +31,7 @@ export async function verifySource(file: LedgerFile, source: Source, options: Ve
   })
 }
 
-/** Opens the source, and at the end sees whether it is still the same. */
+/** Opens the source and checks at the end that it is still the same. */
 async function withReader(
   source: Source,
   plan: PlannedFile,
@@ -48,7 +48,7 @@ async function withReader(
   }
 }
 
-/** What a source of the host fails with is the failure of its file, also where it is no error of ours. */
+/** A host's source may fail with an error that is not ours. It still fails only its own file. */
 async function fromSource<T>(ask: () => T): Promise<Awaited<T>> {
   try {
     return await ask()
@@ -80,8 +80,8 @@ async function digest(
 }
 
 /**
- * Reads the whole file again, in order, and gives its SHA-256; on the way every part is compared with the digest of what
- * was sent. Rejects as `verifySource` does.
+ * Reads the whole file again, in order, and returns its SHA-256. On the way it compares every part with the digest of what was
+ * sent. Rejects as `verifySource` does.
  */
 export async function digestWhole(
   file: LedgerFile,
@@ -97,7 +97,7 @@ export async function digestWhole(
         const md5 = part.receipt?.md5
         const hash = md5 === undefined ? undefined : options.partHasher?.start(part.end - part.start)
         try {
-          // MD5 first: where a thread computes it, the calling thread has SHA-256 to do meanwhile.
+          // MD5 starts first: a worker thread may compute it while this thread computes the SHA-256.
           await readThrough(part, reader, windows, options.signal, async (piece) => {
             await Promise.all([hash?.update(piece), whole.update(piece)])
           })
@@ -115,14 +115,14 @@ export async function digestWhole(
 
 type Windows = readonly [Uint8Array, Uint8Array]
 
-/** All the memory that reading a file again takes, however many parts it has: 2 MiB at most. */
+/** The only memory that reading a file again takes, whatever its number of parts: at most 2 MiB. */
 function windowsFor({ parts }: LedgerFile): Windows {
   const longest = parts.reduce((bytes, { start, end }) => Math.max(bytes, end - start), 0)
   const firstBytes = Math.min(READ_BYTES, longest)
   return [new Uint8Array(firstBytes), new Uint8Array(Math.min(READ_BYTES, longest - firstBytes))]
 }
 
-/** Reads into one window while what is in the other is taken. */
+/** Reads into one window while the other is being consumed. */
 async function readThrough(
   { start, end }: LedgerPart,
   reader: Reader,

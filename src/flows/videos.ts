@@ -1,4 +1,4 @@
-// Single-camera video: checks what was asked, makes the protocol, starts the upload.
+// Single-camera video: checks the input, makes the protocol and starts the upload.
 
 import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/operations.ts'
@@ -18,18 +18,18 @@ export interface VideosInput extends LettingGo {
   readonly files: readonly UploadFile[]
   readonly movementTypeId: number
   readonly playerId: string
-  /** The day of capture, YYYY-MM-DD; not today's. */
+  /** The day of capture (not of the upload), YYYY-MM-DD. */
   readonly sessionDate: string
   readonly sessionTypeId: number
   /** Frames a second of every file that names none itself. Default: not sent. */
   readonly frameRate?: number
   /** Bytes of a part. Default: the Uplink's. */
   readonly partSizeBytes?: number
-  /** What a part may be. Assumption, the interface shows no limits; default: what every S3-compatible store takes. */
+  /** Limits of a part. Assumption: the interface shows none. Default: what every S3-compatible store accepts. */
   readonly unitLimits?: UnitLimits
-  /** How ETags go back to the service. Assumption, default `asReceived`. */
+  /** How ETags are sent back to the service. Assumption; default `asReceived`. */
   readonly etagForm?: EtagForm
-  /** Whether a refused confirmation says that the file is confirmed already. Assumption, default: 409 saying so. */
+  /** Whether a refused confirmation means that the file is confirmed already. Assumption; default: a 409 that says so. */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
   /** Signs dead addresses again. Default: a new session takes the unfinished files. */
   readonly renewAddresses?: RenewAddresses
@@ -37,9 +37,9 @@ export interface VideosInput extends LettingGo {
 
 export interface FlowContext extends FlowPorts {
   readonly client: ServiceClient
-  /** Default for uploads that name none. */
+  /** For uploads that name no part size. */
   readonly partSizeBytes: PartSize | undefined
-  /** How the platform finds a file of an earlier life again; absent where it cannot. */
+  /** How the platform finds a file from an earlier run again. Absent where it cannot. */
   readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source) | undefined
   readonly verifyDepth?: 'sample' | 'full' | undefined
 }
@@ -48,7 +48,7 @@ export function uploadVideos(context: FlowContext, input: VideosInput): Upload {
   return startUpload(context, defineVideos(context, input))
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what can be seen without looking at the files. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */
 export function defineVideos(context: FlowContext, input: VideosInput): UploadDefinition {
   const params = checkVideoParams(input)
   const { frameRate, isAlreadyConfirmed, renewAddresses, unitLimits } = input
@@ -68,7 +68,7 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
   }
 }
 
-/** The fields of a session, as they are journalled. */
+/** The fields of a session, as they are written to the journal. */
 export interface VideoParams {
   readonly movementTypeId: number
   readonly playerId: string
@@ -77,7 +77,7 @@ export interface VideoParams {
   readonly etagForm?: EtagForm
 }
 
-/** These fields and no others: whoever gave them, a person or a journal, has no say in what the host decides. */
+/** Takes only these fields. They come from a person or a journal, neither of which may set what only the host decides. */
 export function checkVideoParams(params: { readonly [K in keyof VideoParams]?: unknown }): VideoParams {
   return {
     movementTypeId: checkInteger(params.movementTypeId, 'movementTypeId'),
@@ -96,7 +96,7 @@ function checkEtagForm(form: unknown): EtagForm | undefined {
 export function videoProtocol(
   { client }: FlowContext,
   params: VideoParams,
-  /** What cannot be journalled. A resumed session has its plan, and needs no limits. */
+  /** What cannot be journalled. A resumed session has its plan and needs no limits. */
   own: Pick<VideosInput, 'isAlreadyConfirmed' | 'unitLimits'> = {},
 ): Protocol {
   return videoSession({ ...params, ...own, client })
