@@ -1,4 +1,4 @@
-// What every route is given: the settings and the parts of the running service.
+// What every route receives: the settings and the parts of the running service.
 
 import type { TokenCheck } from './access/access-tokens.ts'
 import type { DiskRoom } from './database/disk-room.ts'
@@ -12,16 +12,16 @@ export interface ServiceContext {
   readonly settings: ServiceSettings
   readonly db: Database
   readonly store: ObjectStore
-  /** Room in the data folder for bodies; undefined where nothing is kept. */
+  /** Guards the disk space for bodies in the data folder; undefined where nothing is kept. */
   readonly room: DiskRoom | undefined
-  /** The same where it is the place of the records too. What is removed needs none, and makes some. */
+  /** The same guard where the records are in that folder too. Deletions do not ask it, because they free space. */
   readonly roomForRecords: DiskRoom | undefined
-  /** Judges access tokens of an issuer, where there is one. */
+  /** Checks an issuer's access tokens; undefined without an issuer. */
   readonly tokenCheck: TokenCheck | undefined
   readonly signer: Signer
-  /** Where the objects are when they are not on the disk. */
+  /** Holds the objects when they are not on disk. */
   readonly bucket: ObjectStorage | undefined
-  /** What addresses begin with; known once the service listens. */
+  /** What addresses begin with. Known once the service listens. */
   readonly publicUrl: () => string
   /** Whether the service was told to stop. */
   readonly isStopping: () => boolean
@@ -29,12 +29,12 @@ export interface ServiceContext {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A malformed request is answered by a body that lacks the wanted field instead of by an error status. */
+    /** Answers a malformed request with a body that lacks the wanted field, not with an error status. */
     readonly answersMalformed?: boolean
   }
 }
 
-/** The present moment as the database keeps it. */
+/** The current time as the database stores it. */
 export function timeOf({ settings }: ServiceContext): Date {
   return new Date(settings.now())
 }

@@ -1,4 +1,4 @@
-// What an error of the platform is, by its code: its message is for people and changes.
+// Recognizes platform errors by their code, because their messages are for people and change.
 
 /** True for an error with this code, such as ENOENT. */
 export function isCode(error: unknown, code: string): boolean {

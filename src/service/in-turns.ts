@@ -1,11 +1,11 @@
-// Long work on the one thread, in slices between which the event loop turns: whoever asks for little meanwhile is answered.
+// Runs long work on the single thread in slices. Between them the event loop turns, so that short requests are answered meanwhile.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** How long the thread is kept, ms: no longer than a call to the database takes. */
+/** How long one slice may hold the thread, ms: no longer than a database call takes. */
 const SLICE_MS = 10
 
-/** What `step` makes of each item, in order. Rejects with the signal's reason, between slices. `nowMs` is monotonic. */
+/** Returns what `step` makes of each item, in order. Rejects with the signal's reason between slices. `nowMs` is monotonic. */
 export async function inTurns<T, R>(
   items: Iterable<T>,
   step: (item: T) => R,

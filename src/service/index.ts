@@ -1,5 +1,4 @@
-// The whole interface as a server on this machine: `startService` opens the data folder, listens, and hands back the
-// way to stop.
+// The whole interface as a server on this machine. `startService` opens the data folder, listens, and returns a handle to stop it.
 
 import type { KeyRing, KeyRingOptions } from './access/key-ring.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
@@ -9,10 +8,11 @@ import { resolveS3, type S3Options } from './s3/s3-settings.ts'
 import { resolveOptions } from './settings.ts'
 
 /**
- * Starts the service. Needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with
- * a `databaseUrl`, @aws-sdk/client-s3 with `s3`), and says so when one is missing. Rejects when the port is taken, with ERR_SERVICE_DATA_IN_USE when another process has the data
- * folder open, with ERR_SERVICE_DATA_FULL when its disk has no room for the embedded database, with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database, and with a TypeError that names
- * the rule and the field when `faults` are malformed.
+ * Starts the service. It needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with a
+ * `databaseUrl`, @aws-sdk/client-s3 with `s3`, jose with `jwt`) and names those that are missing. Rejects when the port is taken;
+ * with ERR_SERVICE_DATA_IN_USE when another process has the data folder open; with ERR_SERVICE_DATA_FULL when its disk has no room
+ * for the embedded database; with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database; and with a TypeError that
+ * names the rule and the field when `faults` are malformed.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const settings = resolveOptions(options)
@@ -21,7 +21,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     ...(settings.s3 === undefined ? [] : SERVICE_PEERS.s3),
     ...(settings.jwt === undefined ? [] : SERVICE_PEERS.jwt),
   ])
-  // Only a service that is to misbehave loads what it needs for that.
+  // Only a service that is meant to misbehave loads the code for it.
   const { faults } = options
   const plan = faults === undefined ? undefined : (await import('./faults/fault-plan.ts')).readFaultPlan(faults)
   const { runService } = await import('./run.ts')
@@ -29,8 +29,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
 }
 
 /**
- * Opens the API keys of a service for its administrator; needs the same packages. With `databaseUrl` services may run
- * meanwhile; the embedded database is one process's: rejects with ERR_SERVICE_DATA_IN_USE while a service has the folder.
+ * Opens the API keys of a service for its administrator. Needs the same packages. With `databaseUrl`, services may run at the same
+ * time. The embedded database is for one process: rejects with ERR_SERVICE_DATA_IN_USE while a service has the folder open.
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   await checkPeers(options.databaseUrl === undefined ? SERVICE_PEERS.embedded : SERVICE_PEERS.server)
@@ -39,8 +39,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
 }
 
 /**
- * Makes an empty database once, to be given to each `startService` of a test suite as `preparedDatabase`. About 40 MB;
- * only for this version of the package and of its database.
+ * Makes an empty database once, to pass to each `startService` of a test suite as `preparedDatabase`. About 40 MB. It fits only
+ * this version of the package and of its database.
  */
 export async function prepareDatabase(): Promise<Blob> {
   await checkPeers()

@@ -1,5 +1,5 @@
-// Opens what a service stands on: its folder, database, objects and signers. What was opened is noted with how it is undone,
-// for whoever stops the service or cannot start it.
+// Opens what a service stands on: its folder, database, objects and signers. Each step notes how to undo it, for a service that
+// stops or cannot start.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,25 +18,25 @@ import type { S3Settings } from './s3/s3-settings.ts'
 import { s3Storage } from './s3/s3-storage.ts'
 import type { ServiceSettings } from './settings.ts'
 
-/** Other copies may be writing to a shared folder: far longer than a body may pause. */
+/** Other copies may be writing to a shared folder. This is far longer than a body may pause. */
 const SHARED_GRACE_MS = 24 * 3_600_000
 
 export interface Opened {
   readonly context: ServiceContext & { listensAt: string; stopping: boolean }
-  /** A signer of the folder's secret for addresses that live so long. */
+  /** Makes a signer with the folder's secret for addresses with this lifetime. */
   readonly signerFor: (lifeSeconds: number) => Signer
 }
 
-/** Takes apart, in reverse order, what was put together so far. */
+/** What undoes the steps taken so far; run it in reverse order. */
 export type Undo = (() => Promise<void>)[]
 
-/** Rejects when a step fails; what was opened before it is in `undo`. */
+/** Rejects when a step fails. What was opened before is in `undo`. */
 export async function openContext(settings: ServiceSettings, undo: Undo): Promise<Opened> {
   const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
   if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
   else await mkdir(folder, { recursive: true, mode: 0o700 })
   const { databaseUrl, jwt } = settings
-  // A server keeps its clients apart by itself, so that many copies may share the folder.
+  // A database server keeps its clients apart itself, so many copies may share the folder.
   if (databaseUrl === undefined) {
     const lock = await lockDataFolder(folder)
     undo.push(() => lock.release())
@@ -60,7 +60,7 @@ export async function openContext(settings: ServiceSettings, undo: Undo): Promis
     store,
     room,
     roomForRecords: databaseUrl === undefined ? room : undefined,
-    // Only who takes such tokens needs the package for them.
+    // Only a service that accepts such tokens needs the package for them.
     tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
     signer: signerFor(settings.addressLifeSeconds),
     listensAt: '',
@@ -72,7 +72,7 @@ export async function openContext(settings: ServiceSettings, undo: Undo): Promis
 }
 
 async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: Undo) {
-  // Only who uses a bucket needs the SDK.
+  // Only a service with a bucket needs the SDK.
   const { openBucket } = await import('./s3/s3-bucket.ts')
   const bucket = openBucket(s3)
   undo.push(() => {

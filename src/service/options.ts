@@ -1,4 +1,4 @@
-// What a host can choose about the service.
+// The options a host can choose for the service.
 
 import type { JwtOptions } from './access/jwt-settings.ts'
 import type { ServiceLimits } from './access/limits.ts'
@@ -7,100 +7,97 @@ import type { NIGHTS } from './faults/nights.ts'
 import type { ServicePage } from './routes/page-routes.ts'
 import type { S3Options } from './s3/s3-settings.ts'
 
-/** The two kinds of credential, each with all values that are accepted. */
+/** The two kinds of credential, each with all accepted values. */
 export interface ServiceCredentials {
   readonly apiKeys: readonly string[]
   readonly accessTokens: readonly string[]
 }
 
 export interface ServiceOptions {
-  /** Default 8787; 0 takes any free port. */
+  /** The port to listen on. Default 8787; 0 takes any free port. */
   readonly port?: number
   /** The interface to listen on. Default 127.0.0.1: this machine only. */
   readonly host?: string
-  /** Where database, objects and signing key are kept. Default: in memory and a private folder removed by `close`. */
+  /** Where database, objects and signing key are kept. Default: in memory and in a private folder that `close` removes. */
   readonly dataDir?: string
   /**
-   * A PostgreSQL server (`postgres://…`, with what pg takes in its query) instead of the embedded database. Secret. Any
-   * number of services may then work on it, all with the same `dataDir` on a shared disk. Default: embedded.
+   * A PostgreSQL server to use instead of the embedded database: `postgres://…`, with pg's own settings in the query. Secret. Any
+   * number of services may share it, all with the same `dataDir` on a shared disk. Default: embedded.
    */
   readonly databaseUrl?: string
   /**
-   * An S3-compatible store for the objects instead of the disk: clients send to it directly. Chosen when the service is
-   * begun: a database belongs to one store. Not with `faults`, which are the disk's. Default: the disk.
+   * An S3-compatible store to use for objects instead of the disk; clients send to it directly. Choose it before the first start,
+   * because a database belongs to one store. Not together with `faults`, which need the disk. Default: the disk.
    */
   readonly s3?: S3Options
   /**
-   * A video session that is so old, ms, is ended if nobody finished it: confirmed files stay, the rest is removed. Not
-   * less than `addressLifeMs`. Default 7 days; 0 never ends one.
+   * Age at which an unfinished video session is ended, ms: confirmed files stay, the rest is removed. At least `addressLifeMs`.
+   * Default 7 days; 0 never ends one.
    */
   readonly endSessionsAfterMs?: number
-  /** The most connections to that server from this service, at least 2. Default 10. */
+  /** The most connections from this service to that database server, 2 to 1000. Default 10. */
   readonly databaseConnections?: number
   /**
-   * Fixed credentials for development: each opens all that is of the organisation `development`. `managed`: none, only API
-   * keys that `openKeyRing` or `serve keys` made, which are taken in either case. Default: one random API key and one
-   * random access token, both in what `startService` returns.
+   * Fixed credentials for development; each gives access to everything of the organisation `development`. `managed`: no fixed ones,
+   * only API keys made by `openKeyRing` or `serve keys`, which are accepted in either case. Default: one random API key and one
+   * random access token, which `startService` returns.
    */
   readonly credentials?: ServiceCredentials | 'managed'
-  /** Access tokens of an issuer, beside the credentials. Needs the package jose. Default: none are taken. */
+  /** Accepts an issuer's access tokens in addition to the credentials. Needs the package jose. Default: none are accepted. */
   readonly jwt?: JwtOptions
-  /** How much an organisation, an address and a call may ask for. Of calls each copy counts those that reach it. */
+  /** Limits per organisation, per remote address and per call. Each copy of the service counts only the calls that reach it. */
   readonly limits?: ServiceLimits
   /**
-   * How many proxies stand in front and each add the address that called it to `X-Forwarded-For`: so the address that is
-   * limited is the client's. Default 0: the header is not believed. At most 10.
+   * How many proxies stand in front and each append their caller's address to `X-Forwarded-For`, so that limits apply to the
+   * client's address. Default 0: the header is ignored. At most 10.
    */
   readonly trustedProxies?: number
-  /** Headers in which a bearer token is looked for. Default Authorization and Authentication: the interface shows both. */
+  /** Headers searched for a bearer token. Default Authorization and Authentication: the interface shows both. */
   readonly bearerHeaders?: readonly string[]
   /** How long an address lives, ms, rounded up to seconds. Default 1 h, at most 7 days. */
   readonly addressLifeMs?: number
-  /** A requested analysis is completed this long after it was requested, ms, at most ten years. Default: it stays requested. */
+  /** Completes a requested analysis this long after its request, ms, at most ten years. Default: it stays requested. */
   readonly analysisCompletesAfterMs?: number
-  /** What addresses begin with, when a proxy stands in front. No query. Default: the service's own URL. */
+  /** What addresses begin with when a proxy stands in front; no query. Default: the service's own URL. */
   readonly publicUrl?: string
-  /** Mocap types whose source is plain video. Default [67]. An assumption: the interface names no id. */
+  /** Mocap types whose source is plain video. Default [67]. Assumption: the interface names no id. */
   readonly videoMocapTypeIds?: readonly number[]
   /**
-   * The status with which POST /player_group_segments and POST /upload_videos answer a malformed request. The interface
-   * shows only that the answer lacks the field that was asked for, so the default is 200 with `{"errors": [...]}`.
+   * The status of an answer to a malformed POST /player_group_segments or POST /upload_videos. The interface shows only that the
+   * answer lacks the requested field, so the default is 200 with `{"errors": [...]}`.
    */
   readonly malformedStatus?: number
   /**
-   * A PUT whose body brings nothing for this long is answered 400 RequestTimeout and closed, ms; a call whose body does so is
-   * closed within twice as long, an answer of which nothing is taken after so long. Default 60 s.
+   * How long a transfer may stall, ms. A PUT whose body stalls is answered 400 RequestTimeout and closed. A call whose body stalls
+   * is closed within twice this time, an answer that is not read after this time. Default 60 s.
    */
   readonly bodyIdleMs?: number
   /**
-   * Bytes of the disk of `dataDir` that are left to the database: a body that would take of them is answered 507, and where
-   * half of them are gone every call that writes is answered 503. 0 looks at nothing, at the start neither. Default 64 MiB.
+   * Bytes on the disk of `dataDir` that are reserved for the database. A body that would use them is answered 507; once half of
+   * them are gone, every call that writes is answered 503. 0 turns these checks off, at start too. Default 64 MiB.
    */
   readonly keepFreeBytes?: number
-  /** What a person sees at `/`, served without a credential. Default: nothing. */
+  /** The page shown at `/`, served without a credential. Default: none. */
   readonly page?: ServicePage
   /** How long a stop waits for what is in flight before it cuts the connections, ms. Default 30 s. */
   readonly stopWithinMs?: number
-  /** How long /readyz says 503 before a stop begins, so that a balancer sends nothing more, ms. Default 0. */
+  /** How long /readyz answers 503 before a stop begins, so that a load balancer sends nothing more, ms. Default 0. */
   readonly stopDelayMs?: number
-  /**
-   * Metrics at a port of their own instead of the service's; 0 takes any free one. No token is needed there. Default:
-   * GET /metrics at the service's port.
-   */
+  /** A separate port for metrics, which needs no token; 0 takes any free port. Default: GET /metrics on the service's port. */
   readonly metricsPort?: number
-  /** The interface of that port. Default 127.0.0.1. */
+  /** The interface of the metrics port. Default 127.0.0.1. */
   readonly metricsHost?: string
-  /** What a scrape of the service's port must show as bearer. Secret. Default: nothing; no metric holds an id or a name. */
+  /** The bearer token for metrics on the service's port. Secret. Default: none; no metric holds an id or a name. */
   readonly metricsToken?: string
-  /** Where log lines (JSON) go. Default: nowhere. No key, token or signed query is ever in a line. */
+  /** Where log lines (JSON) go. Default: nowhere. A line never holds a key, a token or a signed query. */
   readonly log?: { write(line: string): void }
   /** Wall time, ms since 1970. Default Date.now. */
   readonly now?: () => number
   /**
-   * What `prepareDatabase` gave: a new database begins as a copy of it, in a tenth of the time. For test suites that
-   * start many services; a folder that has a database already is opened as it is. Default: made from nothing.
+   * What `prepareDatabase` returned: a new database starts as a copy of it, in a tenth of the time. For test suites that start many
+   * services. A folder with a database is opened as it is. Default: databases are made from scratch.
    */
   readonly preparedDatabase?: Blob
-  /** What is to go wrong, to rehearse it: a plan, or the name of a ready-made night. Default: nothing. */
+  /** Faults to inject for a rehearsal: a plan, or the name of a ready-made night. Default: none. */
   readonly faults?: FaultPlan | `night:${keyof typeof NIGHTS}`
 }

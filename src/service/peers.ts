@@ -1,8 +1,8 @@
-// The packages that only the service needs, looked for when it is started: who embeds the engine installs none of them.
+// Checks at start for the packages that only the service needs. A host that embeds just the engine installs none of them.
 
 import { isCode } from './error-code.ts'
 
-/** Packages that `startService` needs beside this one, with the embedded database and with a server, and for what else it is told to do. */
+/** The packages that `startService` needs, with the embedded database or with a server, and for each extra option. */
 export const SERVICE_PEERS = {
   embedded: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', '@electric-sql/pglite'],
   server: ['fastify', '@fastify/helmet', 'prom-client', 'kysely', 'pg'],
@@ -10,7 +10,7 @@ export const SERVICE_PEERS = {
   jwt: ['jose'],
 } as const
 
-/** Rejects with an Error that names the command to run when one of the packages is not installed. */
+/** Rejects with an Error that gives the install command when one of the packages is missing. */
 export async function checkPeers(
   names: readonly string[] = SERVICE_PEERS.embedded,
   load: (name: string) => Promise<unknown> = (name) => import(name),

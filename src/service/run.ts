@@ -1,4 +1,4 @@
-// Puts the running service together and takes it apart in reverse order; loaded once its packages are known to be there.
+// Puts the running service together and takes it apart in reverse order. Loaded once its packages are known to be installed.
 
 import { isIPv6, type AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -20,21 +20,21 @@ const NOTHING_SWEPT: SweepResult = { settled: 0, failed: 0 }
 
 /** A service that listens. */
 export interface RunningService {
-  /** Where it listens, without a slash at the end. */
+  /** The service's URL, without a slash at the end. */
   readonly url: string
   readonly port: number
-  /** Where metrics are scraped, when they have a port of their own. */
+  /** The metrics' URL, if they have a port of their own. */
   readonly metricsUrl: string | undefined
-  /** What callers must show; the random ones when none were given. Secret. */
+  /** The credentials that callers must present; the random ones when none were given. Secret. */
   readonly credentials: ServiceCredentials
   /**
-   * Says that it is not ready, stops taking calls, finishes what is in flight (for `stopWithinMs` at most), then closes the
-   * database. Idempotent.
+   * Reports that it is not ready, stops accepting calls, finishes what is in flight (for at most `stopWithinMs`) and then closes
+   * the database. Idempotent.
    */
   close(): Promise<void>
 }
 
-/** Starts everything, under the faults of a plan if there is one. What was opened is closed again when a later step fails. */
+/** Starts everything, with the faults of a plan if there is one. If a step fails, what was opened before is closed again. */
 export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {
   const undo: Undo = []
   const takeApart = async () => {
@@ -62,19 +62,19 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
     let closing: Promise<void> | undefined
     const stop = async () => {
       context.stopping = true
-      // Whoever asks meanwhile whether we are ready hears no, and calls that come all the same are taken.
+      // Meanwhile /readyz answers no, but calls that still come are accepted.
       if (settings.stopDelayMs > 0) await wait(settings.stopDelayMs)
       await takeApart()
     }
     return { url, port, metricsUrl, credentials: settings.credentials, close: () => (closing ??= stop()) }
   } catch (error) {
-    // What went wrong first is what the host must hear.
+    // The host must hear the first error, not one from cleaning up.
     await takeApart().catch(() => undefined)
     throw error
   }
 }
 
-/** Where a port of their own is wanted, opens it; a scrape is short, so it is closed without waiting. */
+/** Opens the metrics port if one is wanted. It is closed without waiting, because a scrape is short. */
 async function offerMetrics(
   { metricsPort, metricsHost }: ServiceSettings,
   metrics: Metrics,
@@ -91,7 +91,7 @@ async function offerMetrics(
   return `http://${reachableHost(metricsHost)}:${port}/metrics`
 }
 
-/** Sweeps now and every hour; what it gives back stops it, when the session at hand is done. */
+/** Sweeps now and every hour. The returned function stops it once the session at hand is done. */
 function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => Promise<void> {
   const stopping = new AbortController()
   let current: Promise<void> | undefined
@@ -115,7 +115,7 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
   }
 }
 
-/** A wildcard host is no address to call: it is reached on the loopback. */
+/** A wildcard host cannot be called, so the loopback address takes its place. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

@@ -1,4 +1,4 @@
-// The settings that follow from what a host has chosen: every default is filled in and checked here.
+// Turns a host's options into settings: every default is filled in and every value checked here.
 
 import { randomBytes } from 'node:crypto'
 
@@ -42,7 +42,7 @@ export interface ServiceSettings {
 
 const WEEK_SECONDS = 604_800
 
-/** Fills in the defaults. Throws a TypeError that names the option, the rule and never a credential. */
+/** Fills in the defaults. Throws a TypeError that names the option and the rule, never a credential. */
 export function resolveOptions(options: ServiceOptions): ServiceSettings {
   const addressLifeSeconds = Math.ceil((options.addressLifeMs ?? 3_600_000) / 1000)
   check(
@@ -113,7 +113,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   }
 }
 
-/** What only matters to whoever runs the service. */
+/** The settings that matter only to the operator of the service. */
 function operatorSettings(options: ServiceOptions) {
   const { stopWithinMs = 30_000, stopDelayMs = 0, metricsPort, metricsHost = '127.0.0.1', metricsToken } = options
   check(isTimer(stopWithinMs), 'stopWithinMs must be at least 0 and fit a timer')
@@ -150,7 +150,7 @@ function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials
   return credentials
 }
 
-/** No message quotes the URL: it holds a password. */
+/** No message quotes the URL, because it holds a password. */
 function checkedDatabaseUrl({ databaseUrl, dataDir, s3 }: ServiceOptions): string | undefined {
   if (databaseUrl === undefined) return undefined
   check(

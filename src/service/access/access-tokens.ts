@@ -1,4 +1,4 @@
-// Access tokens of an issuer: a JWT that its key signed, for us, that has not ended, and that names an organisation.
+// An issuer's access tokens: a JWT signed with its key, meant for us, not expired, and naming an organisation.
 
 import { createPublicKey } from 'node:crypto'
 
@@ -7,13 +7,13 @@ import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyResult } from 'jos
 import { refuse } from '../http/replies.ts'
 import type { JwtSettings } from './jwt-settings.ts'
 
-/** The organisation that a token names; undefined when the token is not to be trusted. */
+/** Returns the organisation that a token names; undefined when the token cannot be trusted. */
 export type TokenCheck = (token: string) => Promise<string | undefined>
 
-/** The issuer's keys could not be had, which says nothing about the token. */
+/** The issuer's keys could not be fetched, which says nothing about the token. */
 const AWAY = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'])
 
-/** Makes the check. Keys of a URL are fetched when first needed, kept, and fetched again for one that is not known. */
+/** Makes the check. Keys from a URL are fetched when first needed, cached, and fetched again when a token names an unknown key. */
 export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck {
   const verify = verifier(settings, now)
   return async (token) => {
@@ -23,7 +23,7 @@ export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck
       return typeof orgId === 'string' && orgId !== '' ? orgId : undefined
     } catch (error) {
       if (error instanceof errors.JOSEError && !AWAY.has(error.code)) return undefined
-      // A key of another kind than the token's algorithm.
+      // The key's type does not match the token's algorithm.
       if (error instanceof TypeError && !('jwksUrl' in settings.keys)) return undefined
       return refuse(503, 'unavailable', 'The keys of the issuer of access tokens cannot be had. Try again.')
     }

@@ -1,6 +1,6 @@
-// Who is let in how often: each organisation so many calls a minute, each remote address so many refused ones. An address
-// that has used its refusals up is not looked up any more, except with credentials that were right before: somebody
-// with a wrong key does not lock out the others behind the same router or balancer.
+// How often callers are let in: each organisation has so many calls a minute, each remote address so many refused ones. Once an
+// address has used up its refusals, its credentials are no longer looked up, unless they were right before. So one wrong key does
+// not lock out others behind the same router or load balancer.
 
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
@@ -10,11 +10,11 @@ import { refuse } from '../http/replies.ts'
 import type { ServiceSettings } from '../settings.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Credentials that were right lately: remembered by digest to be looked up again, never instead of it. */
+/** How many recently valid credentials are remembered, by digest. They are still looked up at every call. */
 const MAX_KNOWN = 10_000
 
 export interface Admission {
-  /** Before a credential is looked up. Throws 429 for an address that has used up its refusals. */
+  /** Call it before a credential is looked up. Throws 429 for an address that has used up its refusals. */
   checkAddress(request: FastifyRequest): void
   countRefusal(request: FastifyRequest): void
   /** Throws 429 when the organisation has used up its calls. */
@@ -39,7 +39,7 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
     countRefusal: (request) => void refusals.take(networkOf(request.ip)),
     countCall(request, orgId) {
       const credentials = credentialsOf(request)
-      // Set anew, so that the first of the set is the one that has not called for the longest time.
+      // Inserted anew, so that the first entry of the set is always the least recent caller.
       known.delete(credentials)
       known.add(credentials)
       if (known.size > MAX_KNOWN) known.delete(known.values().next().value ?? '')
@@ -54,7 +54,7 @@ function refuseUntil(waitMs: number, what: string): never {
   refuse(429, 'rate_limited', `${what} Try again in ${seconds} s.`, { retry_after_seconds: seconds })
 }
 
-/** The address itself, or of IPv6 its /64: one household or machine has all addresses of such a network. */
+/** The address itself, or for IPv6 its /64, because one household or machine owns all addresses of such a network. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address

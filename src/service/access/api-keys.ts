@@ -1,13 +1,13 @@
-// API keys of organisations: a public id and 256 random bits. Only a SHA-256 of the whole is kept, which is enough for
-// what nobody can guess: whoever reads the database cannot call with what is in it.
+// API keys of organisations: a public id and 256 random bits. Only the SHA-256 of the whole key is stored, which is enough for a
+// value that nobody can guess. Reading the database gives nobody a usable key.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Database } from '../database/tables.ts'
 
-/** What is known of a key; the key itself is shown once, when it is made. */
+/** What is known of a key. The key itself is shown once, when it is made. */
 export interface ApiKeyRecord {
-  /** Public: it names the key in lists and to `revoke`. */
+  /** Public: identifies the key in lists and for `revoke`. */
   readonly id: string
   readonly orgId: string
   readonly name: string
@@ -20,7 +20,7 @@ const ID_BYTES = 8
 const SECRET_BYTES = 32
 const KEY = /^mocap_([0-9a-f]{16})_[\w-]{43}$/
 
-/** Makes a key. `key` is secret and is kept nowhere. Throws a TypeError when a text is empty, long or not storable. */
+/** Makes a key. `key` is secret and stored nowhere. Throws a TypeError when a text is empty, too long or not storable. */
 export async function createApiKey(
   db: Database,
   { orgId, name, now }: { readonly orgId: string; readonly name: string; readonly now: Date },
@@ -36,7 +36,7 @@ export async function createApiKey(
   return { id, orgId, name, createdAt: now, revokedAt: null, key }
 }
 
-/** All keys, the oldest first. */
+/** All keys, oldest first. */
 export async function listApiKeys(db: Database): Promise<ApiKeyRecord[]> {
   const rows = await db
     .selectFrom('api_keys')
@@ -53,7 +53,7 @@ export async function listApiKeys(db: Database): Promise<ApiKeyRecord[]> {
   }))
 }
 
-/** Ends a key for the next call of whoever has it; false when there is none of this id. A repeat changes nothing. */
+/** Revokes a key as of the next call made with it. Returns false for an unknown id. Revoking again changes nothing. */
 export async function revokeApiKey(db: Database, id: string, now: Date): Promise<boolean> {
   const found = await db.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()
   if (found === undefined) return false
@@ -66,7 +66,7 @@ export async function revokeApiKey(db: Database, id: string, now: Date): Promise
   return true
 }
 
-/** The organisation of a key; undefined when it is not one of ours, or was revoked. Nothing is remembered between calls. */
+/** The organisation of a key; undefined for an unknown or revoked key. Nothing is cached between calls. */
 export async function organisationOfKey(db: Database, key: string): Promise<string | undefined> {
   const id = KEY.exec(key)?.[1]
   if (id === undefined) return undefined

@@ -1,5 +1,5 @@
-// Who may call: an API key of an organisation, an access token of its issuer, or a fixed key or token of the development mode. Values are compared by
-// digest, in constant time.
+// Who may call: an organisation's API key, its issuer's access token, or a fixed key or token of the development mode. Values are
+// compared by digest, in constant time.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts'
 import { organisationOfKey } from './api-keys.ts'
 import { DEVELOPMENT, type Caller } from './callers.ts'
 
-/** A check to run before a request's body is read; it sets the caller, or throws the refusal with the flow's status. */
+/** Runs before a request's body is read. Sets the caller, or throws the refusal with the flow's status. */
 export type CredentialCheck = (request: FastifyRequest) => Promise<void>
 
 /** Makes the check. `status`: the interface shows 401 for the video flow and 403 for the others. */
@@ -46,7 +46,7 @@ export function credentialCheck(
   }
 }
 
-/** Whether a request carries anything in a header where a service credential travels. */
+/** Whether a request has any header in which a service credential travels. */
 export function carriesCredential(settings: ServiceSettings, request: FastifyRequest): boolean {
   return ['x-api-key', 'authorization', ...settings.bearerHeaders].some((name) => request.headers[name] !== undefined)
 }
@@ -58,7 +58,7 @@ function bearerOf(header: string | string[] | undefined): string | undefined {
 function isAmong(accepted: readonly Buffer[], value: string | string[] | undefined): boolean {
   if (typeof value !== 'string') return false
   const given = digest(value)
-  // All are compared, so that the time taken says nothing about which one was near.
+  // All values are compared, so that the time taken does not reveal which one came close.
   return accepted.filter((one) => timingSafeEqual(one, given)).length > 0
 }
 

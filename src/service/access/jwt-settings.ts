@@ -1,20 +1,20 @@
-// Whose access tokens the service takes, and the checks that keep a mistake there from opening it.
+// Whose access tokens the service accepts, with checks that keep a mistake in these options from opening the service.
 
 import { createPublicKey } from 'node:crypto'
 
-/** Access tokens (JWT) of an issuer. Each must name issuer, audience, an end and the organisation. */
+/** Access tokens (JWT) of an issuer. Each must carry the issuer, the audience, an expiry and the organisation. */
 export interface JwtOptions {
-  /** What `iss` must be. */
+  /** The required value of `iss`. */
   readonly issuer: string
-  /** What `aud` must be, or hold. */
+  /** The value that `aud` must equal or contain. */
   readonly audience: string
-  /** Where the issuer publishes its keys: https, or http on this machine. Either this or `publicKeyPem`. */
+  /** Where the issuer publishes its keys: https, or http on this machine. Give either this or `publicKeyPem`. */
   readonly jwksUrl?: string
   /** The issuer's public key (SPKI, `-----BEGIN PUBLIC KEY-----`). */
   readonly publicKeyPem?: string
-  /** Signatures that are taken. Asymmetric ones only. Default RS256 and ES256. */
+  /** Accepted signature algorithms, asymmetric ones only. Default RS256 and ES256. */
   readonly algorithms?: readonly string[]
-  /** The claim that names the organisation, a text. Default org_id. */
+  /** The claim, a string, that names the organisation. Default org_id. */
   readonly orgClaim?: string
   /** How far the clocks may differ, s, at most 300. Default 30. */
   readonly clockToleranceSeconds?: number
@@ -55,7 +55,7 @@ export function resolveJwt(options: JwtOptions): JwtSettings {
 }
 
 function isPublicKey(pem: string): boolean {
-  // Of a private key or a certificate, a public one could be made as well: neither has a place here.
+  // Node could derive a public key from a private key or a certificate, but neither belongs here.
   if (!pem.includes('-----BEGIN PUBLIC KEY-----')) return false
   try {
     createPublicKey(pem)

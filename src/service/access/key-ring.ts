@@ -1,5 +1,5 @@
-// Opens the database for the keys alone, for whoever administers a service: beside running services where the database
-// is a server, instead of one where it is embedded.
+// Opens only the keys of a service's database, for its administrator: alongside running services where the database is a server,
+// and only while none runs where it is embedded.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { lockDataFolder } from '../database/data-lock.ts'
 import { openDatabase } from '../database/database.ts'
 import { createApiKey, listApiKeys, revokeApiKey, type ApiKeyRecord } from './api-keys.ts'
 
-/** Where the keys are: in the database of the service, by the same two options. */
+/** Where the keys are: in the service's database, given by the same two options. */
 export interface KeyRingOptions {
   readonly dataDir?: string | undefined
   /** Secret. */
@@ -16,11 +16,11 @@ export interface KeyRingOptions {
 }
 
 export interface KeyRing {
-  /** Makes a key of an organisation. `key` is secret, and shown this once. */
+  /** Makes a key for an organisation. `key` is secret and is shown only this once. */
   create(orgId: string, name: string): Promise<ApiKeyRecord & { readonly key: string }>
-  /** All keys, the oldest first. */
+  /** All keys, oldest first. */
   list(): Promise<ApiKeyRecord[]>
-  /** Ends a key for the next call with it; false when no key has this id. */
+  /** Revokes a key as of the next call made with it. Returns false for an unknown id. */
   revoke(id: string): Promise<boolean>
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
-// How much one organisation, one address and one call may ask for, with defaults that no honest night reaches.
+// Limits per organisation, per remote address and per call. No honest night reaches the defaults.
 
 export interface ServiceLimits {
-  /** Calls of one organisation within a minute; what it has not used in a minute is not saved up. Default 30,000. */
+  /** Calls of one organisation per minute; unused calls are not saved up. Default 30,000. */
   readonly callsPerMinute?: number
-  /** Calls from one remote address within a minute whose credentials were refused. Default 300. */
+  /** Calls with refused credentials from one remote address per minute. Default 300. */
   readonly refusalsPerMinute?: number
   /** Video sessions of one organisation that are neither finished nor cancelled. Default 10,000. */
   readonly openSessions?: number
@@ -11,11 +11,11 @@ export interface ServiceLimits {
   readonly filesPerSession?: number
   /** Names in one registration of capture files. Default 10,000, at most 100,000; never unlimited. */
   readonly namesPerCall?: number
-  /** Bytes of the JSON body of a call. Default 16 MiB, at most 256 MiB; never unlimited. */
+  /** Bytes of a call's JSON body. Default 16 MiB, at most 256 MiB; never unlimited. */
   readonly bodyBytes?: number
 }
 
-/** With every default filled in. Of the first three 0 means that there is no limit. */
+/** The limits with every default filled in. For the first three, 0 means no limit. */
 export type LimitSettings = Required<ServiceLimits>
 
 const MIB = 1024 ** 2
@@ -25,7 +25,7 @@ const DEFAULTS: LimitSettings = {
   openSessions: 10_000,
   filesPerSession: 10_000,
   namesPerCall: 10_000,
-  // Ten thousand file names fit well.
+  // Ten thousand file names fit easily.
   bodyBytes: 16 * MIB,
 }
 const RANGES: Readonly<Record<keyof LimitSettings, readonly [least: number, most: number]>> = {

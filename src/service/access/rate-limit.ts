@@ -1,14 +1,14 @@
-// A token bucket for each of many keys: so many calls within a minute, then as many as trickle back. It is one copy's own
-// and lives in its memory, whose bound a flood of keys cannot move.
+// A token bucket per key: a minute's calls at once, then as many as trickle back. Each copy of the service keeps its own in memory,
+// of bounded size however many keys come.
 
 const MINUTE_MS = 60_000
-/** Beyond, whoever has not called for the longest time is forgotten, and has a full bucket again. */
+/** Beyond this number the least recent caller is forgotten, and starts again with a full bucket. */
 const MAX_KEYS = 10_000
 
 export interface RateLimit {
-  /** Takes one call from the key's bucket: 0 when there was one, else how long until there is, ms. */
+  /** Takes one call from the key's bucket. Returns 0, or if the bucket is empty, how long until it has a call, ms. */
   take(key: string): number
-  /** How long until the key's bucket has a call again, ms; takes none. */
+  /** How long until the key's bucket has a call, ms. Takes none. */
   waitOf(key: string): number
 }
 
@@ -17,7 +17,7 @@ interface Bucket {
   at: number
 }
 
-/** `perMinute` 0 is no limit. `now` is wall time, ms; when it is set back the buckets stand still for as long. */
+/** `perMinute` 0 means no limit. `now` is wall time, ms. When the clock is set back, the buckets stand still for as long. */
 export function createRateLimit(perMinute: number, now: () => number): RateLimit {
   if (perMinute === 0) return { take: () => 0, waitOf: () => 0 }
   const buckets = new Map<string, Bucket>()
@@ -34,7 +34,7 @@ export function createRateLimit(perMinute: number, now: () => number): RateLimit
       const bucket = filled(key)
       const wait = waitIn(bucket)
       if (wait === 0) bucket.calls -= 1
-      // Set anew, so that the first of the map is the one that has not called for the longest time.
+      // Inserted anew, so that the first entry of the map is always the least recent caller.
       buckets.delete(key)
       buckets.set(key, bucket)
       if (buckets.size > MAX_KEYS) buckets.delete(buckets.keys().next().value ?? key)
