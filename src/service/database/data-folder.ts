@@ -1,5 +1,5 @@
-// What copies of the service share in a data folder beside the objects: which database the folder belongs to, and the
-// secret that signs addresses. Each is made once, whoever comes first, however many come at once.
+// What copies of the service share in a data folder besides the objects: which database the folder belongs to, and the secret that
+// signs addresses. Each is made exactly once, by whoever comes first, even if many come at the same time.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { Database } from './tables.ts'
 
 const SECRET_BYTES = 32
 
-/** The folder holds the objects of another database: what that one knows would look like leftovers to this one. */
+/** The folder holds the objects of another database; to this one they would look like leftovers. */
 export class ForeignDataFolderError extends Error {
   readonly code = 'ERR_SERVICE_DATA_FOREIGN'
 
@@ -23,14 +23,14 @@ export class ForeignDataFolderError extends Error {
   }
 }
 
-/** Makes the folder this database's own. Rejects with ForeignDataFolderError when it is another one's. */
+/** Claims the folder for this database. Rejects with ForeignDataFolderError when it belongs to another one. */
 export async function claimDataFolder(folder: string, db: Database): Promise<void> {
   const { id } = await db.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()
   const owner = await madeOnce(join(folder, 'database-id'), Buffer.from(id))
   if (owner.toString() !== id) throw new ForeignDataFolderError(folder)
 }
 
-/** The folder's secret, so that addresses outlive a restart and hold at every copy. Only the owner may read it. */
+/** The folder's secret, so that addresses survive a restart and are valid at every copy. Only the owner may read the file. */
 export async function signingSecret(folder: string): Promise<Uint8Array> {
   const path = join(folder, 'signing-key')
   const secret = await madeOnce(path, randomBytes(SECRET_BYTES))
@@ -38,7 +38,7 @@ export async function signingSecret(folder: string): Promise<Uint8Array> {
   throw new Error(`The file ${path} is damaged. Remove it: a new one is made, and addresses that are out die.`)
 }
 
-/** The bytes of the file at `path`; where there is none it is made of `bytes`, whole and durable, by one of all who try. */
+/** Reads the file at `path`. If there is none, one of the processes that try makes it from its `bytes`, complete and durable. */
 async function madeOnce(path: string, bytes: Uint8Array): Promise<Buffer> {
   const known = await readIfThere(path)
   if (known !== undefined) return known
@@ -51,10 +51,10 @@ async function madeOnce(path: string, bytes: Uint8Array): Promise<Buffer> {
     await file.close()
   }
   try {
-    // Unlike a rename, a link never replaces what another one has made meanwhile.
+    // Unlike a rename, a link never replaces a file that another process has made meanwhile.
     await link(aside, path)
   } catch (error) {
-    // A disk without links is no disk that copies share: there is nobody to be replaced.
+    // Copies cannot share a disk without hard links, so here a rename replaces nobody's file.
     if (!isCode(error, 'EEXIST')) await rename(aside, path)
   } finally {
     await rm(aside, { force: true })

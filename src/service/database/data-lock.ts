@@ -1,9 +1,9 @@
-// One process at a time on a data folder: the database loses commits when two have it open.
+// Lets one process at a time use a data folder: the database loses commits when two have it open.
 //
-// Every process puts a file of its own into the lock folder, named by its id and start, and then looks for others. Of
-// two that come at once at least one sees the other, so there are never two holders. No name is ever used by two
-// processes, so the file of a dead one can be removed by anybody at any time: taking over needs no second lock. Where
-// processes are counted anew, in a container, an id says nothing: of those of others their beacon tells.
+// Every process puts its own file into the lock folder, named by its id and start time, and then looks for others. Of two that come
+// at the same time at least one sees the other, so there are never two holders. No two processes ever use the same name, so anybody
+// may remove a dead process's file at any time, and taking over needs no second lock. Containers number their processes separately,
+// so another container's process id says nothing here; that process's beacon tells whether it lives.
 
 import { mkdir, open, readFile, readdir, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ export async function lockDataFolder(folder: string): Promise<DataLock> {
       await release()
       throw new DataFolderInUseError(folder, holder)
     }
-    // Two that started together have both stepped back: an uneven wait lets one of them in.
+    // Two processes that started together have both stepped back. A random wait lets one of them in.
     await wait(20 + Math.random() * 160)
   }
 }
@@ -64,9 +64,9 @@ interface Places {
 interface Process {
   readonly name: string
   readonly pid: number
-  /** Which boot, and when in it; undefined where the system does not say. */
+  /** The boot, and the start time within it; undefined where the system does not say. */
   readonly start: string | undefined
-  /** Within what process ids count; undefined where it does not say, or in the name of an older version. */
+  /** The process id's namespace; undefined where the system does not say, or in a name from an older version. */
   readonly space: string | undefined
 }
 
@@ -105,7 +105,7 @@ async function otherHolder({ locks, beacons }: Places, own: Process): Promise<nu
   return undefined
 }
 
-/** In another container of this machine. One of another boot is none any more, whatever its space was. */
+/** In another container of this machine. A process of another boot is dead, whatever its namespace was. */
 function isElsewhere(other: Process, own: Process): boolean {
   const isThisBoot = own.start !== undefined && other.start?.split('-')[0] === own.start.split('-')[0]
   return isThisBoot && other.space !== undefined && other.space !== own.space
@@ -117,20 +117,20 @@ async function isAlive({ pid, start }: Process): Promise<boolean> {
   } catch (error) {
     if (isCode(error, 'ESRCH')) return false
   }
-  // The id lives, but may have been given to another process since. Where the start cannot be read, it counts as alive.
+  // The id is in use, perhaps by another process by now. Where the start time cannot be read, the process counts as alive.
   const found = await startOf(pid)
   return found !== ENDED && (found === undefined || start === undefined || found === start)
 }
 
-/** A killed process whose parent has not asked after it: it keeps its id, in some containers for ever. */
+/** A killed process that its parent has not reaped. It keeps its id, in some containers forever. */
 const ENDED = 'ended'
 
-/** When a process started, in the kernel's ticks under the boot's id; undefined off Linux or when it is gone. */
+/** When a process started: the kernel's ticks and the boot's id. Undefined off Linux, or when the process is gone. */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim().slice(0, 8)
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program is in parentheses and may hold spaces and parentheses itself.
+    // The program's name is in parentheses and may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z' || fields[0] === 'X') return ENDED
     const ticks = fields[19]

@@ -1,17 +1,17 @@
-// Which failures of the database pass by themselves: the call has done nothing, and the same call may succeed later.
+// Which database failures are transient: the call did nothing, and the same call may succeed later.
 
 /**
- * PostgreSQL's codes, by their beginning: connection trouble (08), transactions that met (40), too little of something
- * (53), a lock that another one holds (55P03), a stop or a timeout by the server (57).
+ * The beginnings of PostgreSQL's codes: connection trouble (08), conflicting transactions (40), insufficient resources (53), a lock
+ * that is held elsewhere (55P03), a stop or timeout by the server (57).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const PASSING_STATES = /^(?:08...|40...|53...|55P03|57...)$/
 const PASSING_CODES = /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN)$/
-/** What pg says without any code. */
+/** Errors that pg reports without a code. */
 const PASSING_WORDS =
   /^(?:timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/
 
-/** True when a disk is full, or what may be kept on it: the service's own (ENOSPC, EDQUOT), or the database's (53100). */
+/** True when a disk or its quota is full: the service's own (ENOSPC, EDQUOT) or the database's (53100). */
 export function isDiskFull(error: unknown): boolean {
   return (
     error instanceof Error &&

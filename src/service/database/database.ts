@@ -1,4 +1,4 @@
-// Opens the database that the settings name, with all migrations done: one that is embedded, or a PostgreSQL server.
+// Opens the database that the settings name, fully migrated: the embedded one or a PostgreSQL server.
 
 import type { PglitePlace } from './pglite-database.ts'
 import type { Database } from './tables.ts'
@@ -8,15 +8,15 @@ export type DatabasePlace =
   | ({ readonly kind: 'embedded' } & PglitePlace)
   | {
       readonly kind: 'server'
-      /** Secret: it holds the password. */
+      /** Secret, because it holds the password. */
       readonly url: string
-      /** The most connections that are open at once. */
+      /** The most connections open at the same time. */
       readonly connections: number
     }
 
-/** Opens the database and brings it to the newest shape. `destroy()` closes it. */
+/** Opens the database and migrates it to the newest schema. `destroy()` closes it. */
 export async function openDatabase(place: DatabasePlace): Promise<Database> {
-  // Only the engine that is used needs to be installed.
+  // Only the engine in use needs to be installed.
   if (place.kind === 'server')
     return (await import('./postgres-database.ts')).openPostgres(place.url, place.connections)
   return (await import('./pglite-database.ts')).openPglite(place)

@@ -1,7 +1,7 @@
-// Room on the disk of the data folder: what would fill it is refused while there is still room for the database.
+// Guards the space on the data folder's disk: what would fill it is refused while there is still room for the database.
 //
-// The embedded database must never meet a full disk. Measured with PGlite 0.5: where its log cannot grow it falls into a
-// loop that blocks the whole process, no signal and no freed space ends it, and on a full disk it does not start.
+// The embedded database must never meet a full disk. Measured with PGlite 0.5: when its log cannot grow, it falls into a loop that
+// blocks the whole process and that neither a signal nor freed space ends. On a full disk it does not start.
 
 import { mkdir, statfs } from 'node:fs/promises'
 
@@ -9,12 +9,12 @@ const MIB = 1024 ** 2
 
 /** Two segments of the database's log. */
 const START_BYTES = 32 * MIB
-/** What a new database takes. */
+/** The size of a new database. */
 const NEW_DATABASE_BYTES = 48 * MIB
-/** Files that the database may still want to make. Once it could not, it took no record before the next start. */
+/** Inodes reserved for the database. Once it could not make a file, it took no record until the next start. */
 const KEPT_FILES = 256
 
-/** The disk has no room for what was to be written; nothing was done. */
+/** The disk has no room for what was to be written. Nothing was done. */
 export class DiskFullError extends Error {
   readonly code = 'ERR_SERVICE_DATA_FULL'
 }
@@ -22,19 +22,19 @@ export class DiskFullError extends Error {
 /** A body on its way to the disk. */
 export interface ExpectedBody {
   arrived(bytes: number): void
-  /** Whether it came whole or not. */
+  /** Must be called at the end, whether or not the body is complete. */
   end(): void
 }
 
-/** Each rejects with DiskFullError where there is no room. */
+/** Each method rejects with DiskFullError when there is no room. */
 export interface DiskRoom {
-  /** Room for a few rows: half of what is kept free. */
+  /** Needs room for a few rows: half of the reserve. */
   forRecord(): Promise<void>
-  /** Room for a body beside all others that are on their way, and beside what is kept free. */
+  /** Needs room for this body on top of the reserve and of all other bodies on their way. */
   forBody(bytes: number): Promise<ExpectedBody>
 }
 
-/** Room on a disk with so many bytes `free`, of which `keepFreeBytes` are left to the database; 0 looks at nothing. */
+/** Guards a disk that has `free` bytes left, `keepFreeBytes` of them reserved for the database; 0 turns the checks off. */
 export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): DiskRoom {
   let expectedBytes = 0
   const need = async (bytes: number) => {
@@ -46,7 +46,7 @@ export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): Di
     forRecord: () => need(keepFreeBytes / 2),
     async forBody(bytes) {
       let missing = bytes
-      // Before the disk has answered: others may ask meanwhile.
+      // Counted before the disk has answered, because others may ask meanwhile.
       expectedBytes += missing
       const take = (some: number) => {
         missing -= some
@@ -63,15 +63,15 @@ export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): Di
 }
 
 /**
- * Bytes that must be free at the start of a database: beside a new one there must be room for bodies too, and one that is
- * there can be read and emptied without. 0 where nothing is to be kept free.
+ * Bytes that must be free to start the database. A new one also needs room for bodies; an existing one can be read and emptied
+ * without it. 0 where nothing is reserved.
  */
 export function roomToStart(isNew: boolean, keepFreeBytes: number): number {
   if (keepFreeBytes === 0) return 0
   return isNew ? NEW_DATABASE_BYTES + Math.max(START_BYTES, keepFreeBytes) : START_BYTES
 }
 
-/** Rejects with DiskFullError where `folder` has not so many bytes free. */
+/** Rejects with DiskFullError when the disk of `folder` has fewer bytes free than `needed`. */
 export async function checkRoomToStart(folder: string, needed: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const free = await freeBytes(folder)
@@ -82,12 +82,12 @@ export async function checkRoomToStart(folder: string, needed: number): Promise<
   )
 }
 
-/** What the disk of a folder has left for us; 0 where it has hardly an inode left, since bytes are no use then. */
+/** The bytes left for us on a folder's disk. 0 when hardly an inode is left, since bytes are of no use then. */
 export async function freeBytes(folder: string): Promise<number> {
   const { blocks, bavail, bsize, files, ffree } = await statfs(folder)
   // Some disks do not count their files.
   if (files > 0 && ffree < KEPT_FILES) return 0
-  // Some network disks do not say.
+  // Some network disks do not report their size.
   return blocks === 0 ? Infinity : bavail * bsize
 }
 

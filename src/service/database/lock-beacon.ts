@@ -1,5 +1,5 @@
-// A sign of life that is seen wherever the folder is, also from another container, where processes are counted anew and no id
-// says anything: a socket in the folder, at which its process listens for as long as it lives. Linux only.
+// A sign of life that works wherever the folder is, even from another container, where process ids mean nothing: a socket in the
+// folder on which a process listens for as long as it lives. Linux only.
 
 import { open, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
@@ -9,7 +9,7 @@ export interface Beacon {
   end(): Promise<void>
 }
 
-/** Undefined where the disk takes no sockets. */
+/** Undefined where the disk cannot hold sockets. */
 export async function lightBeacon(folder: string, name: string): Promise<Beacon | undefined> {
   const server = createServer((socket) => socket.destroy())
   try {
@@ -26,7 +26,7 @@ export async function lightBeacon(folder: string, name: string): Promise<Beacon 
   }
 }
 
-/** Whether the process that lit it lives. Undefined: it lit none, or that cannot be told. */
+/** Whether the process that lit the beacon lives. Undefined if it lit none, or if that cannot be told. */
 export function isLit(folder: string, name: string): Promise<boolean | undefined> {
   return nearby(
     folder,
@@ -50,7 +50,7 @@ function listening(server: Server, path: string): Promise<void> {
   })
 }
 
-/** The path of a socket has 107 bytes at most, so that the folder goes by a short one meanwhile. */
+/** A socket's path is limited to 107 bytes, so the folder is addressed by a short one. */
 async function nearby<T>(folder: string, work: (path: string) => Promise<T>): Promise<T> {
   const handle = await open(folder, 'r')
   try {

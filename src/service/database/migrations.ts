@@ -1,4 +1,4 @@
-// The database's shape, one step after another. A step that has been released is never edited: a new one is added.
+// The database's schema, step by step. A released step is never edited; a new one is added instead.
 
 import { Migrator, sql, type Kysely, type Migration } from 'kysely'
 
@@ -66,7 +66,7 @@ const FIRST = [
     confirmation text
   )`,
   `create index video_files_by_session on video_files (session_id)`,
-  // What object storage holds: a row is what counts, its blob is the file with the bytes. A capture file is part 1.
+  // What the object storage holds. The row is what counts; its blob is the file with the bytes. A capture file is part 1.
   `create table objects (
     key text not null,
     part_number integer not null,
@@ -79,10 +79,10 @@ const FIRST = [
 ]
 
 const SECOND = [
-  // Ids of files come by the million in a night: 32 bits would be used up in two years.
+  // Files take ids by the million in a night: 32 bits would be used up in two years.
   'alter table mocap_session_files alter column id type bigint',
   'alter table video_files alter column id type bigint',
-  // In the order of its bytes, so that the keys of one session are a range of the index in every locale.
+  // Ordered bytewise, so that the keys of one session are a range of the index in every locale.
   'alter table objects alter column key type text collate "C"',
   'create index mocap_sessions_by_time on mocap_sessions (created_at desc, id desc)',
   `create index requested_analyses_due on requested_analyses (requested_at) where status = 'requested'`,
@@ -120,7 +120,7 @@ const OWNERS = [
   )`,
   ...OWNED.flatMap((table) => [
     `alter table ${table} add column owner text not null default 'development'`,
-    // From here on a record without an owner is an error and belongs to nobody by accident.
+    // From here on a record without an owner is an error, so none can belong to nobody by accident.
     `alter table ${table} alter column owner drop default`,
   ]),
   'drop index mocap_sessions_by_time',
@@ -157,8 +157,8 @@ function steps(statements: readonly string[]): Migration {
 }
 
 /**
- * Does all steps that the database has not had, in one transaction and under a lock, so that of several processes one
- * does them while the others wait. Rejects, with nothing changed, when a step fails.
+ * Runs all missing steps in one transaction and under a lock, so that one of several processes runs them while the others wait.
+ * Rejects, with nothing changed, when a step fails.
  */
 export async function migrate(db: Database): Promise<void> {
   const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }

@@ -12,25 +12,25 @@ import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
 
 export interface PglitePlace {
-  /** Absent: in memory. */
+  /** Where its files are. Default: in memory. */
   readonly folder?: string | undefined
-  /** What a new database begins as a copy of. */
+  /** A new database starts as a copy of this. */
   readonly prepared?: Blob | undefined
-  /** What is kept free on the disk of the folder; 0 looks at nothing. Default: only what it needs to start. */
+  /** Bytes to keep free on the folder's disk; 0 turns the check off. Default: only what it needs to start. */
   readonly keepFreeBytes?: number | undefined
 }
 
-/** Opens it with all migrations done. Rejects with DiskFullError where its disk has no room for it. */
+/** Opens the database, fully migrated. Rejects with DiskFullError when its disk has no room for it. */
 export async function openPglite(place: PglitePlace): Promise<Database> {
   return migrated(await open(place))
 }
 
-/** Makes a database in memory with all migrations done, and gives it as an archive of its files. */
+/** Makes a fully migrated database in memory and returns it as an archive of its files. */
 export async function dumpNewDatabase(): Promise<Blob> {
   const pglite = await open({})
   const db = await migrated(pglite)
   try {
-    // Read back often and kept for minutes: packing would cost more than it saves.
+    // The archive is read often and kept for minutes: compression would cost more than it saves.
     return await pglite.dumpDataDir('none')
   } finally {
     await db.destroy()

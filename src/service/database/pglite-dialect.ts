@@ -1,4 +1,4 @@
-// Kysely on PGlite: PostgreSQL's own compiler, adapter and introspector over a driver of one connection.
+// Kysely on PGlite: PostgreSQL's own compiler, adapter and introspector over a driver with one connection.
 
 import type { PGlite } from '@electric-sql/pglite'
 import {
@@ -12,7 +12,7 @@ import {
   type QueryResult,
 } from 'kysely'
 
-/** A dialect over an open PGlite. Destroying the Kysely instance closes the database. */
+/** A dialect for an open PGlite. Destroying the Kysely instance closes the database. */
 export function pgliteDialect(database: PGlite): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -24,8 +24,8 @@ export function pgliteDialect(database: PGlite): Dialect {
 
 function pgliteDriver(database: PGlite): Driver {
   const connection = pgliteConnection(database)
-  // PGlite is one session. Whoever holds the connection holds all of it, or a transaction would take in the queries
-  // of others; the rest wait in the order in which they came.
+  // PGlite has one session. Whoever holds the connection holds all of it, or other queries would end up inside the holder's
+  // transaction. The rest wait in the order in which they came.
   let isTaken = false
   const waiting: (() => void)[] = []
   const run = async (statement: string) => {

@@ -1,11 +1,11 @@
-// The tables as types. Both engines give the same values: a 64-bit integer is a number, JSON is read as what it says and
-// written as text, a moment is a Date.
+// The tables as types. Both engines give the same values: a 64-bit integer is a number, a time is a Date, and JSON is read parsed
+// and written as text.
 
 import type { ColumnType, Generated, Kysely } from 'kysely'
 
 type Json = ColumnType<unknown, string, string>
 
-/** `owner` is the organisation that may see a record; objects are reached by addresses and by records that have one. */
+/** `owner` is the organisation that may see a record. Objects have none; they are reached through addresses and owned records. */
 export interface Tables {
   mocap_sessions: {
     id: string
@@ -59,9 +59,9 @@ export interface Tables {
     session_type_id: number
     is_cancelled: Generated<boolean>
     created_at: Date
-    /** Neither cancelled nor swept, and not every file is confirmed. */
+    /** Neither cancelled nor swept, and some file is still unconfirmed. */
     is_open: Generated<boolean>
-    /** When the sweeper had nothing left to do for it. */
+    /** When the sweeper had nothing left to do for the session. */
     settled_at: ColumnType<Date | null, Date | undefined, Date>
   }
   video_files: {
@@ -75,7 +75,7 @@ export interface Tables {
     frame_rate: number | null
     status: Generated<string>
     confirmation: ColumnType<string | null, string | null | undefined, string | null>
-    /** The bucket's name of the multipart upload. */
+    /** The bucket's id of the multipart upload. */
     upload_id: ColumnType<string | null, string | undefined, string | null>
   }
   api_keys: {
@@ -87,7 +87,7 @@ export interface Tables {
     created_at: Date
     revoked_at: Date | null
   }
-  /** One row: which database this is, so that no service works on another one's data folder. */
+  /** One row that identifies this database, so that no service works on another one's data folder. */
   database_identity: {
     id: string
   }
