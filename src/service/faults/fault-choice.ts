@@ -1,6 +1,6 @@
-// Chooses what goes wrong with a request. Every rule that matches counts it; the first that strikes decides. Chance is
-// drawn from the seed, the rule, the file, the part and how often that part came before, never from the order in which
-// parts arrive: with one seed a part meets the same fate whatever else is under way.
+// Chooses the fault for a request. Every matching rule counts the request; the first rule that strikes decides. Chance is drawn
+// from the seed, the rule, the file, the part and how often that part came before, never from the order in which parts arrive. So
+// with the same seed a part always meets the same fate, whatever else is under way.
 
 import { createHash } from 'node:crypto'
 
@@ -8,11 +8,11 @@ import type { CheckedFaultPlan, Fault, FaultRule } from './fault-plan.ts'
 import type { FaultSubject } from './operations.ts'
 
 export interface FaultChoice {
-  /** The fault that strikes this request at this time, s since the start. Counts the request. */
+  /** The fault that strikes this request at this time, in seconds since the start. Counts the request. */
   choose(subject: FaultSubject, atSeconds: number): Fault | undefined
 }
 
-/** Subjects whose requests are counted apart, for each rule. Beyond that the oldest is forgotten. */
+/** How many subjects each rule counts separately. Beyond that the oldest is forgotten. */
 const MAX_COUNTED = 100_000
 
 export function createFaultChoice(plan: CheckedFaultPlan): FaultChoice {
@@ -30,9 +30,9 @@ export function createFaultChoice(plan: CheckedFaultPlan): FaultChoice {
 }
 
 interface Judge {
-  /** Whether the rule is about this request and would strike; counts it when it is about it. */
+  /** Whether the rule matches this request and would strike. Counts each match. */
   counts(subject: FaultSubject, atSeconds: number): boolean
-  /** Uses up one of its times. */
+  /** Uses up one of the rule's `times`. */
   strike(): Fault | undefined
 }
 
@@ -84,7 +84,7 @@ function keyOf({ operation, files, partNumber }: FaultSubject): string {
   return digest(JSON.stringify([operation, files, partNumber ?? null]))
 }
 
-/** Ten thousand names in one call make no key of a megabyte. */
+/** Hashes the key, because a call with ten thousand names would make one of a megabyte. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
@@ -102,7 +102,7 @@ function createCounters(): { next(key: string): number } {
   }
 }
 
-/** `*` stands for anything, `?` for one character; everything else for itself. */
+/** `*` matches anything, `?` one character, and everything else itself. */
 function globMatcher(glob: string): (name: string) => boolean {
   const pattern = glob.replace(/[\\^$.*+?()[\]{}|]/g, (char) =>
     char === '*' ? '.*' : char === '?' ? '.' : `\\${char}`,

@@ -1,8 +1,8 @@
-// Lays the faults over the service at one place: a hook before each operation, one before each answer, and a store and a
-// signer that know which fault the request at hand has met. No route knows of it.
+// Adds the faults to the service in one place: a hook before each operation, one before each answer, and a store and a signer that
+// know which fault has struck the current request. No route knows of them.
 //
-// One request passes, in this order: delay before, stall or reset at the start, an early answer, the body (slow line,
-// stall, reset), an answer in place of the work or the work, delay after, stall at the answer, a changed or lost reply.
+// A request passes, in this order: delay before, stall or reset at the start, an early answer, the body (slow line, stall, reset),
+// the work or an answer in its place, delay after, stall at the answer, a changed or lost reply.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
@@ -20,13 +20,13 @@ import { BODY_NAMES, namedBody, type BodyName } from './named-bodies.ts'
 import { subjectOf, type FaultSubject } from './operations.ts'
 
 export interface FaultLayer {
-  /** The context to give to the routes. */
+  /** The context to pass to the routes. */
   readonly context: ServiceContext
-  /** Puts the hooks on; before any route is added. */
+  /** Installs the hooks. Call it before any route is added. */
   attach(app: FastifyInstance): void
 }
 
-/** What one request has met. */
+/** The fault that has struck one request. */
 interface Strike {
   readonly fault: Fault
   readonly subject: FaultSubject
@@ -36,7 +36,7 @@ interface Strike {
 export interface FaultLayerOptions {
   readonly plan: CheckedFaultPlan
   readonly context: ServiceContext
-  /** A signer of the same secret whose addresses live so long. */
+  /** Makes a signer with the same secret for addresses with this lifetime. */
   readonly signerFor: (lifeSeconds: number) => Signer
 }
 
@@ -100,7 +100,7 @@ export function createFaultLayer({ plan, context, signerFor }: FaultLayerOptions
   }
 }
 
-/** All that happens before the work. False when the request has ended here, answered or not. */
+/** Everything that happens before the work. False when the request has ended here, answered or not. */
 async function isLeftToWork(strike: Strike, reply: FastifyReply, holding: Holding, now: () => number) {
   const { fault, subject, request } = strike
   const { socket } = request.raw
@@ -110,7 +110,7 @@ async function isLeftToWork(strike: Strike, reply: FastifyReply, holding: Holdin
   }
   const { before = 0 } = typeof fault.delayMs === 'object' ? fault.delayMs : { before: fault.delayMs }
   if (before > 0 && !(await holding.hold(socket, before))) return gone()
-  // The body of a call has come as a whole: there is no middle of it any more.
+  // The whole body of a call has arrived by now, so a fault in its middle strikes at the start.
   const isAtStart = (at: string | undefined) => at === 'start' || (at === 'body' && subject.operation !== 'put')
   if (isAtStart(fault.stall?.at) && !(await holding.hold(socket, fault.stall?.forMs))) return gone()
   if (isAtStart(fault.reset?.at)) {
@@ -137,7 +137,7 @@ async function isLeftToWork(strike: Strike, reply: FastifyReply, holding: Holdin
   return gone()
 }
 
-/** Reads a body and stores nothing of it. */
+/** Reads a body and stores none of it. */
 async function takeBody({ fault, request }: Strike, holding: Holding): Promise<void> {
   const { raw } = request
   const body = faultyBody({ body: raw, socket: raw.socket, fault, holding, onTick: () => undefined })
@@ -161,7 +161,7 @@ function isBodyName(text: string): text is BodyName {
   return (BODY_NAMES as readonly string[]).includes(text)
 }
 
-/** All that happens after the work, whatever the answer is. */
+/** Everything that happens after the work, whatever the answer is. */
 async function spoilAnswer({ fault, subject, request }: Strike, reply: FastifyReply, holding: Holding): Promise<void> {
   const { socket } = request.raw
   const after = typeof fault.delayMs === 'object' ? (fault.delayMs.after ?? 0) : 0
@@ -176,7 +176,7 @@ async function spoilAnswer({ fault, subject, request }: Strike, reply: FastifyRe
   if (fault.loseReply !== undefined) cut(socket, fault.loseReply)
 }
 
-/** A store that takes bodies as the fault lets them through, and remembers an opaque ETag as the right one. */
+/** A store that receives bodies as the fault lets them through, and remembers an opaque ETag as the right one. */
 function faultyStore(store: ObjectStore, holding: Holding, strike: () => Strike | undefined): ObjectStore {
   return {
     ...store,

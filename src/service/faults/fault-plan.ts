@@ -1,4 +1,4 @@
-// The grammar of faults: one schema for files, options and the ready-made nights, and errors that name rule and field.
+// The grammar of faults: one schema for files, options and the ready-made nights. Errors name the rule and the field.
 
 import * as v from 'valibot'
 
@@ -35,7 +35,7 @@ const answer = {
     ),
   ),
   headers: v.optional(headers),
-  /** One of the names, else literal text; an object goes out as JSON. */
+  /** A known name or literal text; an object is sent as JSON. */
   body: v.optional(v.union([v.string(), v.record(v.string(), v.unknown())])),
 }
 const hasStatus = ({ status, body }: { status?: number | undefined; body?: unknown }) =>
@@ -130,22 +130,22 @@ const schema = v.strictObject({
   ),
 })
 
-/** What goes wrong, when, and for which requests; docs/faults.md has the meaning of each field. Plain JSON. */
+/** What goes wrong, when, and for which requests: docs/faults.md explains each field. Plain JSON. */
 export type FaultPlan = v.InferInput<typeof schema>
-/** A checked plan with its defaults. */
+/** A checked plan, with its defaults filled in. */
 export type CheckedFaultPlan = v.InferOutput<typeof schema>
 export type FaultRule = CheckedFaultPlan['rules'][number]
 export type Fault = FaultRule['fault']
 export type FaultAnswer = Pick<Fault, 'status' | 'headers' | 'body'>
 
 /**
- * Checks a plan, or finds a ready-made one by its name, such as `night:flaky-line`. Throws a TypeError that names the
- * rule, counted from 0, the field and what it should be: `rules.2.fault.stall.at: expected …`.
+ * Checks a plan, or looks up a ready-made one by its name, such as `night:flaky-line`. Throws a TypeError that names the rule,
+ * counted from 0, the field, and what was expected: `rules.2.fault.stall.at: expected …`.
  */
 export function readFaultPlan(given: unknown): CheckedFaultPlan {
   const parsed = v.safeParse(schema, typeof given === 'string' ? nightNamed(given) : given)
   if (parsed.success) return parsed.output
-  // A field that breaks one rule mostly breaks the next as well: the first says it.
+  // A field that breaks one rule usually breaks the next as well, so only its first problem is reported.
   const problems = new Map<string, string>()
   for (const issue of parsed.issues) {
     const field = v.getDotPath(issue) ?? 'the plan'
@@ -185,7 +185,7 @@ function endingsOf(fault: Endings): unknown[] {
 
 const ONLY_FOR_PARTS = ['earlyAnswer', 'expire', 'etag', 'corrupt', 'slowLine', 'lateDeliveryMs'] as const
 
-/** A fault that the operation cannot have would never strike, and its author would wait for it. */
+/** Finds a fault that this operation cannot have: it would never strike, and its author would wait for it. */
 function misplaced(operation: string, value: v.InferOutput<typeof fault>): string | undefined {
   const wrong = ONLY_FOR_PARTS.find((name) => value[name] !== undefined)
   if (wrong !== undefined && operation !== 'put') return `fault.${wrong}: is only for the operation put`

@@ -1,4 +1,4 @@
-// A request body on a bad line: slow, stopped or cut at a byte, or with a bit turned over. Bytes pass at constant memory.
+// A request body on a bad line: slow, stopped or cut at a byte, or with a flipped bit. Bytes pass at constant memory.
 
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -11,11 +11,11 @@ export interface FaultyBodyOptions {
   readonly socket: Socket
   readonly fault: Fault
   readonly holding: Holding
-  /** Called while it waits on purpose, so that nobody takes the silence for the client's. */
+  /** Called during deliberate waits, so that the silence is not blamed on the client. */
   readonly onTick: () => void
 }
 
-/** How often a second the slow line moves. */
+/** How many times a second the slow line lets bytes through. */
 const STEPS_PER_SECOND = 20
 
 /** The body as the fault lets it through. It fails when the fault cuts the connection. */
@@ -59,7 +59,7 @@ async function* pieces({ body, socket, fault, holding, onTick }: FaultyBodyOptio
       isTurned = true
     }
   }
-  // A body that is shorter than the rule thought is interrupted at its end.
+  // A body that ends before the rule's byte is interrupted at its end.
   while (interruptions.length > 0) await interrupt()
 }
 

@@ -1,17 +1,17 @@
-// Waiting on purpose, and ending connections on purpose. Whoever waits is let go when its client leaves or the service
-// closes: a rehearsed stall must never keep a service from stopping.
+// Deliberate waits and deliberately broken connections. A wait ends early when its client leaves or the service closes, because a
+// rehearsed stall must never keep a service from stopping.
 
 import type { Socket } from 'node:net'
 
 export interface Holding {
   /**
-   * Waits `ms`, or until the client goes when that is undefined. False when the connection is gone: nothing is to be
-   * answered any more. `onTick` is called about once a second.
+   * Waits `ms`, or until the client leaves if `ms` is undefined. False when the connection is gone and must not be answered any
+   * more. `onTick` is called about once a second.
    */
   hold(socket: Socket, ms: number | undefined, onTick?: () => void): Promise<boolean>
   /** Waits `ms` whether or not anybody is still connected; cut short when the service closes. */
   pass(ms: number, onTick?: () => void): Promise<void>
-  /** Ends all waiting. Stalls without an end lose their connections; the others are over early. */
+  /** Ends all waits early. Stalls without an end lose their connections. */
   close(): void
 }
 
@@ -53,7 +53,7 @@ export function createHolding(): Holding {
   }
 }
 
-/** Ends a connection without a word: by a TCP reset, or closed as if all had been said. */
+/** Ends a connection without an answer: with a TCP reset, or closed as if everything had been sent. */
 export function cut(socket: Socket, how: 'reset' | 'close'): void {
   if (how === 'reset') socket.resetAndDestroy()
   else socket.destroy()

@@ -1,16 +1,16 @@
-// Refusals as real stores word them, by name, so that a rule need not spell them out.
+// Refusals in the words of real stores, by name, so that a rule need not spell them out.
 
 import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
 
 export interface NamedBody {
-  /** Where the rule gives none. */
+  /** Used where the rule gives none. */
   readonly status: number
   readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** The names that `body` of a fault may be. */
+/** The names that a fault's `body` may have. */
 export const BODY_NAMES = [
   's3-expired',
   's3-slowdown',
@@ -22,7 +22,7 @@ export const BODY_NAMES = [
 ] as const
 export type BodyName = (typeof BODY_NAMES)[number]
 
-/** The body of this name at this moment, ms since 1970. */
+/** The named body at this time, ms since 1970. */
 export function namedBody(name: BodyName, now: number): NamedBody {
   switch (name) {
     case 's3-expired':

@@ -1,8 +1,8 @@
-// Five bad nights, ready to be rehearsed by name. Each is plain data in the grammar of faults.
+// Five bad nights to rehearse by name. Each is plain data in the grammar of faults.
 
-/** `serve --faults night:NAME`, or `startService({ faults: 'night:NAME' })`. */
+/** Use one with `serve --faults night:NAME` or `startService({ faults: 'night:NAME' })`. */
 export const NIGHTS = {
-  /** A crowded uplink: slow stretches, short stops, connections that break in the middle, replies that get lost. */
+  /** A crowded uplink: slow stretches, short stops, connections that break halfway, replies that get lost. */
   'flaky-line': {
     seed: 1,
     rules: [
@@ -15,7 +15,7 @@ export const NIGHTS = {
       { operation: 'confirm', probability: 0.2, fault: { loseReply: 'reset' } },
     ],
   },
-  /** Addresses that live two minutes and are refused now and then before that, in the words of three stores. */
+  /** Addresses that live two minutes and are sometimes refused earlier, in the words of three stores. */
   'expiring-addresses': {
     seed: 2,
     rules: [
@@ -26,7 +26,7 @@ export const NIGHTS = {
       { operation: 'put', probability: 0.1, fault: { expire: 'azure' } },
     ],
   },
-  /** A store and a service that ask for patience: throttling with and without Retry-After, errors, early closes. */
+  /** A storage and a service that ask for patience: throttling with and without Retry-After, errors, early closes. */
   'overloaded-storage': {
     seed: 3,
     rules: [
@@ -40,7 +40,7 @@ export const NIGHTS = {
       { operation: 'confirm', probability: 0.2, fault: { status: 500 } },
     ],
   },
-  /** A store that cannot be believed: bits turned over, ETags wrong, missing, weak or opaque, parts that arrive late. */
+  /** A storage that cannot be trusted: flipped bits; wrong, missing, weak or opaque ETags; parts that arrive late. */
   'lying-storage': {
     seed: 4,
     rules: [
@@ -54,8 +54,8 @@ export const NIGHTS = {
     ],
   },
   /**
-   * Every 90 s the storage is out of reach for 15 s and the service asks to come back later; near the end of each turn
-   * a gateway answers everything with its own page for 2 s.
+   * Every 90 s the storage is unreachable for 15 s and the service asks to come back later. Near the end of each cycle a gateway
+   * answers everything with its own page for 2 s.
    */
   'short-outages': {
     seed: 5,

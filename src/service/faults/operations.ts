@@ -1,5 +1,5 @@
-// What a request is to a fault rule: which operation, which files, which part. Read from the route, the body and the
-// address; nothing is judged here, and what cannot be read matches no rule that asks for it.
+// How a fault rule sees a request: which operation, which files, which part. This is read from the route, the body and the address,
+// and nothing is judged here. What cannot be read matches no rule that asks for it.
 
 import type { FastifyRequest } from 'fastify'
 
@@ -36,13 +36,13 @@ export const OPERATIONS = Object.values(BY_ROUTE)
 
 export interface FaultSubject {
   readonly operation: Operation
-  /** Names that the request is about: one for a part or a confirmation, all that are announced in one call. */
+  /** The file names of the request: one for a part or a confirmation, all announced names for a create or register. */
   readonly files: readonly string[]
-  /** Only where one part is stored; a capture file is part 1. */
+  /** Present only where one part is stored. A capture file is part 1. */
   readonly partNumber?: number
 }
 
-/** Undefined for what no rule can mean: an unknown path, /healthz and /stored. */
+/** Undefined for what no rule can refer to: an unknown path, /healthz and /stored. */
 export async function subjectOf(db: Database, request: FastifyRequest): Promise<FaultSubject | undefined> {
   const route = `${request.method} ${request.routeOptions.url ?? ''}`
   if (!Object.hasOwn(BY_ROUTE, route)) return undefined
