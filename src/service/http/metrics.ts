@@ -1,5 +1,5 @@
-// What Prometheus reads: how many requests each operation had, how they ended and how long they took. Labels are routes,
-// never what was filled into them: no id, name, key or address can be in one.
+// Metrics for Prometheus: how many requests each operation had, how they ended and how long they took. Labels are routes without
+// the values of their parameters, so no id, name, key or address can be in one.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
@@ -9,16 +9,16 @@ import { Gauge, Histogram, Registry } from 'prom-client'
 import { errorBody } from './replies.ts'
 
 export interface Metrics {
-  /** Counts every request from here on. */
+  /** Counts every request from now on. */
   attach(app: FastifyInstance): void
-  /** The text that a scrape gets, and its type. */
+  /** The text that a scrape gets, and its content type. */
   read(): Promise<{ readonly type: string; readonly text: string }>
 }
 
 /** From a quick list to the PUT of a night's largest file, seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
 
-/** Makes the metrics of one service; two in one process do not share them. */
+/** Makes the metrics of one service. Two services in one process do not share them. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -58,7 +58,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Adds GET /metrics to the service's own port; with a token, only for who shows it as a bearer. */
+/** Adds GET /metrics to the service's own port. With a token, callers must present it as a bearer. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics, token: string | undefined): void {
   app.get('/metrics', async (request, reply) => {
     if (token !== undefined && !isSame(request.headers.authorization ?? '', `Bearer ${token}`)) {
@@ -69,7 +69,7 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics, token: stri
   })
 }
 
-/** Offers the metrics, and nothing else, at a port of their own. */
+/** Serves the metrics, and nothing else, on a port of their own. */
 export async function listenForScrapes(metrics: Metrics, port: number, host: string): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
@@ -87,7 +87,7 @@ export async function listenForScrapes(metrics: Metrics, port: number, host: str
   return server
 }
 
-/** A route, such as `PATCH /requested_analyses/:id`; whatever leads to none is one operation. */
+/** A route, such as `PATCH /requested_analyses/:id`. All unknown paths count as one operation. */
 function operationOf({ method, routeOptions: { url } }: FastifyRequest): string {
   return url === undefined ? 'none' : `${method} ${url}`
 }

@@ -1,17 +1,17 @@
-// Lists in pages: `?limit=N` gives the first N and a cursor, `?after=CURSOR` goes on behind it. A page costs the same
-// wherever it is, and what is added meanwhile moves nothing. Not part of the interface: without either, a list is whole.
+// Lists in pages: `?limit=N` returns the first N and a cursor, `?after=CURSOR` continues behind it. Every page costs the same, and
+// records added meanwhile shift nothing. This is not part of the interface: without either parameter a list is returned whole.
 
 import { malformed } from './replies.ts'
 
 export interface Page {
   readonly limit: number
-  /** What the cursor holds; undefined for the first page. */
+  /** The values in the cursor; undefined for the first page. */
   readonly after: readonly unknown[] | undefined
 }
 
 const BY_DEFAULT = 100
 
-/** The page that a query asks for; undefined when it asks for none. Refuses a limit that is not 1 to `most`. */
+/** The page a query asks for; undefined if it asks for none. Refuses a limit outside 1 to `most`. */
 export function pageOf(query: unknown, most: number): Page | undefined {
   const { limit, after } = query as { readonly limit?: unknown; readonly after?: unknown }
   if (limit === undefined && after === undefined) return undefined
@@ -21,7 +21,7 @@ export function pageOf(query: unknown, most: number): Page | undefined {
   return { limit: count, after: after === undefined ? undefined : valuesOf(after) }
 }
 
-/** The first `limit` of one row more, and the cursor behind them: null on the last page. */
+/** The first `limit` of `limit + 1` rows, and the cursor behind them; null on the last page. */
 export function cutPage<TRow>(
   rows: readonly TRow[],
   { limit }: Page,
@@ -32,7 +32,7 @@ export function cutPage<TRow>(
   return { page, next: rows.length > limit && last !== undefined ? cursorOf(valuesIn(last)) : null }
 }
 
-/** Throws as for a cursor that is not ours. */
+/** Throws the refusal of a cursor that is not ours. */
 export function refuseCursor(): never {
   malformed('after', 'expected a cursor that this service gave')
 }
@@ -47,7 +47,7 @@ function valuesOf(cursor: unknown): readonly unknown[] {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Array.isArray(values)) return values
   } catch {
-    // Refused below, in the same words.
+    // Refused below, with the same message.
   }
   return refuseCursor()
 }

@@ -1,15 +1,15 @@
-// How the service says no: JSON for its own calls, XML in the manner of S3 for object addresses.
+// How the service refuses: with JSON for its own calls, and with S3-style XML for object addresses.
 
-/** When to come back after a full disk: what frees it takes a person. */
+/** When to retry after a full disk, which takes a person to free. */
 export const DISK_FULL_RETRY_SECONDS = 60
 
-/** One thing that is wrong with a request: the field's path, empty for the body as a whole, and the rule it breaks. */
+/** One problem of a request: the field's path, empty for the body as a whole, and the rule it breaks. */
 export interface FieldProblem {
   readonly field: string
   readonly problem: string
 }
 
-/** Every code that an error of a service call can have. */
+/** Every error code of a service call. */
 export const ERROR_CODES = [
   'already_confirmed',
   'already_requested',
@@ -47,7 +47,7 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** A refusal of a service call; `facts` are added to the error object. */
+/** A refusal of a service call. `facts` are added to the error object. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: ErrorCode
@@ -62,12 +62,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Problems of one request that are told. */
+/** How many problems of one request are reported. */
 export const MAX_PROBLEMS = 20
 
 /**
- * A request whose shape or values are wrong, with the first of its problems: 422, or the interface's own way for the two
- * creations that have one.
+ * A request with a wrong shape or wrong values, and its first problems. Answered 422, or in the interface's own way for the
+ * two creating calls that have one.
  */
 export class MalformedRequest extends Refusal {
   readonly problems: readonly FieldProblem[]
@@ -101,7 +101,7 @@ export function errorBody(code: ErrorCode, message: string, facts: Readonly<Reco
   return { error: { code, message, ...facts } }
 }
 
-/** A refusal at an object address. `facts` become elements of the XML; `closes` when the rest of the body is not read. */
+/** A refusal at an object address. `facts` become elements of the XML; `closes` if the rest of the body is not read. */
 export class StorageRefusal extends Error {
   readonly status: number
   readonly code: string

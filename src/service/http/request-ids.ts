@@ -1,4 +1,4 @@
-// One id for each request, in its log lines and its answer: the caller's own, when it can do no harm there, or a new one.
+// Gives each request one id, in its log lines and its answer: the caller's own if it is harmless there, or a new one.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 
 const HEADER = 'x-request-id'
 
-/** The id that `x-request-id` gives, if it is 1 to 64 letters, digits, dots, dashes or underscores; else a UUID. */
+/** The id from `x-request-id` if it is 1 to 64 letters, digits, dots, dashes or underscores; else a UUID. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers[HEADER]
   return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()

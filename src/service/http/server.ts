@@ -1,4 +1,4 @@
-// The HTTP server: which routes stand behind which credential, how errors become answers, and what a log line may hold.
+// The HTTP server: which routes require which credential, how errors become answers, and what a log line may hold.
 
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 
@@ -25,30 +25,30 @@ import { parseJson } from './wire.ts'
 
 export interface ServerOptions {
   readonly metrics: Metrics
-  /** Puts hooks on that every operation passes. */
+  /** Installs hooks that run for every operation. */
   readonly lay?: ((app: FastifyInstance) => void) | undefined
 }
 
-/** Builds the server; it does not listen yet. */
+/** Builds the server, which does not listen yet. */
 export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): FastifyInstance {
   const { limits, trustedProxies } = context.settings
   const app = fastify({
     logger: loggerOptions(context),
     bodyLimit: limits.bodyBytes,
     trustProxy: (_address, hop) => hop < trustedProxies,
-    // A large body on a slow line takes hours; one that stops coming is ended below, or by its own route.
+    // A large body on a slow line takes hours. One that stalls is ended below, or by its own route.
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     exposeHeadRoutes: false,
     genReqId: requestIdOf,
-    // Fastify's own refusals (a path that cannot be decoded) quote the URL, and an address must not be quoted.
+    // Fastify's own refusals (of a path that cannot be decoded) quote the URL, and an address must not be quoted.
     frameworkErrors: (error, _request, reply) => {
       const answering = reply as unknown as Answering
       answering.code(error.statusCode ?? 400).send(errorBody('invalid_request', 'The path or a header is malformed.'))
     },
   })
-  // No body is read before it is known whose it is and what for: what stays unread, Node throws away as it comes.
+  // No body is read before its caller and purpose are known. Node discards an unread body as it arrives.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
@@ -77,7 +77,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     status: 403,
     rooms: [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes],
   })
-  // With a bucket, addresses lead there.
+  // With a bucket, addresses lead there instead.
   if (context.bucket === undefined) {
     void app.register((scope, _options, done) => {
       objectRoutes(scope, context)
@@ -105,7 +105,7 @@ interface Guarded {
 function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
-    // What the reading throws is a rejection.
+    // Parsed in a promise, so that what parseJson throws becomes a rejection.
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, bytes: Buffer) =>
       Promise.resolve(bytes).then(parseJson),
     )
@@ -119,7 +119,7 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
 
 const ALLOWED_HEADERS = ['content-type', 'content-md5', 'x-api-key', 'x-request-id', 'authorization', 'authentication']
 
-/** Pages from anywhere may call: permission is in a header or an address that a page must hold, never in a cookie. */
+/** Allows calls from any page, because permission is in a header or address that the page must hold, never in a cookie. */
 function allowOtherOrigins(app: FastifyInstance, bearerHeaders: readonly string[]): void {
   const allowed = [...new Set([...ALLOWED_HEADERS, ...bearerHeaders])].join(', ')
   app.addHook('onRequest', async (_request, reply) => {
@@ -172,7 +172,7 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
 }
 
-/** Off unless asked for. A request is logged by method and path: headers and queries hold the secrets. */
+/** Off unless asked for. A request is logged by method and path only, because headers and queries hold secrets. */
 function loggerOptions({ settings }: ServiceContext): false | object {
   if (settings.log === undefined) return false
   return {
@@ -181,7 +181,7 @@ function loggerOptions({ settings }: ServiceContext): false | object {
     serializers: {
       req: ({ method, url = '' }: { method: string; url?: string }) => ({ method, path: url.split('?')[0] }),
       res: ({ statusCode }: { statusCode: number }) => ({ statusCode }),
-      // A database error holds the statement's parameters, so only what a person needs is taken.
+      // A database error holds the statement's parameters, so only what a person needs is logged.
       err: ({ message, stack }: Error) => ({ message, stack }),
     },
     redact: ['req.headers', 'res.headers'],

@@ -1,17 +1,17 @@
-// A call whose body stops coming, or whose answer is not taken, loses its connection: its client may have gone without a word,
-// and nothing else would end it.
+// Closes the connection of a call whose body stalls or whose answer is not read: its client may have vanished silently, and nothing
+// else would end it.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its body is passed on as it comes, and watched where it goes. */
+    /** The route passes the body on as it comes and watches it itself. */
     readonly watchesBody?: boolean
   }
 }
 
-/** Watches the body of every call until all of it is there. */
+/** Watches the body of every call until it is complete. */
 export function endStalledBodies(app: FastifyInstance, idleMs: number): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { raw, routeOptions } = request
@@ -20,9 +20,9 @@ export function endStalledBodies(app: FastifyInstance, idleMs: number): void {
   })
 }
 
-/** Ends the connection when nothing comes for `idleMs` to twice as long, until the body is there. */
+/** Ends the connection when nothing arrives for `idleMs` to twice as long, until the body is complete. */
 export function endIfStalled(raw: IncomingMessage, idleMs: number): void {
-  // A request whose answer is out no longer hears of its connection.
+  // Once its answer is out, a request no longer learns that its connection closed, so the socket is watched too.
   const { socket } = raw
   let seenBytes = socket.bytesRead
   const timer = setInterval(() => {
@@ -40,10 +40,10 @@ export function endIfStalled(raw: IncomingMessage, idleMs: number): void {
   socket.once('close', end)
 }
 
-/** Ends the connection of every answer of which nothing is taken for `idleMs`. To be put on after all that delays answers. */
+/** Ends the connection of an answer that the client does not read for `idleMs`. Install it after everything that delays answers. */
 export function endUntakenAnswers(app: FastifyInstance, idleMs: number): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // When the answer is out, Node puts its own limit for idle connections in place of this one.
+    // Once the answer is out, Node replaces this timeout with its own for idle connections.
     reply.raw.setTimeout(idleMs)
     done(null, payload)
   })

@@ -1,13 +1,13 @@
-// The end of the server: nothing new is taken, what is in flight is finished, and nobody can hold the end up for ever.
+// Stops the server: it accepts nothing new, finishes what is in flight, and nobody can delay the end forever.
 
 import type { FastifyInstance } from 'fastify'
 
-/** How often connections that have become idle are looked for, ms. */
+/** How often to look for connections that have become idle, ms. */
 const IDLE_CHECK_MS = 50
 
-/** Closes the server; what is still in flight after `withinMs` loses its connection, and its client tries again. */
+/** Closes the server. Calls still in flight after `withinMs` lose their connection, and their clients try again. */
 export async function stopServer(app: FastifyInstance, withinMs: number): Promise<void> {
-  // A kept-alive connection that was busy when the closing began would otherwise hold it until its client leaves.
+  // A keep-alive connection that was busy when the stop began would otherwise delay it until its client leaves.
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
   const bound = setTimeout(() => app.server.closeAllConnections(), withinMs)
   await app.close().finally(() => {

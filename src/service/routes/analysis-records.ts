@@ -1,5 +1,5 @@
-// Records of requested analyses as the routes need them: found, completed when their time has come, and their segments held against
-// each other.
+// Records of requested analyses as the routes need them: finds them, completes those that are due, and checks their segments
+// against each other.
 
 import type { Kysely, Selectable, Transaction } from 'kysely'
 
@@ -25,7 +25,7 @@ export async function find(db: Kysely<Tables>, { id, owner }: Which, isLocked = 
   return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
 }
 
-/** Completes what was requested long enough ago, whosever it is; what another copy is completing at this moment is left to it. */
+/** Completes every analysis that is due, whoever owns it. Rows that another copy is completing right now are left to it. */
 export async function completeDue(context: ServiceContext): Promise<void> {
   const { analysisCompletesAfterMs, now } = context.settings
   if (analysisCompletesAfterMs === undefined) return
@@ -54,8 +54,8 @@ export function idsOf(segments: Segments): (number | null)[] {
 
 export async function checkSegmentsAgree(trx: Transaction<Tables>, owner: string, segments: Segments): Promise<void> {
   const ids = [...new Set(idsOf(segments).filter((id) => id !== null))]
-  // The locks keep a segment as it is judged until the analysis that uses it can be seen; in order, so that no two
-  // transactions wait for each other.
+  // The locks keep the judged segments unchanged until the analysis that uses them is visible. They are taken in order, so that no
+  // two transactions deadlock.
   const found = await trx
     .selectFrom('player_group_segments')
     .select(['id', 'movement_type_id', 'dom_hand'])

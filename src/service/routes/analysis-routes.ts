@@ -1,5 +1,5 @@
-// Requested analyses: draft → requested → completed. Completion is simulated by time, and survives a restart because it
-// is counted from the stored moment of the request.
+// Requested analyses: draft → requested → completed. Completion is simulated by time. It survives a restart, because it is counted
+// from the stored time of the request.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
@@ -11,7 +11,7 @@ import { analysisRequest, analysisUpdate, MAX_DATABASE_INTEGER, readBody } from 
 import { checkSegmentsAgree, completeDue, find, idsOf, type Analysis, type Segments } from './analysis-records.ts'
 import { idOf } from './segment-routes.ts'
 
-/** The newest so many are listed, or in a page at most. The interface shows no paging: a query asks for it. */
+/** How many of the newest are listed, and the most in a page. The interface shows no paging; a query asks for it. */
 const MAX_LISTED = 10_000
 
 interface WithId {
@@ -72,7 +72,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
     return withoutOwner(await find(db, { id: idOf(request.params.id), owner: callerOf(request).orgId }))
   })
 
-  // The payload is not shown. An assumption: any of the creation's fields; once requested, only the name may change.
+  // The payload is not shown. Assumption: any of the creation's fields. Once requested, only the name may change.
   app.patch<WithId>('/requested_analyses/:id', async (request) => {
     const body = readBody(analysisUpdate, request.body)
     return change(context, request, (found) => {

@@ -1,4 +1,4 @@
-// Motion capture: sessions, and the registration of file names, which answers one address per name.
+// Motion capture: sessions, and the registration of file names, which returns one address per name.
 
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -13,7 +13,7 @@ import { mocapSessionFileRequest, mocapSessionRequest, readBody } from '../http/
 import type { ObjectKey } from '../objects/object-keys.ts'
 import { storageOf } from '../objects/storage-of.ts'
 
-/** Rows per statement: a statement takes at most 65,535 parameters. */
+/** Rows per statement, since a statement takes at most 65,535 parameters. */
 const ROWS = 5_000
 
 export function captureRoutes(app: FastifyInstance, context: ServiceContext): void {
@@ -55,7 +55,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       })
     checkNoRepetition(filenames)
     const fileIds = await context.db.transaction().execute(async (trx) => {
-      // The row lock makes registrations of one session follow each other, so that two cannot both find a name new.
+      // The row lock makes registrations of one session run one after another, so that two cannot both find a name new.
       const session = await trx
         .selectFrom('mocap_sessions')
         .select('mocap_type_id')
@@ -81,12 +81,12 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       return { flow: 'captures', sessionId, fileId }
     })
     const addresses = await storage.captureAddresses(keys, gone)
-    // fromEntries defines properties: a file called __proto__ gets its address like any other.
+    // fromEntries defines properties, so a file called __proto__ gets its address like any other.
     return Object.fromEntries(filenames.map((name, index) => [name, addresses[index]]))
   })
 }
 
-/** A key is of one organisation. Which others there are, it is not told: all of them are refused alike. */
+/** A key belongs to one organisation. All others are refused alike, so that it learns nothing about which exist. */
 function checkOrganisation({ orgId, isDevelopment }: Caller, asked: string): void {
   if (isDevelopment || asked === orgId) return
   refuse(403, 'organisation_refused', 'The credential belongs to another organisation than the one in org_id.')
@@ -129,7 +129,7 @@ interface Registration {
   readonly isReprocess: boolean
 }
 
-/** Registers all names or none; the ids by name. */
+/** Registers all names or none, and returns the ids by name. */
 async function registerFiles(trx: Transaction<Tables>, registration: Registration): Promise<Map<string, number>> {
   const { owner, sessionId, filenames, frameRate, at, isReprocess } = registration
   const ids = new Map<string, number>()

@@ -1,4 +1,4 @@
-// What a supervisor and a balancer ask: is the process alive, and should it be given calls at this moment?
+// What a supervisor and a load balancer ask: is the process alive, and should it receive calls right now?
 
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -6,12 +6,12 @@ import { sql } from 'kysely'
 import type { ServiceContext } from '../context.ts'
 import { storageOf } from '../objects/storage-of.ts'
 
-/** A database or store that has not answered by then does not answer, ms. */
+/** How long a database or store may take to answer before it counts as unavailable, ms. */
 const CHECK_WITHIN_MS = 5_000
 
 /**
- * Adds GET /healthz (200 while the process lives) and GET /readyz: 200 when database and store answer, else 503, and 503
- * from the moment the service is told to stop. However many ask at once, one check is under way.
+ * Adds GET /healthz, which answers 200 while the process lives, and GET /readyz, which answers 200 when database and store answer,
+ * else 503, and always 503 once the service was told to stop. Any number of callers share one running check.
  */
 export function healthRoutes(app: FastifyInstance, context: ServiceContext): void {
   let checking: Promise<Readiness> | undefined
@@ -39,7 +39,7 @@ async function readinessOf(context: ServiceContext): Promise<Readiness> {
   return { database, store: objects }
 }
 
-/** Why it does not is in the log of the calls that fail by it: the world is told only that. */
+/** Tells the world only whether it answers. The reason is in the log of the calls that fail. */
 async function answersInTime(answer: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), CHECK_WITHIN_MS)))

@@ -1,5 +1,5 @@
-// The lists that the interface refers to without showing their paths. Paths and fields here are assumptions; only ids
-// are shown. The records are samples, except that the capture sessions of this service are among the sessions.
+// The lists that the interface refers to without showing their paths. Paths and fields are assumptions; only ids are shown. The
+// records are samples, except that the sessions include this service's capture sessions.
 
 import type { FastifyInstance } from 'fastify'
 
@@ -21,7 +21,7 @@ const PLAYERS = [
   { id: 'p-18', name: 'Sample Player Two', dom_hand_hitting: 'LHA', dom_hand_throwing: 'RHA' },
 ]
 const SAMPLE_SESSION = { id: 'sample-session', session_type_id: 2, session_date: '2026-01-15', status: 'pending' }
-/** The newest so many are listed, or in a page at most. */
+/** How many of the newest are listed, and the most in a page. */
 const MAX_SESSIONS = 1_000
 
 export function lookupRoutes(app: FastifyInstance, { db, settings }: ServiceContext): void {

@@ -1,5 +1,5 @@
-// The interface for machines and for people: the OpenAPI document as it was made from the contract (npm run openapi), and a
-// page that shows it without any script. Neither needs a credential: they say what is public.
+// The interface for machines and for people: the OpenAPI document generated from the contract (npm run openapi), and a page that
+// shows it without any script. Both are public, so neither needs a credential.
 
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2r
 summary{cursor:pointer;padding:.4rem 0;font-family:ui-monospace,monospace}summary b{display:inline-block;width:4.5rem}
 pre{overflow:auto;padding:1rem;background:#f4f4f4}a{color:#0b57d0}`
 
-/** Nothing but the page's own style: it holds no script, no picture, no form, and cannot be framed. */
+/** Allows nothing but the page's own style: it has no script, picture or form, and cannot be framed. */
 const POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

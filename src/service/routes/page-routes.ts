@@ -1,5 +1,5 @@
-// The page that a person sees at `/`, when the host gives one: files from memory, under a policy that lets nothing in
-// from outside. No credential is needed for it: it holds none, and asks the person.
+// The page that a person sees at `/`, if the host provides one: files from memory, under a policy that lets in nothing from
+// outside. It needs no credential, because it holds none and asks the person for one.
 
 import type { FastifyInstance } from 'fastify'
 
@@ -9,10 +9,10 @@ export interface PageFile {
   readonly bytes: Uint8Array
 }
 
-/** By path: `/` is the page itself, the others are what it loads. */
+/** Files by path: `/` is the page itself, the others are what it loads. */
 export type ServicePage = ReadonlyMap<string, PageFile>
 
-/** `storageOrigin` is where the addresses that this service signs lie. */
+/** `storageOrigin` is the origin of the addresses that this service signs. */
 export function pageRoutes(app: FastifyInstance, page: ServicePage, storageOrigin: () => string): void {
   for (const [path, { contentType, bytes }] of page) {
     app.get(path, (_request, reply) =>

@@ -1,4 +1,4 @@
-// Player group segments: made and updated; what they select from is not this service's to know.
+// Creates and updates player group segments. What they select from is unknown to this service.
 
 import type { FastifyInstance } from 'fastify'
 import type { Selectable } from 'kysely'
@@ -30,7 +30,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
     return describe(segment)
   })
 
-  // The payload is not shown. An assumption: any of the creation's fields, and the whole record in reply.
+  // The payload is not shown. Assumption: any of the creation's fields; the reply is the whole record.
   app.patch<{ Params: { id: string } }>('/player_group_segments/:id', async (request) => {
     const id = idOf(request.params.id)
     const owner = callerOf(request).orgId
@@ -80,7 +80,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
   })
 }
 
-/** The integer in a path; refuses with 404 what cannot be an id. */
+/** The integer in a path. Refuses with 404 anything that cannot be an id. */
 export function idOf(text: string): number {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : Infinity
   return id <= MAX_DATABASE_INTEGER ? id : refuse(404, 'not_found', 'No record has this id.')

@@ -1,4 +1,4 @@
-// What the service holds, with addresses to read it back: not part of the interface, made for checking and the demo.
+// What the service holds, with addresses to read it back. Not part of the interface; made for checks and the demo.
 
 import type { FastifyInstance } from 'fastify'
 
@@ -10,7 +10,7 @@ import type { ObjectStorage } from '../objects/object-storage.ts'
 import { storageOf } from '../objects/storage-of.ts'
 
 const MAX_PAGE = 1_000
-/** Names that are looked for at once, and for one page in all, unless it holds more: a bucket is asked for each of them. */
+/** Names looked up at a time, and in all per page unless the page holds more: a bucket is asked about each name. */
 const BATCH = 100
 const MAX_LOOKED_FOR = 500
 
@@ -24,9 +24,9 @@ interface StoredItem {
 }
 
 /**
- * GET /stored?after=CURSOR&limit=N: capture files that were put and video files that were confirmed, in order of
- * registration, captures first. `next` is the cursor of the next page, null on the last. A page before that may hold less
- * than its limit, even nothing: of many names without bytes it passes over some and leaves the rest to the next.
+ * GET /stored?after=CURSOR&limit=N: capture files that were put and video files that were confirmed, in order of registration,
+ * captures first. `next` is the cursor of the next page, null on the last. An earlier page may hold fewer items than its limit, or
+ * none: it skips only so many names without bytes and leaves the rest to the next page.
  */
 export function storedRoutes(app: FastifyInstance, context: ServiceContext): void {
   const storage = storageOf(context)
@@ -37,7 +37,7 @@ export function storedRoutes(app: FastifyInstance, context: ServiceContext): voi
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) malformed('limit', `expected 1 to ${MAX_PAGE}`)
     const afterId = Number(after[2])
     const owner = callerOf(request).orgId
-    // One more than the page holds, to know whether there is a next one.
+    // One more than the page holds, to know whether there is a next page.
     const captures =
       after[1] === 'capture' ? await storedCaptures(context, storage, owner, afterId, limit + 1) : { items: [] }
     const videoAfterId = after[1] === 'video' ? afterId : 0
@@ -68,7 +68,7 @@ async function describe(storage: ObjectStorage, item: StoredItem): Promise<objec
 
 interface StoredCaptures {
   readonly items: readonly StoredItem[]
-  /** The cursor where the next page goes on looking, when this one has looked for enough. */
+  /** The cursor where the next page continues, if this one has looked up enough names. */
   readonly goOnAt?: string
 }
 
@@ -82,7 +82,7 @@ async function storedCaptures(
   const items: StoredItem[] = []
   let lookedFor = 0
   let lastId = afterId
-  // Names without bytes are passed over batch by batch, since a key is made of ids and not joined on.
+  // Names without bytes are skipped batch by batch, because a key is built from ids and cannot be joined on.
   while (items.length < limit) {
     if (lookedFor >= Math.max(MAX_LOOKED_FOR, limit)) return { items, goOnAt: cursorOf(lastId) }
     const files = await db
