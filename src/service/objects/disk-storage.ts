@@ -1,4 +1,4 @@
-// Storage on the service's own disk: addresses lead back to the service, and rows of the database say what counts.
+// Storage on the service's own disk: addresses lead back to the service, and database rows say which objects exist.
 
 import type { ServiceContext } from '../context.ts'
 import { inTurns } from '../in-turns.ts'

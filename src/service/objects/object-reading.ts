@@ -1,4 +1,4 @@
-// Reads an object back: a capture file as it was put, a video as its confirmed parts one after another.
+// Reads an object back: a capture file as it was put, a video as its confirmed parts in order.
 
 import type { ServiceContext } from '../context.ts'
 import { keyOf, type ObjectKey } from './object-keys.ts'
@@ -12,7 +12,7 @@ export interface ReadableObject {
 
 const WINDOW_BYTES = 256 * 1024
 
-/** Finds the object; undefined when nothing was put, or a video is not confirmed or its session was cancelled. */
+/** Finds the object. Undefined if nothing was put, the video is not confirmed, or its session was cancelled. */
 export async function readObject(context: ServiceContext, key: ObjectKey): Promise<ReadableObject | undefined> {
   if (key.flow === 'videos' && !(await isReadable(context, key))) return undefined
   const parts = await context.db

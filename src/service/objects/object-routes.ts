@@ -1,5 +1,5 @@
-// Object storage behind signed addresses: a PUT stores one body whole or not at all, a GET reads an object back. It
-// answers in the manner of S3: errors in XML, the MD5 of the bytes as ETag, and no service credential, ever.
+// Object storage behind signed addresses: a PUT stores one body whole or not at all, a GET reads an object back. It answers like
+// S3, with errors in XML and the MD5 of the bytes as ETag, and never accepts a service credential.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
@@ -14,14 +14,14 @@ import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
 
 const GIB = 1024 ** 3
-/** The most that one PUT may carry, as at S3. */
+/** The most that one PUT may carry, as on S3. */
 export const MAX_PUT_BYTES = 5 * GIB
 
 export function objectRoutes(app: FastifyInstance, context: ServiceContext): void {
-  // Bodies are passed on as they come; nothing is buffered, whatever type they say they are.
+  // Bodies are passed on as they come and are never buffered, whatever their type.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, _reply, done) => {
-    // Nor is a type looked at, which may be none that can be parsed.
+    // The content type is ignored, because it may be one that cannot be parsed.
     delete request.raw.headers['content-type']
     done()
   })
@@ -35,8 +35,8 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     if (refusal.status === 507) reply.header('retry-after', DISK_FULL_RETRY_SECONDS)
     const { raw } = request
     if (!raw.complete) {
-      // Node throws the rest away only where nobody had begun to read; a client that had sent it all would wait for its
-      // next answer on this connection for ever.
+      // Node discards the rest only if nobody has begun to read it. Otherwise a client that sent everything would wait forever for
+      // its next answer on this connection.
       raw.resume()
       endIfStalled(raw, context.settings.bodyIdleMs)
     }
@@ -72,7 +72,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
   })
 }
 
-/** The object that an address is for. Throws unless the address is unchanged, alive, and came without a credential. */
+/** The object that an address names. Throws unless the address is unchanged, alive and came without a credential. */
 function checkAddress(context: ServiceContext, request: FastifyRequest): { key: ObjectKey; partNumber: number } {
   if (carriesCredential(context.settings, request)) {
     throw new StorageRefusal(400, 'InvalidArgument', 'An address carries its own permission: send no credential.')
@@ -95,7 +95,7 @@ function checkAddress(context: ServiceContext, request: FastifyRequest): { key: 
   const [path = '', query = ''] = url.split('?')
   const key = keyOfPath(path)
   if (key === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
-  // The signature was right, so the number is one that this service wrote.
+  // The signature was right, so this service wrote the number.
   return { key, partNumber: Number(new URLSearchParams(query).get('partNumber') ?? 1) }
 }
 
@@ -124,7 +124,7 @@ function announcedMd5(request: FastifyRequest): string | undefined {
   return digest.toString('hex')
 }
 
-/** Answers and closes when a body that is not there yet brings nothing for `idleMs`. */
+/** Answers and closes the connection when an incomplete body brings nothing for `idleMs`. */
 function watchIdle(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -134,11 +134,11 @@ function watchIdle(
     const refusal = new StorageRefusal(400, 'RequestTimeout', `The body brought nothing for ${idleMs} ms.`)
     reply.hijack()
     reply.raw.writeHead(400, { 'content-type': 'application/xml', connection: 'close' })
-    // Once it is answered, Node lets go of a request without ending it: whoever reads its body would wait for ever.
+    // Once answered, Node drops a request without ending it, so whoever reads its body would wait forever.
     reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
   }, idleMs)
   const stop = () => clearTimeout(timer)
-  // However long it then takes to be brought to the disk, to be recorded and to be answered.
+  // Writing to disk, recording and answering may take as long as they need.
   request.raw.once('end', stop)
   return { onBytes: () => timer.refresh(), stop }
 }

@@ -1,4 +1,4 @@
-// The port to whatever keeps the objects: what the routes ask of the disk and of an S3-compatible store alike.
+// The port to whatever keeps the objects: what the routes need from the disk and from an S3-compatible store alike.
 
 import type { Transaction } from 'kysely'
 
@@ -10,35 +10,35 @@ export interface VideoObject {
   readonly key: ObjectKey
   readonly sizeBytes: number
   readonly partCount: number
-  /** The store's own name of the multipart upload; null where the file needs none, or before it has one. */
+  /** The store's id of the multipart upload; null where the file needs none or has none yet. */
   readonly uploadId: string | null
 }
 
 export interface ObjectStorage {
-  /** What the store cannot take about a file that is to be announced; undefined when it can. */
+  /** Why the store cannot take a file with these numbers; undefined if it can. */
   problemOf(sizeBytes: number, partCount: number): string | undefined
   /**
-   * Makes ready for the parts of these files; the id of each one's upload. Rejects when one could not be made, or with the
+   * Prepares for the parts of these files and returns the id of each one's upload. Rejects when one could not be made, or with the
    * signal's reason.
    */
   begin(files: readonly VideoObject[], signal: AbortSignal): Promise<readonly (string | null)[]>
-  /** PUT addresses of parts 1 to N of each file. Secret. Others are answered meanwhile; rejects with the signal's reason. */
+  /** PUT addresses of parts 1 to N of each file. Secret. Lets other calls in between. Rejects with the signal's reason. */
   partAddresses(files: readonly VideoObject[], signal: AbortSignal): Promise<string[][]>
-  /** The same of capture files, one each, in their order. */
+  /** The same for capture files, one address each, in their order. */
   captureAddresses(keys: readonly ObjectKey[], signal: AbortSignal): Promise<string[]>
   /** An address to read an object back. Secret. */
   readAddress(key: ObjectKey): Promise<string>
-  /** Sizes of those of these capture files that were put, by `keyOf`. */
+  /** The sizes of those capture files that were put, by `keyOf`. */
   captureSizes(keys: readonly ObjectKey[]): Promise<ReadonlyMap<string, number>>
   /**
-   * Makes one object of the parts, where the store needs to be told so; it may take minutes, so no transaction is open.
-   * `etags` are those of parts 1 to N, without quotes. A repeat succeeds. Throws a Refusal when the parts are not these.
+   * Makes one object of the parts, where the store must be told to. It may take minutes, so no transaction is open. `etags` are
+   * those of parts 1 to N, without quotes. A repeat succeeds. Throws a Refusal when the stored parts differ.
    */
   readonly assemble?: (file: VideoObject, etags: readonly string[]) => Promise<void>
-  /** Judges the parts inside the confirming transaction. Throws a Refusal when they are not these. */
+  /** Checks the parts inside the confirming transaction. Throws a Refusal when the stored parts differ. */
   check(trx: Transaction<Tables>, file: VideoObject, etags: readonly string[]): Promise<void>
-  /** Rejects when the store is away. */
+  /** Rejects when the store is unavailable. */
   checkReachable(): Promise<void>
-  /** Removes the files and all parts of theirs; what is gone already is no error. */
+  /** Removes the files and all their parts. Anything already gone is no error. */
   release(files: readonly VideoObject[]): Promise<void>
 }

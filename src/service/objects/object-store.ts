@@ -1,5 +1,5 @@
-// Bytes on disk under random names. A blob is written aside, made durable and renamed: it is whole or it is not there.
-// What a blob is for is the database's affair; blobs that it does not know are swept at the start.
+// Bytes on disk under random names. A blob is written aside, made durable and renamed, so it exists whole or not at all. The
+// database knows what each blob is for; blobs it does not know are swept at the start.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
@@ -14,26 +14,26 @@ export interface ReceivedBlob {
 }
 
 export interface SweepOptions {
-  /** Which of these blobs, a thousand at most, still count. */
+  /** Which of these blobs, at most a thousand, are still in use. */
   known(blobs: readonly string[]): Promise<ReadonlySet<string>>
-  /** What changed less than so long ago is left alone, ms: 0 where nobody else writes, else longer than any pause in a body. */
+  /** Spares what changed more recently than this, ms: 0 where nobody else writes, else longer than any pause in a body. */
   readonly graceMs: number
 }
 
 export interface ObjectStore {
-  /** Takes a body of exactly `lengthBytes` at constant memory. Rejects, storing nothing, when it ends otherwise. */
+  /** Stores a body of exactly `lengthBytes` at constant memory. Rejects and stores nothing when its length differs. */
   receive(body: Readable, lengthBytes: number, onBytes?: (bytes: number) => void): Promise<ReceivedBlob>
-  /** Opens a blob; what is open can be read to its end whatever happens to the blob's name. */
+  /** Opens a blob. An open blob can be read to its end even if it is removed. */
   open(blob: string): Promise<FileHandle>
-  /** Removes blobs; those that are gone already are no error. */
+  /** Removes blobs. Those already gone are no error. */
   remove(blobs: readonly string[]): Promise<void>
-  /** Removes what an earlier run left half-written, and every blob that nothing knows. */
+  /** Removes what an earlier run left half-written, and every blob that is not in use. */
   sweep(options: SweepOptions): Promise<void>
-  /** Rejects when the folder is not there or cannot be written to. */
+  /** Rejects when the folder is missing or not writable. */
   checkReachable(): Promise<void>
 }
 
-/** Opens the store in `folder`, which is made when it is not there. */
+/** Opens the store in `folder`, which is created if it is missing. */
 export async function createObjectStore(folder: string): Promise<ObjectStore> {
   const incoming = join(folder, 'incoming')
   const stored = join(folder, 'stored')
@@ -73,7 +73,7 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
 
 const BATCH = 1_000
 
-/** The names in a folder, which may be a million. */
+/** The names in a folder, of which there may be a million. */
 async function* batches(folder: string): AsyncGenerator<string[]> {
   let names: string[] = []
   for await (const { name } of await opendir(folder)) {
@@ -85,7 +85,7 @@ async function* batches(folder: string): AsyncGenerator<string[]> {
   if (names.length > 0) yield names
 }
 
-/** A rename counts as a change: a blob that was stored this moment is not old. */
+/** A rename counts as a change, so a blob that was just stored is not old. */
 async function removeOld(folder: string, names: readonly string[], changedBefore: number): Promise<void> {
   for (const name of names) {
     const path = join(folder, name)

@@ -1,4 +1,4 @@
-// Makes received bytes count: checks that they may still land there, and replaces what lay there before in one step.
+// Records received bytes as an object: checks that the key may still take them, and replaces its old blob in one step.
 
 import type { Kysely, Transaction } from 'kysely'
 
@@ -8,7 +8,7 @@ import { StorageRefusal } from '../http/replies.ts'
 import { keyOf, type ObjectKey } from './object-keys.ts'
 import type { ReceivedBlob } from './object-store.ts'
 
-/** Throws unless the key takes this part now: an unknown file, a cancelled session or a confirmed file takes none. */
+/** Throws unless the key takes this part now. An unknown file, a cancelled session or a confirmed file takes none. */
 export async function checkTarget(db: Database, key: ObjectKey, partNumber: number): Promise<void> {
   if (key.flow === 'captures') await checkCapture(db, key)
   else await checkVideoPart(db, key, partNumber)
@@ -43,17 +43,17 @@ export interface PartToStore {
   readonly key: ObjectKey
   readonly partNumber: number
   readonly stored: ReceivedBlob
-  /** What the sender says the MD5 is, in hex. */
+  /** The MD5 that the sender claims, in hex. */
   readonly contentMd5: string | undefined
 }
 
 /**
- * Points the key at the new blob and removes the old one. When it may not, the new blob is removed and it throws. When the
- * commit fails, both stay: it may have been done all the same, and the next start sweeps what does not count.
+ * Points the key at the new blob and removes the old one. If that is not allowed, it removes the new blob and throws. If the commit
+ * fails, both blobs stay: it may have succeeded all the same, and the next start sweeps the unused one.
  */
 export async function storePart(context: ServiceContext, part: PartToStore): Promise<void> {
   const { db, store } = context
-  /** The blob that does not count. */
+  /** The blob to be removed at the end. */
   let needless: string | undefined = part.stored.blob
   try {
     if (part.contentMd5 !== undefined && part.contentMd5 !== part.stored.md5) {
@@ -90,7 +90,7 @@ async function point(trx: Transaction<Tables>, part: PartToStore, at: Date): Pro
   return before?.blob
 }
 
-/** Parts, confirmations and cancels of one session follow each other. */
+/** Runs the parts, confirmations and cancels of one session one after another. */
 async function lockSession(trx: Transaction<Tables>, key: ObjectKey): Promise<void> {
   const table = key.flow === 'captures' ? 'mocap_sessions' : 'video_sessions'
   await trx.selectFrom(table).select('id').where('id', '=', key.sessionId).forUpdate().execute()

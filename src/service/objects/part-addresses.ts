@@ -1,9 +1,9 @@
-// The addresses of all parts of many files: a hundred thousand take seconds to sign.
+// The addresses of all parts of many files. Signing 100,000 of them takes seconds.
 
 import { inTurns } from '../in-turns.ts'
 import type { VideoObject } from './object-storage.ts'
 
-/** For each file the addresses of parts 1 to N; rejects with the signal's reason. */
+/** The addresses of parts 1 to N of each file. Rejects with the signal's reason. */
 export async function addressesOfParts(
   files: readonly VideoObject[],
   sign: (file: VideoObject, partNumber: number) => string,

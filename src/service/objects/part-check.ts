@@ -1,4 +1,4 @@
-// Judges whether what is stored is what a confirmation says: every part there with its ETag, together the whole file.
+// Checks the stored parts against a confirmation: every part is there with its ETag, and together they are the whole file.
 
 import { refuse, type ErrorCode } from '../http/replies.ts'
 
@@ -9,7 +9,7 @@ export interface StoredPart {
   readonly sizeBytes: number
 }
 
-/** Throws a Refusal that names the first part which is missing or another one, or both sizes when they differ. */
+/** Throws a Refusal that names the first missing or differing part, or both sizes if they differ. */
 export function checkParts(parts: readonly StoredPart[], etags: readonly string[], expectedBytes: number): void {
   const stored = new Map(parts.map((part) => [part.partNumber, part]))
   let sizeBytes = 0

@@ -1,9 +1,9 @@
-// Addresses that carry their own permission, in the manner of SigV4 query signing: a keyed digest over method, path and
-// sorted query. Whoever has an address can do that one thing until it expires; any change of it is refused.
+// Addresses that carry their own permission, like SigV4 query signing: an HMAC over method, path and sorted query. Whoever has an
+// address can do that one thing until it expires; any change to it is refused.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a signature is worth at this moment. */
+/** What a signature is worth right now. */
 export type SignatureVerdict =
   | { readonly kind: 'valid' }
   | { readonly kind: 'unsigned' }
@@ -11,7 +11,7 @@ export type SignatureVerdict =
   | { readonly kind: 'expired'; readonly lifeSeconds: number; readonly expiredAt: number }
 
 export interface Signer {
-  /** The path and query of an address. `path` begins with a slash and is already encoded; so is `query`. */
+  /** The path and query of an address. `path` begins with a slash; `path` and `query` must be encoded already. */
   sign(method: string, path: string, query?: Readonly<Record<string, string | number>>): string
   /** Judges a request's method and its path with query, exactly as they came over the wire. */
   verify(method: string, pathAndQuery: string): SignatureVerdict
@@ -25,7 +25,7 @@ export interface SignerOptions {
 
 const SIGNATURE = 'X-Amz-Signature='
 
-/** Makes a signer; two with the same secret accept each other's addresses. */
+/** Makes a signer. Two signers with the same secret accept each other's addresses. */
 export function createSigner({ secret, lifeSeconds, now }: SignerOptions): Signer {
   const signatureOf = (method: string, path: string, pairs: readonly string[]) =>
     createHmac('sha256', secret)

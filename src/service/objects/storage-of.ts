@@ -1,4 +1,4 @@
-// Which storage a running service has.
+// Which storage a running service uses.
 
 import type { ServiceContext } from '../context.ts'
 import { diskStorage } from './disk-storage.ts'

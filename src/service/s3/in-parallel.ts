@@ -1,6 +1,6 @@
-// A bounded number of calls at once. All of them have ended when it settles, so that nobody is surprised by a late one.
+// A bounded number of calls at once. All of them have ended when it settles, so that none surprises anybody later.
 
-/** Results in the order of the items. Rejects with the first failure, when what is under way has ended. */
+/** Results in the order of the items. Rejects with the first failure, once all calls under way have ended. */
 export async function inParallel<T, R>(
   limit: number,
   items: readonly T[],
@@ -8,7 +8,7 @@ export async function inParallel<T, R>(
 ): Promise<R[]> {
   const results: R[] = []
   const failures: unknown[] = []
-  // One iterator for all workers, so that each item is taken once.
+  // All workers share one iterator, so that each item is taken once.
   const entries = items.entries()
   const worker = async () => {
     for (const [index, item] of entries) {

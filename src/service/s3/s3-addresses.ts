@@ -1,7 +1,6 @@
-// Pre-signs S3 addresses with AWS Signature Version 4. Signed here and not by the SDK, whose way takes a millisecond for
-// each: a file of ten thousand parts would hold the service up for ten seconds. Only the host header is signed and no
-// checksum, so that any client can send any body.
-// https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+// Pre-signs S3 addresses with AWS Signature Version 4. The SDK takes a millisecond for each, so a file of ten thousand parts would
+// block the service for ten seconds; hence our own code. Only the host header is signed, and no checksum, so that any client can
+// send any body. https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 
 import { createHash, createHmac } from 'node:crypto'
 
@@ -9,7 +8,7 @@ import { createHash, createHmac } from 'node:crypto'
 export interface S3Keys {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of temporary keys only; addresses die with it at the latest. */
+  /** For temporary keys only. Addresses die with the token at the latest. */
   readonly sessionToken?: string | undefined
 }
 
@@ -17,7 +16,7 @@ export interface S3Keys {
 export interface BucketPlace {
   /** `https://host` or `https://host:port`. */
   readonly origin: string
-  /** What stands before the key: `/bucket/`, or `/` where the bucket is in the host's name. */
+  /** What comes before the key: `/bucket/`, or `/` where the bucket is in the host name. */
   readonly pathPrefix: string
 }
 
@@ -29,7 +28,7 @@ export interface S3AddressOptions {
   readonly now: () => number
 }
 
-/** A function that signs one method on one object, with the given query. */
+/** Returns a function that signs one method on one object, with the given query. */
 export function createAddressSigner({ place, region, lifeSeconds, now }: S3AddressOptions) {
   const { host } = new URL(place.origin)
   let derived: { readonly of: string; readonly key: Buffer } | undefined
@@ -54,7 +53,7 @@ export function createAddressSigner({ place, region, lifeSeconds, now }: S3Addre
     const request = `${method}\n${path}\n${sorted}\nhost:${host}\n\nhost\nUNSIGNED-PAYLOAD`
     const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${createHash('sha256').update(request).digest('hex')}`
     const of = `${keys.secretAccessKey} ${scope}`
-    // The same all day long.
+    // The signing key stays the same all day.
     if (derived?.of !== of) derived = { of, key: signingKey(keys.secretAccessKey, scope) }
     return `${place.origin}${path}?${sorted}&X-Amz-Signature=${createHmac('sha256', derived.key).update(text).digest('hex')}`
   }
@@ -66,7 +65,7 @@ function signingKey(secret: string, scope: string): Buffer {
     .reduce((key, step) => createHmac('sha256', key).update(step).digest(), Buffer.from(`AWS4${secret}`))
 }
 
-/** By RFC 3986: encodeURIComponent leaves five characters as they are. */
+/** Encodes by RFC 3986: encodeURIComponent leaves five more characters as they are. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }

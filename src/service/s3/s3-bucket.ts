@@ -1,4 +1,4 @@
-// The few calls that the service makes to its bucket, over the AWS SDK. What their failures mean is in s3-failures.
+// The few calls that the service makes to its bucket, through the AWS SDK. s3-failures says what their errors mean.
 
 import {
   AbortMultipartUploadCommand,
@@ -22,29 +22,29 @@ export interface StoredObject {
   readonly sizeBytes: number
   /** Without quotes. */
   readonly etag: string
-  /** False when the store encrypts so that the ETag is made from other bytes. */
+  /** False when the store's encryption makes the ETag differ from the MD5 of the content. */
   readonly isEtagOfContent: boolean
 }
 
-/** How a completion ended: `done`, or why the store does not do it. */
+/** How a completion ended: `done`, or why the store refused it. */
 export type Completion = 'done' | 'no-upload' | 'wrong-part' | 'part-too-small'
 
 export interface Bucket {
   create(key: string): Promise<string>
-  /** All parts in order; undefined when the upload is not there, `unknown` where the store has no such call. */
+  /** All parts in order. Undefined if there is no such upload, `unknown` if the store has no such call. */
   listParts(key: string, uploadId: string): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
-  /** Asks once for the end of an upload; one that is not there is no error. `unknown` where the store has no such call. */
+  /** Asks once to abort an upload; a missing one is no error. `unknown` if the store has no such call. */
   abort(key: string, uploadId: string): Promise<'asked' | 'unknown'>
-  /** Uploads of exactly this key; none where the store has no such call. */
+  /** Uploads of exactly this key; none if the store has no such call. */
   listUploads(key: string): Promise<string[]>
   head(key: string): Promise<StoredObject | undefined>
   remove(key: string): Promise<void>
-  /** Asks once whether the bucket is there and ours. Rejects when it is not, or does not answer until the signal. */
+  /** Asks once whether the bucket exists and is ours. Rejects if it is not, or gives no answer before the signal. */
   probe(signal: AbortSignal): Promise<void>
   /** Lets pages of these origins send to addresses and read the ETags. */
   allowOrigins(origins: readonly string[]): Promise<void>
-  /** The keys to sign with at this moment. */
+  /** The current keys to sign with. */
   keys(): Promise<S3Keys>
   close(): void
 }
@@ -52,7 +52,7 @@ export interface Bucket {
 const TIMES = { connectionTimeout: 5_000, socketTimeout: 120_000 } as const
 const REFUSED: Readonly<Record<string, Completion>> = {
   NoSuchUpload: 'no-upload',
-  // Ceph, of an upload that is being aborted at this moment.
+  // Ceph's answer for an upload that is just being aborted.
   NoSuchKey: 'no-upload',
   InvalidPart: 'wrong-part',
   InvalidPartOrder: 'wrong-part',
@@ -67,7 +67,7 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     maxAttempts: 3,
     requestHandler: TIMES,
     ...(keys === undefined ? {} : { credentials: keys }),
-    // Stores that are not AWS know no newer checksums.
+    // Stores other than AWS may not know the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })

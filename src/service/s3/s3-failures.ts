@@ -1,13 +1,13 @@
-// What the SDK's errors mean: an absence is an answer, what a store does not have at all is told apart from what fails, and of a
-// failure only the call's name and the store's code go on.
+// What the SDK's errors mean. An absence is an answer. A call that a store does not have is told apart from a failure. Of a
+// failure, only the call's name and the store's code are passed on.
 
 import { refuse } from '../http/replies.ts'
 
 const ABSENT = new Set(['NoSuchUpload', 'NoSuchKey', 'NotFound'])
-/** Said with a status of the client's fault, or within an answer of status 200. */
+/** Transient errors that stores send with a 4xx status, or inside an answer with status 200. */
 const PASSING = new Set(['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout', 'TimeoutError'])
 
-/** Makes a call whose failures are named. */
+/** Makes a call and names it in its failures. */
 export async function named<T>(what: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -16,7 +16,7 @@ export async function named<T>(what: string, call: () => Promise<T>): Promise<T>
   }
 }
 
-/** The same; undefined where what was asked for is not there. */
+/** The same, but returns undefined if the thing asked for is absent. */
 export async function absentOr<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call()
@@ -25,10 +25,10 @@ export async function absentOr<T>(what: string, call: () => Promise<T>): Promise
   }
 }
 
-/** Stores have more or less of what S3 has: what one does not have is told apart from what fails. */
+/** The store does not have this call: not all stores have everything that S3 has. */
 class NotThere extends Error {}
 
-/** What a call gives, or something else where the store has no such call. */
+/** The call's result, or `otherwise` if the store has no such call. */
 export async function knownOr<T, U>(otherwise: U, call: () => Promise<T>): Promise<T | U> {
   try {
     return await call()
@@ -38,7 +38,7 @@ export async function knownOr<T, U>(otherwise: U, call: () => Promise<T>): Promi
   }
 }
 
-/** The SDK's errors hold the request, and with it what was signed: only the code goes on. */
+/** Passes on the code only, because the SDK's errors hold the request and with it what was signed. */
 export function fail(what: string, error: unknown): never {
   const code = codeOf(error)
   const status = statusOf(error)
@@ -54,7 +54,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
-/** Undefined when there was no answer. */
+/** Undefined if there was no answer. */
 function statusOf(error: unknown): number | undefined {
   const metadata = error instanceof Error && '$metadata' in error ? error.$metadata : undefined
   const status = (metadata as { httpStatusCode?: unknown } | undefined)?.httpStatusCode

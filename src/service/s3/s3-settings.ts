@@ -1,19 +1,19 @@
-// What a host says about the S3-compatible store that keeps the objects, checked and with its defaults filled in.
+// What a host says about the S3-compatible store that keeps the objects, checked and with defaults filled in.
 
 import type { BucketPlace } from './s3-addresses.ts'
 
 export interface S3Options {
-  /** Made beforehand; no other program writes under `captures/` and `videos/` in it. */
+  /** The bucket's name. It must exist, and no other program may write under `captures/` and `videos/` in it. */
   readonly bucket: string
-  /** `https://host` or `http://host:port` of the store. Default: that of AWS in the region. */
+  /** `https://host` or `http://host:port` of the store. Default: AWS in the given region. */
   readonly endpoint?: string
-  /** What addresses begin with, where clients reach the store by another name than the service. Default `endpoint`. */
+  /** What addresses begin with, if clients reach the store under another name than the service does. Default `endpoint`. */
   readonly publicEndpoint?: string
-  /** Default us-east-1. */
+  /** The region. Default us-east-1. */
   readonly region?: string
-  /** The store's keys. Secret. Default: what the AWS SDK finds (environment, profile, role of the machine). */
+  /** The store's keys. Secret. Default: what the AWS SDK finds (environment, profile, the machine's role). */
   readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  /** `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint, false without. */
+  /** Uses `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint, false without. */
   readonly pathStyle?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface S3Settings {
   readonly place: BucketPlace
 }
 
-/** Throws a TypeError that names the option and the rule, and never a key. */
+/** Throws a TypeError that names the option and the rule, never a key. */
 export function resolveS3(options: S3Options): S3Settings {
   const { bucket, region = 'us-east-1', keys } = options
   // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html

@@ -1,5 +1,5 @@
-// Storage in a bucket: clients and the store talk directly over pre-signed addresses, and no byte passes the service. A
-// file of several parts is a multipart upload, a capture or a file of one part a plain PUT.
+// Storage in a bucket: clients talk to the store directly over pre-signed addresses, and no byte passes through the service. A file
+// of several parts is a multipart upload; a capture or a file of one part is a plain PUT.
 
 import { createHash } from 'node:crypto'
 
@@ -14,15 +14,15 @@ import type { createAddressSigner } from './s3-addresses.ts'
 import type { Bucket, StoredObject } from './s3-bucket.ts'
 
 const MIB = 1024 ** 2
-/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html: the least of all parts but the last, and the most. */
+/** The minimum for all parts but the last, and the maximum: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const MIN_PART_BYTES = 5 * MIB
 const MAX_PART_BYTES = 5 * 1024 * MIB
-/** A part that is on its way may come after an abort, so that it must be asked for again. */
+/** How often an abort is asked for: a part on its way may arrive after an abort. */
 const ABORTS = 10
 const CALLS_AT_ONCE = 16
-/** A store that has answered is not asked again for so long: every balancer asks every copy every few seconds, ms. */
+/** How long a store that has answered is not asked again, ms: every load balancer asks every copy every few seconds. */
 const TRUSTED_MS = 5_000
-/** Before whoever asked gives up. */
+/** Ends before the caller of the health check gives up. */
 const PROBE_WITHIN_MS = 4_000
 
 /** `now` is wall time, ms. */
@@ -64,7 +64,7 @@ export function s3Storage(
       return new Map(keys.flatMap((key, index) => sizeEntry(key, found[index])))
     },
     assemble: (file, etags) => assemble(bucket, file, etags),
-    // All of it is judged when the store has put the parts together.
+    // Everything was checked when the store put the parts together.
     check: () => Promise.resolve(),
     async checkReachable() {
       const at = now()
@@ -88,24 +88,24 @@ async function assemble(bucket: Bucket, file: VideoObject, etags: readonly strin
     checkWhole(await bucket.head(key), file, etags)
     return
   }
-  // Before anything that cannot be taken back: a completed upload takes no part any more.
+  // Checked before the step that cannot be undone: a completed upload takes no more parts.
   const parts = await bucket.listParts(key, file.uploadId)
   if (parts !== undefined) {
     if (parts !== 'unknown') checkParts(parts, etags, file.sizeBytes)
     const completion = await completeOrSee(bucket, file, etags)
     if (completion === 'part-too-small') refuse(409, 'part_too_small', 'A part but the last is below 5 MiB.')
-    // A part was replaced while it was judged.
+    // A part was replaced while it was being checked.
     if (completion === 'wrong-part') refuse(409, 'etag_mismatch', 'A part is stored with another ETag by now.')
   }
   const object = await bucket.head(key)
-  // Listed a moment ago, not completed, and still there: what the store said of it is not to be believed yet.
+  // The upload was just listed, then reported gone, and no object exists. If it can still be listed, the store contradicts itself.
   const isContradicted = object === undefined && parts !== undefined && parts !== 'unknown'
   if (isContradicted && (await bucket.listParts(key, file.uploadId)) !== undefined)
     refuse(503, 'storage_unavailable', 'The object store contradicts itself about the upload. Try again.')
   checkWhole(object, file, etags)
 }
 
-/** Two completions at once are no error: what failed may have been done by the other, which the object itself tells. */
+/** Two completions at once are no error. If one fails, the other may have succeeded, which the object itself shows. */
 async function completeOrSee(bucket: Bucket, file: VideoObject, etags: readonly string[]) {
   const key = keyOf(file.key)
   try {
@@ -116,7 +116,7 @@ async function completeOrSee(bucket: Bucket, file: VideoObject, etags: readonly 
   }
 }
 
-/** Throws unless the object is there and made of these parts. */
+/** Throws unless the object exists and is made of these parts. */
 function checkWhole(object: StoredObject | undefined, file: VideoObject, etags: readonly string[]): void {
   if (object === undefined) {
     if (file.uploadId === null) refuse(409, 'part_not_stored', 'Part 1 was never stored.', { part_number: 1 })
@@ -127,14 +127,14 @@ function checkWhole(object: StoredObject | undefined, file: VideoObject, etags: 
     refuse(409, 'size_mismatch', `${found}, the file was announced with ${file.sizeBytes}.`)
   }
   const expected = file.uploadId === null ? etags[0] : etagOfParts(etags)
-  // An ETag that is made otherwise says nothing; the key is this file's own, and the size is right.
+  // An ETag made in another way says nothing. The key is this file's own, and the size is right.
   const isComparable = file.uploadId === null || (object.isEtagOfContent && /^[0-9a-f]{32}-\d+$/.test(object.etag))
   if (expected !== undefined && isComparable && object.etag !== expected) {
     refuse(409, 'etag_mismatch', 'The object is stored with another ETag.', { part_number: 1 })
   }
 }
 
-/** What S3 gives an object of several parts; undefined when their ETags are no MD5. */
+/** The ETag that S3 gives an object of several parts; undefined if their ETags are not MD5s. */
 function etagOfParts(etags: readonly string[]): string | undefined {
   if (!etags.every((etag) => /^[0-9a-f]{32}$/.test(etag))) return undefined
   const hash = createHash('md5')
@@ -145,7 +145,7 @@ function etagOfParts(etags: readonly string[]): string | undefined {
 async function release(bucket: Bucket, file: VideoObject): Promise<void> {
   const key = keyOf(file.key)
   if (file.partCount > 1) {
-    // One that was made when its service died is known to the store alone.
+    // An upload that was begun just before the service died is known only to the store.
     const uploads = file.uploadId === null ? await bucket.listUploads(key) : [file.uploadId]
     for (const uploadId of uploads) await abort(bucket, key, uploadId)
   }

@@ -1,5 +1,5 @@
-// Ends video sessions that nobody finished: what was confirmed stays, everything else of them is removed from storage.
-// Each session is swept once, when no address of it is alive; so what arrived late after a cancel goes as well.
+// Ends video sessions that nobody finished: confirmed files stay, everything else is removed from storage. Each session is swept
+// once, when none of its addresses is alive, so that what arrived late after a cancel is removed too.
 
 import { sql } from 'kysely'
 
@@ -9,25 +9,25 @@ import { storageOf } from '../objects/storage-of.ts'
 import { videoObject } from './video-objects.ts'
 
 const BATCH = 100
-/** Any number, but ours alone in the database. */
+/** An arbitrary number that only we use in this database. */
 const LOCK = 7_236_401_117
 
 export interface SweepResult {
   readonly settled: number
-  /** Sessions that are left for the next time, since their storage could not be cleared. */
+  /** Sessions left for the next sweep, because their storage could not be cleared. */
   readonly failed: number
   /** Why the first of these was left. */
   readonly failure?: unknown
 }
 
-/** Sweeps all sessions older than `ageMs`, until the signal. Undefined when another copy is at it. */
+/** Sweeps all sessions older than `ageMs` until the signal fires. Undefined if another copy is sweeping. */
 export async function sweepSessions(
   context: ServiceContext,
   ageMs: number,
   signal?: AbortSignal,
 ): Promise<SweepResult | undefined> {
   const before = new Date(context.settings.now() - ageMs)
-  // The embedded database belongs to one process, and its one connection must not be held.
+  // The embedded database belongs to one process, and its only connection must not be held.
   if (context.settings.databaseUrl === undefined) return sweepAll(context, before, signal)
   return context.db.connection().execute(async (db) => {
     const { rows } = await sql<{ got: boolean }>`select pg_try_advisory_lock(${sql.lit(LOCK)}) as got`.execute(db)
@@ -77,7 +77,7 @@ function due(db: Database, before: Date, after: { created_at: Date; id: string }
 async function sweepSession(context: ServiceContext, sessionId: string): Promise<void> {
   const { db } = context
   const left = await db.transaction().execute(async (trx) => {
-    // Confirmations and parts of the session wait, and find the file ended.
+    // Parts and confirmations of the session wait for this lock and then find the file ended.
     const session = await trx
       .selectFrom('video_sessions')
       .select('is_cancelled')

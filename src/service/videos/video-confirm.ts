@@ -1,5 +1,5 @@
-// Confirms one file: every part is there with the ETag that the client holds, and together they are the whole file.
-// From then on its parts are the object, in order; nothing is copied, and nothing can replace a part any more.
+// Confirms one file: every part is there with the ETag that the client holds, and together they are the whole file. From then on
+// its parts are the object, in order. Nothing is copied, and no part can be replaced any more.
 
 import { sql, type Selectable, type Transaction } from 'kysely'
 
@@ -10,7 +10,7 @@ import type { ObjectStorage } from '../objects/object-storage.ts'
 import { refusePart } from '../objects/part-check.ts'
 import { videoObject } from './video-objects.ts'
 
-/** The body of PATCH /upload_videos, and whose it is. */
+/** The body of PATCH /upload_videos, and its owner. */
 export interface Confirmation {
   readonly owner: string
   readonly upload_session_id: string | number
@@ -19,7 +19,7 @@ export interface Confirmation {
   readonly upload_successful: boolean
 }
 
-/** Confirms the file or marks it failed. Repeating the same confirmation does nothing; another one is refused. */
+/** Confirms the file or marks it failed. Repeating the same confirmation does nothing; a different one is refused. */
 export async function confirmFile(
   { db }: ServiceContext,
   storage: ObjectStorage,
@@ -36,7 +36,7 @@ export async function confirmFile(
     if (begun === undefined) throw error
     const end = await endOfSession(db, confirmation)
     if (end === undefined) throw error
-    // It ended while the object was made: whoever ended it may have looked before the object was there.
+    // The session ended while the object was made. Whoever ended it may have cleaned up before the object existed.
     await storage.release([videoObject(begun.file)])
     throw end
   }
@@ -44,7 +44,7 @@ export async function confirmFile(
 
 const ENDED: ReadonlySet<string> = new Set(['session_cancelled', 'session_expired'])
 
-/** What a confirmation is told whose session has ended meanwhile; undefined when it has not. */
+/** The refusal for a confirmation whose session has ended meanwhile; undefined if it has not. */
 async function endOfSession(db: Database, confirmation: Confirmation): Promise<Refusal | undefined> {
   try {
     await db.transaction().execute((trx) => lockFile(trx, confirmation))
@@ -69,7 +69,7 @@ async function settle(trx: Transaction<Tables>, storage: ObjectStorage, confirma
     .set({ status: 'confirmed', confirmation: JSON.stringify(open.etags) })
     .where('id', '=', open.file.id)
     .execute()
-  // By the index of what is unconfirmed: constant time, however many files the session has.
+  // Uses the index of unconfirmed files, so it takes constant time however many files the session has.
   await trx
     .updateTable('video_sessions')
     .set({ is_open: false })
@@ -89,7 +89,7 @@ async function settle(trx: Transaction<Tables>, storage: ObjectStorage, confirma
 
 type VideoFile = Selectable<Tables['video_files']>
 
-/** The file that is to be confirmed, and its ETags; undefined when just that is confirmed already. */
+/** The file to confirm and its ETags; undefined if exactly this is confirmed already. */
 async function openFile(
   trx: Transaction<Tables>,
   confirmation: Confirmation,
@@ -102,7 +102,7 @@ async function openFile(
   return undefined
 }
 
-/** The session's row lock keeps parts and the cancel out while a file is judged. */
+/** Locks the session's row, which keeps parts and a cancel out while the file is judged. */
 async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): Promise<VideoFile> {
   const session = await trx
     .selectFrom('video_sessions')
@@ -129,7 +129,7 @@ async function lockFile(trx: Transaction<Tables>, confirmation: Confirmation): P
   return file
 }
 
-/** The ETags of parts 1 to N, without quotes and weakness. Throws when the list is not exactly those parts. */
+/** The ETags of parts 1 to N, without quotes and weakness marks. Throws if the list is not exactly those parts. */
 function partsInOrder({ file_part_info: info }: Confirmation, partCount: number): string[] {
   const etags = new Array<string | undefined>(partCount).fill(undefined)
   for (const { etag, part_number: partNumber } of info) {

@@ -1,4 +1,4 @@
-// Opens an upload session: its records first, then what storage needs for its files, then the addresses.
+// Opens an upload session: first its records, then what storage needs for its files, then the addresses.
 
 import { randomUUID } from 'node:crypto'
 
@@ -11,7 +11,7 @@ import { refuse } from '../http/replies.ts'
 import type { videoUploadRequest } from '../http/wire.ts'
 import type { ObjectStorage, VideoObject } from '../objects/object-storage.ts'
 
-/** Rows per statement: a statement takes at most 65,535 parameters. */
+/** Rows per statement, since a statement takes at most 65,535 parameters. */
 const ROWS = 5_000
 
 export interface FileEntry {
@@ -23,8 +23,8 @@ export interface FileEntry {
 }
 
 /**
- * The answer of POST /upload_videos. When storage fails, or the signal says that nobody waits any more, the session is
- * cancelled, and nobody has heard of it.
+ * Makes the answer of POST /upload_videos. If storage fails, or the signal says that nobody waits any more, the session is
+ * cancelled; nobody has heard of it yet.
  */
 export async function createSession(
   context: ServiceContext,
@@ -56,13 +56,13 @@ export async function createSession(
       .set({ is_cancelled: true, is_open: false })
       .where('id', '=', sessionId)
       .execute()
-    // What cannot be removed now is left for the sweeper. The first failure is what the caller must hear.
+    // What cannot be removed now is left to the sweeper. The caller must hear the first failure.
     await storage.release(objects).catch(() => undefined)
     throw error
   }
 }
 
-/** The ids of the files, in their order. */
+/** Returns the ids of the files, in their order. */
 function recordSession(
   context: ServiceContext,
   { sessionId, owner }: { readonly sessionId: string; readonly owner: string },
@@ -93,7 +93,7 @@ function recordSession(
   })
 }
 
-/** Sessions that are made at the same moment do not see each other: together they may pass the limit by their number. */
+/** Sessions created at the same moment do not see each other, so together they may exceed the limit by their number. */
 async function checkOpenSessions(trx: Transaction<Tables>, owner: string, limit: number): Promise<void> {
   if (limit === 0) return
   const last = await trx
@@ -116,7 +116,7 @@ async function recordUploads(
 ): Promise<void> {
   const made = ids.flatMap((id, index) => (uploadIds[index] == null ? [] : [{ id, upload_id: uploadIds[index] }]))
   if (made.length === 0) return
-  // All in one statement, however many: each would be a call to the database of its own.
+  // All in one statement, since each update of its own would be a call to the database.
   await sql`
     update video_files set upload_id = made.upload_id
     from jsonb_to_recordset(${JSON.stringify(made)}::text::jsonb) as made (id bigint, upload_id text)

@@ -1,4 +1,4 @@
-// From the record of a video file to what storage needs to know of it.
+// Turns the record of a video file into what storage needs to know about it.
 
 import type { Selectable } from 'kysely'
 

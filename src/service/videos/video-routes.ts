@@ -14,7 +14,7 @@ import { createSession, type FileEntry } from './video-create.ts'
 import { videoObject } from './video-objects.ts'
 
 const MAX_CHUNKS = 10_000
-/** Addresses in one answer: enough for ten files of the most parts, and an answer of some 35 MB. */
+/** Addresses in one answer: enough for ten files with the most parts, in an answer of about 35 MB. */
 const MAX_ADDRESSES = 100_000
 
 export function videoRoutes(app: FastifyInstance, context: ServiceContext): void {
@@ -36,7 +36,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
   app.patch('/upload_videos', async (request) => {
     await confirmFile(context, storage, {
       ...readBody(videoConfirmRequest, request.body),
-      // Last: a body may hold any field.
+      // Comes last, because a body may hold any field.
       owner: callerOf(request).orgId,
     })
     return {}
@@ -55,18 +55,18 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
       if (session === undefined) refuse(404, 'session_not_found', 'No upload session has this id.')
       return trx.selectFrom('video_files').selectAll().where('session_id', '=', id).execute()
     })
-    // From here on no part is taken and no file confirmed; a repeat of the call removes what this one could not.
+    // From here on no part is accepted and no file confirmed. Repeating the call removes what this one could not.
     await storage.release(files.map(videoObject))
     return {}
   })
 }
 
-/** The id in a path. Ours are UUIDs; text that the database could not even look for is no id of ours either. */
+/** The id in a path. Ours are UUIDs, so anything else, such as text the database could not even look up, is no id of ours. */
 function sessionIdOf(text: string): string {
   return /^[0-9a-f-]{36}$/.test(text) ? text : refuse(404, 'session_not_found', 'No upload session has this id.')
 }
 
-/** What no schema of a single field can see. */
+/** Finds problems that the schema of a single field cannot see. */
 function problemsOf(storage: ObjectStorage, files: readonly FileEntry[]): FieldProblem[] {
   const problems: FieldProblem[] = []
   const fileIds = new Set<number>()
