@@ -188,7 +188,7 @@ describe('against a real store', () => {
     expect(error).toEqual({
       code: 'ERR_UPLOAD_ADDRESS_REFUSED',
       message: 'tampered.mp4: The storage refused part 1 (403 SignatureDoesNotMatch).',
-      ...{ file: 'tampered.mp4', partNumber: 1, attempt: 1 },
+      ...{ file: 'tampered.mp4', partNumber: 1, attempt: 1, status: 403 },
     })
   })
 
