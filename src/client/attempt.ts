@@ -1,4 +1,4 @@
-// One try of one call: the request that carries it, its deadline, and a clear word on how it ended. It decides nothing.
+// One try of one call: its request, its deadline, and a clear word on how it ended. What follows is decided elsewhere.
 
 import { TransportError, UploadError, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -9,7 +9,7 @@ import { showable } from './reply.ts'
 import { sendOnce } from './send-once.ts'
 import { classOfStatus } from './status.ts'
 
-/** A call as it goes to the transport, but for its credential. */
+/** A call as it is handed to the transport, without its credential. */
 export interface ServiceCall {
   /** The operation, for details and events: `videoUploads.create`, `GET /players`. */
   readonly operation: string
@@ -31,7 +31,7 @@ export interface AttemptPorts {
   readonly maxReplyBytes: number
 }
 
-/** Sends a call once: an answer, or why none came. Rejects with the signal's reason when aborted. */
+/** Sends a call once. Returns the answer, or why none came. Rejects with the signal's reason when aborted. */
 export async function attemptCall(
   ports: AttemptPorts,
   call: ServiceCall,
@@ -45,7 +45,7 @@ export async function attemptCall(
     url,
     signal,
     maxReplyBytes,
-    // Nothing here unpacks an answer.
+    // `identity`, because nothing here unpacks an answer.
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',
@@ -62,7 +62,7 @@ export async function attemptCall(
     signal.throwIfAborted()
     throw brokenTransport(error, call, credential)
   })
-  // Of a success all must be there: what broke off may be the page of a proxy as well as what was asked for.
+  // A success must be whole: what broke off may just as well be the page of a proxy.
   const isBroken =
     'status' in outcome &&
     outcome.isBodyCut &&
@@ -71,14 +71,14 @@ export async function attemptCall(
   return isBroken ? brokenOff() : outcome
 }
 
-/** What counts as an answer that uses up a try: the host is there. It was the doing of a proxy, or of the service. */
+/** An answer that broke off, from the service or from a proxy. The host is there, so it uses up a try. */
 function brokenOff(): TransportError {
   const how = { ending: 'doubtful', phase: 'answer', isUnreadable: true } as const
   return new TransportError('ERR_UPLOAD_NETWORK', 'The answer broke off.', how)
 }
 
 function brokenTransport(error: unknown, call: ServiceCall, credential: CredentialHeader): UploadError {
-  // No cause: what broke the contract of a transport may hold the request, and with it the credential.
+  // No cause: an error from outside the transport's contract may hold the request, and with it the credential.
   const reason = showable(summarize(error).message, credential.secret).slice(0, 300)
   return new UploadError('ERR_UPLOAD_INTERNAL', `The transport failed outside its contract in ${call.operation}.`, {
     details: { operation: call.operation, reason },

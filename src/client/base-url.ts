@@ -1,16 +1,18 @@
-// The base address of the service: checked once, joined with paths that cannot leave it.
+// The base address of the service: checked once, then joined with paths that cannot leave it.
 
 import { hostOf, isLoopback, parseUrl } from '../core/address/address.ts'
 import { UploadError, invalid } from '../core/errors.ts'
 
-/** What a query may hold; undefined is left out, an array repeats its name. */
+/** The value of a query field. Undefined is left out; an array repeats the name. */
 export type QueryValue = string | number | boolean | undefined | readonly (string | number | boolean)[]
 export type Query = Readonly<Record<string, QueryValue>>
 
 export interface BaseUrl {
-  /** `host:port`, the port also when it is the scheme's own; for messages. */
+  /** `host:port` for messages. The port is there even if it is the scheme's own. */
   readonly host: string
-  /** The whole address of a relative path. Throws ERR_UPLOAD_INVALID_ARGUMENT for a path that leaves the base. */
+  /**
+   * Returns the whole address of a relative path. Throws ERR_UPLOAD_INVALID_ARGUMENT for a path that leaves the base.
+   */
   resolve(path: string, query?: Query): string
 }
 
@@ -41,7 +43,7 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   }
 }
 
-/** An id as one segment of a path. `.` and `..` cannot be written as a segment in any form, so they are refused. */
+/** An id as one segment of a path. `.` and `..` are refused, because no encoding makes them an ordinary segment. */
 export function pathSegment(id: string | number): string {
   const text = String(id)
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
@@ -52,7 +54,7 @@ export function pathSegment(id: string | number): string {
 function checkPath(path: string): void {
   if (typeof path !== 'string' || !/^\/(?!\/)/.test(path))
     invalid('The path must begin with one slash, such as /movement_types: give it relative to the base URL.')
-  // A parser drops tabs and line breaks and takes a backslash for a slash, so these could hide another host.
+  // A parser drops tabs and line breaks and reads a backslash as a slash, so these could hide another host.
   if (/[\\?#\s\p{Cc}\p{Surrogate}]/u.test(path))
     invalid('The path has a query, a fragment, a backslash or a blank: give queries apart, encode the rest.')
   if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))

@@ -1,4 +1,4 @@
-// The errors of a call that has no success, in words that say what was asked for.
+// The errors of a call without success, in words that say what was asked for.
 
 import { HttpStatusError, UploadError } from '../core/errors.ts'
 import type { UploadErrorCode, TransportError } from '../core/errors.ts'
@@ -6,16 +6,18 @@ import type { Explain, TransportReply } from '../core/ports.ts'
 import { serviceCodeOf, serviceWords } from './reply.ts'
 import { classOfStatus, type AnswerClass } from './status.ts'
 
-/** What was asked for: its name, the same for people, and what has become of it. */
+/** What was asked for: the operation, its name for people, and what has become of it so far. */
 export interface Asked {
   readonly operation: string
   readonly words: string
   readonly attempts: number
-  /** An earlier or this try may have been acted on. */
+  /** Whether this try or an earlier one may have been acted on. */
   readonly isDoubtful: boolean
 }
 
-/** The error of an answer that is no success. `secret`: the credential, which no word of the answer may repeat. */
+/**
+ * The error of an answer that is no success. `secret` is the credential, which no quoted word of the answer may repeat.
+ */
 export function statusError(
   asked: Asked,
   reply: TransportReply,
@@ -50,7 +52,7 @@ export function statusError(
   })
 }
 
-/** The error of a call whose tries are used up; the last one is its cause. */
+/** The error of a call that has used up its tries. The last failure is its cause. */
 export function exhausted(asked: Asked, cause: UploadError): UploadError {
   return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', `${gaveUp(asked)} The last: ${cause.message}`, {
     cause,
@@ -59,16 +61,16 @@ export function exhausted(asked: Asked, cause: UploadError): UploadError {
   })
 }
 
-/** The error of a host that cannot be reached, or takes nothing. */
+/** The error of a host that cannot be reached, or that accepts nothing. */
 export function unreachable(
   asked: Asked,
   error: UploadError,
   options: {
     readonly host: string
-    /** How long it was waited for, ms; undefined: not at all. */
+    /** How long it was waited for, ms; undefined if it was not. */
     readonly awayMs: number | undefined
     readonly reason: string
-    /** It may be misspelt else. */
+    /** Whether the host has ever answered. If not, its name may be misspelt. */
     readonly hasHostAnswered: boolean
   },
 ): UploadError {
@@ -84,7 +86,7 @@ export function unreachable(
   return new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause: error, isRetryable: true, details })
 }
 
-/** The error of a missing answer that must not be risked again. */
+/** The error of a call that got no answer and must not be risked again. */
 export function doubtfulEnd(asked: Asked, cause: TransportError): UploadError {
   const code = cause.code === 'ERR_UPLOAD_TIMEOUT' ? cause.code : 'ERR_UPLOAD_NETWORK'
   const message = `The service gave no answer (${reasonOf(cause)}) when asked to ${asked.words}, so it may or may not have been done.`
@@ -95,7 +97,7 @@ export function detailsOf({ operation, attempts, isDoubtful }: Asked): UploadErr
   return { operation, attempts, isDoubtful }
 }
 
-/** Why no answer came, in a few words: the platform's, which knows its system, or what every transport tells. */
+/** Why no answer came, in a few words: the platform's own if it knows, else what every transport can tell. */
 export function reasonOf(error: TransportError, explain?: Explain): string {
   const reason = explain?.(error).reason
   if (reason !== undefined) return reason

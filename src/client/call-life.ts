@@ -1,4 +1,4 @@
-// A call on its way, and what its steps work with.
+// The state of a call on its way, and what its steps work with.
 
 import type { Explain } from '../core/ports.ts'
 import type { AttemptPorts, ServiceCall } from './attempt.ts'
@@ -10,7 +10,7 @@ export interface CallerOptions extends AttemptPorts, Patience {
   readonly credentials: CredentialHolder
   /** `host:port`, for messages. */
   readonly host: string
-  /** A call that changes nothing, to ask whether the service is there. */
+  /** A call that changes nothing, made to ask whether the service is there. */
   readonly question: ServiceCall
   readonly isFirstContactAwaited?: boolean
   readonly explain?: Explain
@@ -28,13 +28,18 @@ export interface CallLife extends ServiceCall {
   readonly signal: AbortSignal
   credential: CredentialHeader
   isCredentialRenewed: boolean
-  /** The last try had no answer, and its connection may be to blame. */
+  /** Set after a try without an answer: its connection may be to blame, so the next try gets a new one. */
   isFreshConnection: boolean
   attempts: number
-  /** An earlier try may have been acted on. */
+  /** Whether an earlier try may have been acted on. */
   isDoubtful: boolean
-  /** This machine was without a network at one of the tries: that is in the way then, and no misspelt address. */
+  /**
+   * Whether this machine had no network at one of the tries. Then the network is to blame, and not a misspelt address.
+   */
   isOffline?: boolean | undefined
-  /** Without an answer at first contact, or with one that is hidden: what tells of an address or a rule, and of no outage. */
+  /**
+   * Tries without an answer at first contact, and tries whose answer was hidden. They point to a wrong address or to a
+   * CORS rule, not to an outage.
+   */
   missingTries: number
 }

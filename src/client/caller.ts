@@ -1,5 +1,5 @@
-// Makes the calls of the service. A call's life from top to bottom: it begins with a credential, is tried until something ends it,
-// and between its tries the service may be asked whether it is there. Nothing is repeated that could be done twice at a cost.
+// Makes the calls of the service. A call gets a credential and is then tried until something ends it. Between tries the
+// service may be asked whether it is there. Nothing is repeated that could be done twice at a cost.
 
 import { isUploadError, withDetails, type TransportError } from '../core/errors.ts'
 import type { OnWaiting, TransportReply } from '../core/ports.ts'
@@ -18,9 +18,9 @@ import { isAway, whatFollows, type CallFailure } from './what-follows.ts'
 export interface CallResult {
   /** A 2xx. */
   readonly reply: TransportReply
-  /** True when an earlier try may have been acted on too. */
+  /** True if an earlier try may have been acted on, too. */
   readonly isDoubtful: boolean
-  /** The credential that was taken, to keep it out of messages about the reply. */
+  /** The credential that was used, so that messages about the reply can leave it out. */
   readonly secret: string
 }
 
@@ -35,7 +35,7 @@ export function createCaller(options: CallerOptions): Caller {
   }
 }
 
-/** Gets the call its credential. */
+/** Gets the call its credential, then runs it. */
 async function begin(
   context: CallContext,
   call: ServiceCall,
@@ -72,7 +72,7 @@ async function live(context: CallContext, life: CallLife, onWaiting: OnWaiting |
   throw unreachable(life, error, { host, awayMs: ended.awayMs, reason, hasHostAnswered: memory.hasAnswered })
 }
 
-/** Makes the call once, and once more where its credential is refused and there may be a newer one. */
+/** Makes the call once. If its credential is refused and there may be a newer one, makes it once more with that. */
 async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<CallResult, CallFailure>> {
   const { credentials } = context
   const { credential } = life
@@ -89,7 +89,7 @@ async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<Call
   return { failure: whatFollows(context, life, life, outcome) }
 }
 
-/** Asks whether the service is there, and reads no more of the answer: the failure where it is away. */
+/** Asks whether the service is there, without reading the answer. Returns the failure if the service is away. */
 async function ask(context: CallContext, life: CallLife): Promise<CallFailure | undefined> {
   const { question } = context
   const outcome = await send(context, question, life)
@@ -104,7 +104,7 @@ async function send(context: CallContext, sent: ServiceCall, life: CallLife): Pr
   return outcome
 }
 
-/** The credential. Where there is none, what an earlier try may have done it has done all the same. */
+/** Waits for the credential. A failure still says whether an earlier try may have been acted on. */
 async function obtained(
   asked: Promise<CredentialHeader>,
   { signal, isDoubtful }: Pick<CallLife, 'signal' | 'isDoubtful'>,

@@ -1,4 +1,4 @@
-// Which kind of capture a set of files is, by their names: video, or the files of a tracking system.
+// Which kind of capture a set of files is, judged by their names: video, or the files of a tracking system.
 
 import { invalid } from '../core/errors.ts'
 import { show } from './checks.ts'
@@ -6,8 +6,8 @@ import { show } from './checks.ts'
 export type CaptureKind = 'video' | 'tracking'
 
 /**
- * The kind of a session's files. Without `given`, all names must be .mov or .mp4 (in any case: video) or none of them
- * (tracking). A given kind settles a mixed set; it is refused when every name says the other kind.
+ * The kind of a session's files. Without `given`, either all names end in .mov or .mp4 (in any case: video) or none
+ * does (tracking). `given` settles a mixed set. It is refused if every name says the other kind.
  */
 export function resolveCaptureKind(names: readonly string[], given?: CaptureKind): CaptureKind {
   const videoName = names.find(isVideoName)
@@ -32,7 +32,7 @@ export function resolveCaptureKind(names: readonly string[], given?: CaptureKind
   return videoName === undefined ? 'tracking' : 'video'
 }
 
-/** Whether a name says that the file is a video. */
+/** Whether the name says that the file is a video. */
 export function isVideoName(name: string): boolean {
   return /\.(?:mov|mp4)$/i.test(name)
 }

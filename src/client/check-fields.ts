@@ -1,13 +1,16 @@
-// Checks of whole inputs, made of the checks of their fields.
+// Checks of whole inputs, composed of the checks of their fields.
 
 import { invalid } from '../core/errors.ts'
 import type { WireObject } from './contract.ts'
 import { checkRequired, show } from './checks.ts'
 
-/** Gives the value as it is sent. Throws ERR_UPLOAD_INVALID_ARGUMENT for one that will not do. */
+/** Returns the value as it will be sent. Throws ERR_UPLOAD_INVALID_ARGUMENT for a value that cannot be used. */
 export type Check = (value: unknown, label: string) => unknown
 
-/** Checks every field that the type of the input has, in the order named; gives those that have a value, and nothing else of it. */
+/**
+ * Checks every field that the type of the input has, in the order of `checks`. Returns the fields that have a value,
+ * and nothing else of the input.
+ */
 export function checkFields<TInput extends object>(
   input: TInput,
   checks: { readonly [TName in keyof TInput]-?: Check },
@@ -19,18 +22,21 @@ export function checkFields<TInput extends object>(
   return Object.fromEntries(checked.filter(([, value]) => value !== undefined))
 }
 
-/** `absent`: what stands for a value that is not given. */
+/** Makes a check optional. `absent` is what a missing value becomes. */
 export function optional(check: Check, absent?: unknown): Check {
   return (value, label) => (value === undefined ? absent : check(value, label))
 }
 
-/** An array with at least so many entries (default 1), each entry once, or each value of one of their fields. */
+/**
+ * Checks an array of at least `least` entries (default 1). `isUnique` refuses equal entries, `uniqueField` entries with
+ * an equal value in that field.
+ */
 export function listOf(check: Check, { least = 1, isUnique = false, uniqueField }: ListRules = {}): Check {
   return (value, label) => {
     const list = checkRequired(value, label)
     if (!Array.isArray(list)) return invalid(`${label} is ${show(list)}: give an array.`, { field: label })
     if (list.length < least) invalid(`${label} is empty: give at least one.`, { field: label })
-    // Array.from visits the holes of a list too, which map passes over and JSON fills with null.
+    // Array.from also visits the holes of an array, which map skips and JSON fills with null.
     const entries = Array.from(list, (entry, index) => check(entry, `${label}[${index}]`))
     if (isUnique) checkUnique(entries, label)
     if (uniqueField !== undefined) {

@@ -1,4 +1,4 @@
-// Checks of what a person or a program gives, made before any call. Each returns the value it checked, or throws
+// Checks of what a person or a program passes in, made before any call. Each returns the value it checked, or throws
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
@@ -6,13 +6,16 @@ import { isCalendarDate, isCount, isFileName, isId, isText, segmentIdOf } from '
 import type { DomHand } from './contract/analyses.ts'
 import type { ServiceId } from './contract/fields.ts'
 
-/** `label` is what the person knows the value by: `sessionDate`, `--date`, `files[2].name`. */
+/**
+ * Refuses a missing value. `label` is the name under which the person knows it: `sessionDate`, `--date`,
+ * `files[2].name`.
+ */
 export function checkRequired<TValue>(value: TValue, label: string): NonNullable<TValue> {
   if (value === undefined || value === null) invalid(`${label} is missing: give it.`, { field: label })
   return value
 }
 
-/** The value when it is what is asked for; `otherwise` ends the message that begins with what it is. */
+/** Returns the value if `isRight` accepts it. The error shows the value, then `otherwise`. */
 export function checkIs<TValue>(
   value: unknown,
   label: string,
@@ -23,7 +26,7 @@ export function checkIs<TValue>(
   return isRight(known) ? known : invalid(`${label} is ${show(known)}${otherwise}`, { field: label })
 }
 
-/** A string with something else than blanks in it. */
+/** A string that is not blank. */
 export function checkText(value: unknown, label: string): string {
   const text = checkIs(value, label, isText, ': give a string.')
   return text.trim() === '' ? invalid(`${label} is empty: give a value.`, { field: label }) : text
@@ -35,7 +38,7 @@ export function checkDate(value: unknown, label: string): string {
   return checkIs(value, label, isDate, ', which is no calendar date: give the day of capture as YYYY-MM-DD.')
 }
 
-/** An integer from `min` (default 0) to 2^53 - 1; never a string of digits. */
+/** An integer from `min` (default 0) to 2^53 - 1. A string of digits is refused. */
 export function checkInteger(value: unknown, label: string, min = 0): number {
   const isLargeEnough = (number: unknown): number is number => isCount(number) && number >= min
   return checkIs(value, label, isLargeEnough, `: give an integer of ${min} or more.`)
@@ -71,7 +74,7 @@ export function checkFileName(value: unknown, label: string): string {
 export function checkId(value: unknown, label: string): ServiceId {
   const id = isText(value) ? checkText(value, label) : checkInteger(value, label)
   if (isId(id)) return id
-  // It is not shown: it may be an address, which is a secret.
+  // Not shown: it may be an address, which is a secret.
   return invalid(`${label} is no id of the service: give it as issued.`, { field: label })
 }
 
@@ -81,13 +84,16 @@ export function checkSegmentId(value: unknown, label: string): number {
   return Number(checkIs(value, label, isSegment, ': give the number of an analysis segment.'))
 }
 
-/** What the segments of one analysis must share. */
+/** What the segments of one analysis must have in common. */
 export interface SegmentCriteria {
   readonly movementTypeId: number
   readonly domHand: DomHand
 }
 
-/** Refuses segments of one analysis that differ in movement type or hand; names the segment, field and both values. */
+/**
+ * Refuses segments of one analysis that differ in movement type or hand. The error names the segment, the field and
+ * both values.
+ */
 export function checkSegmentsAgree(segments: {
   readonly primary: SegmentCriteria
   readonly comparison?: SegmentCriteria | undefined
@@ -106,7 +112,7 @@ export function checkSegmentsAgree(segments: {
   })
 }
 
-/** A value as it may stand in a message: short, on one line, without control characters. */
+/** A value made fit for a message: short, on one line, without control characters. */
 export function show(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
   if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : `of type ${typeof value}`

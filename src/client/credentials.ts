@@ -1,46 +1,49 @@
-// The service's credentials: held in closures, checked before use, asked for again once when refused, shown nowhere.
+// The service's credentials: kept in closures, checked before use, asked for again once when refused, and never shown.
 
 import { UploadError, invalid } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import { withinTime } from '../core/time/within-time.ts'
 
-/** A credential, or a function that gets it: asked at the first call, and again when the service refuses it. */
+/**
+ * A credential, or a function that gets it. The function is called for the first call, and again when the service
+ * refuses its result.
+ */
 export type CredentialSource = string | (() => string | Promise<string>)
 
-/** One of the two: the legacy API key, or an access token. */
+/** Exactly one of the two: the legacy API key, or an access token. */
 export type Credentials =
   | { readonly apiKey: CredentialSource; readonly accessToken?: undefined }
   | { readonly accessToken: CredentialSource; readonly apiKey?: undefined }
 
-/** The header that carries an access token. Which of the two a service takes is not shown. */
+/** The header that carries an access token. The interface does not show which of the two the service takes. */
 export type BearerHeader = 'Authorization' | 'Authentication'
 
 /** A credential ready for a request. */
 export interface CredentialHeader {
   readonly name: string
   readonly value: string
-  /** The bare key or token, to take it out of anything that is shown. */
+  /** The bare key or token, so that it can be removed from anything that is shown. */
   readonly secret: string
 }
 
 export interface CredentialHolder {
-  /** True when a refused credential can be asked for again. */
+  /** True if a refused credential can be asked for again. */
   readonly canRefresh: boolean
-  /** The credential in use; asks for it the first time. */
+  /** The credential in use. The first call asks for it. */
   current(): Promise<CredentialHeader>
-  /** A newer one than `refused`. Calls at the same time share one question. */
+  /** A newer credential than `refused`. Concurrent calls share one question. */
   refresh(refused: CredentialHeader): Promise<CredentialHeader>
 }
 
 /**
  * Checks credentials and hides them. Throws ERR_UPLOAD_INVALID_ARGUMENT for a value that is empty or cannot stand in a
- * header; a function's value is checked when it comes.
+ * header. A function's value is checked when it arrives.
  */
 export function createCredentialHolder(options: {
   readonly credentials: Credentials
   readonly bearerHeader: BearerHeader
   readonly clock: Clock
-  /** How long a function may take. */
+  /** How long a function may take, ms. */
   readonly timeoutMs: number
 }): CredentialHolder {
   const { bearerHeader, clock, timeoutMs } = options
@@ -61,7 +64,7 @@ export function createCredentialHolder(options: {
   let known: CredentialHeader | undefined
   let asking: Promise<CredentialHeader> | undefined
   const ask = (): Promise<CredentialHeader> => {
-    // A function that hangs must not hold every later call: after its time the next one asks anew.
+    // A function that hangs must not hold up every later call: once its time is up, the next call asks anew.
     asking ??= withinTime(clock, timeoutMs, late, () => askSource(source, label), { credential: label })
       .then((secret) => (known = toHeader(secret)))
       .finally(() => (asking = undefined))
@@ -70,7 +73,7 @@ export function createCredentialHolder(options: {
   return {
     canRefresh: true,
     current: () => (known === undefined ? ask() : Promise.resolve(known)),
-    // Who was refused with an older credential takes the one that another call has got meanwhile.
+    // A call that was refused with an older credential takes the one that another call got in the meantime.
     refresh: (refused) => (known === undefined || known === refused ? ask() : Promise.resolve(known)),
   }
 }
@@ -79,7 +82,7 @@ function sourceOf(credentials: Credentials): {
   readonly label: 'apiKey' | 'accessToken'
   readonly source: CredentialSource
 } {
-  // Hosts in plain JavaScript may have given none.
+  // Hosts written in plain JavaScript may have given none.
   const { apiKey, accessToken } =
     (credentials as Partial<Record<'apiKey' | 'accessToken', CredentialSource | undefined>> | undefined) ?? {}
   if (apiKey !== undefined && accessToken === undefined) return { label: 'apiKey', source: apiKey }
@@ -91,7 +94,7 @@ async function askSource(source: () => string | Promise<string>, label: string):
   try {
     return await source()
   } catch (error) {
-    // No cause and no message: what a token endpoint says in its errors is often the secret itself.
+    // No cause and no message: the errors of a token endpoint often contain the secret itself.
     const kind = error instanceof Error && /^\w{1,40}$/.test(error.name) ? error.name : 'a failure'
     throw new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', `The ${label} function ended in ${kind}.`, {
       details: { credential: label },

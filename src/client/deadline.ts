@@ -1,15 +1,15 @@
-// Signals that fire with others, or when a time is up.
+// Signals that fire with others, or when time is up.
 
 import { onAbort } from '../core/on-abort.ts'
 import type { Clock } from '../core/ports.ts'
 
 export interface Deadline {
   readonly signal: AbortSignal
-  /** Leaves no timer and no listener behind. Must be called in the end. */
+  /** Removes the timer and the listener. Must be called in the end. */
   end(): void
 }
 
-/** `tooLate` is the reason of the signal when the time is up, `signal.reason` when the caller ends it before. */
+/** Makes a signal that aborts with `tooLate` after `limitMs`, or before that with `signal` and its reason. */
 export function createDeadline(clock: Clock, limitMs: number, tooLate: Error, signal: AbortSignal): Deadline {
   const { controller, leave } = follow([signal])
   const timer = clock.setTimeout(() => controller.abort(tooLate), limitMs)
@@ -22,7 +22,10 @@ export function createDeadline(clock: Clock, limitMs: number, tooLate: Error, si
   }
 }
 
-/** Aborted with the first of the signals that fires, for its reason, until it leaves them; then no listener is left. */
+/**
+ * Makes a controller that aborts with the first of the signals to fire, for the same reason. `leave` removes all
+ * listeners.
+ */
 export function follow(signals: readonly (AbortSignal | undefined)[]): {
   readonly controller: AbortController
   leave(): void

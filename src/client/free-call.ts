@@ -1,4 +1,4 @@
-// A call of the service whose path the interface does not show: with its credentials, below its base address.
+// A call of the service whose path the interface does not show: with the client's credentials, below the base address.
 
 import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
@@ -15,7 +15,7 @@ const METHODS: Readonly<Record<string, OperationKind>> = {
   DELETE: 'repeatable',
 }
 
-/** Makes the call; what it is repeated for follows from its method. */
+/** Makes the call. Its method decides when it may be repeated. */
 export async function callFreely(
   { baseUrl, caller }: { readonly baseUrl: BaseUrl; readonly caller: Caller },
   asked: { readonly method: string; readonly path: string; readonly options: FreeCallOptions },
@@ -34,13 +34,13 @@ export async function callFreely(
   return { status: reply.status, data: isEmpty ? undefined : readJson(reply, call, true) }
 }
 
-/** A JSON body. Throws ERR_UPLOAD_INVALID_ARGUMENT for what JSON cannot say. */
+/** A JSON body. Throws ERR_UPLOAD_INVALID_ARGUMENT for what JSON cannot express. */
 export function bytesOf(data: unknown): Uint8Array {
   let text: string | undefined
   try {
     text = JSON.stringify(data)
   } catch {
-    // A circle, or a bigint: the same advice as for a function or a symbol, which JSON leaves out without a word.
+    // A cycle or a bigint. It gets the same advice as a function or a symbol, which JSON leaves out without a word.
     text = undefined
   }
   if (text === undefined) invalid('data cannot be written as JSON: give a JSON value.', { field: 'data' })

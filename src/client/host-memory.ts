@@ -1,23 +1,26 @@
-// What the calls to one host know of it together: whether it has ever answered, and since when they wait for it.
+// What all calls to one host know of it: whether it has ever answered, and since when they have been waiting for it.
 
 import type { TransportError } from '../core/errors.ts'
 import type { OnWaiting, TransportReply } from '../core/ports.ts'
 import { classOfStatus } from './status.ts'
 
 export interface HostMemory {
-  /** A host that has never answered is more likely misspelt than away. */
+  /** Whether the host has ever answered. One that has not is more likely misspelt than away. */
   readonly hasAnswered: boolean
-  /** Hears how a try of any call ended. */
+  /** Takes note of how a try of any call ended. */
   hear(outcome: TransportReply | TransportError): void
-  /** A listener for the waits of this call, which then tells as their beginning that of the first call that waits still. */
+  /** Wraps a call's listener. The waits it reports begin when the first call that is still waiting began to wait. */
   join(call: object, onWaiting: OnWaiting | undefined): OnWaiting
-  /** The call is over. What it knew of an outage may be long past when the next one begins. */
+  /** Forgets a call that is over. The outage that it saw may be long past when the next call begins. */
   leave(call: object): void
 }
 
 export function createHostMemory(): HostMemory {
   let hasAnswered = false
-  /** The calls that wait, in the order in which they began to, with the wall time of the first. */
+  /**
+   * The waiting calls in the order in which they began to wait. Each has the wall time at which the first of them
+   * began.
+   */
   const waiting = new Map<object, number>()
   return {
     get hasAnswered() {

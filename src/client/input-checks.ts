@@ -1,4 +1,4 @@
-// What each operation needs before it is called, field by field. Each check gives what is sent, under our names.
+// What each operation needs before it is called, field by field. Each check returns what is sent, under our names.
 
 import { invalid } from '../core/errors.ts'
 import type {

@@ -1,5 +1,5 @@
-// Each method of the client: check what is given, say it on the wire, call, and read what the method needs from the
-// reply. What a reply lacks is named together with what was sent.
+// Each method of the client: checks its input, puts it on the wire, makes the call, and reads what the method needs
+// from the reply. An error about a reply that lacks something also names what was sent.
 
 import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
@@ -25,10 +25,10 @@ import { createPerform, lacks, type Answer } from './perform.ts'
 import { showNames } from './reply.ts'
 import { isGone } from './status.ts'
 
-/** The methods of a client over a caller. */
+/** Makes the methods of a client over a caller. */
 export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClient {
   const perform = createPerform(baseUrl, caller)
-  /** Makes something new, of which an earlier try may have left another one. `needed`: what its answer must have. */
+  /** Creates something, of which an earlier try may have left another. `needed` says what the answer must have. */
   const create = async <TResult extends object>(
     name: OperationName,
     { input, options }: { readonly input: WireObject; readonly options: CallOptions | undefined },
@@ -120,7 +120,7 @@ function analysisOf(answer: Answer) {
   return isWireObject(answer.json) ? analysisFromWire(answer.json) : lacks(answer, 'the record')
 }
 
-/** An earlier try may have cancelled the session, and then a later one finds nothing. */
+/** An earlier try may have cancelled the session, in which case a later one finds nothing. */
 function isGoneAfterDoubt(error: unknown): boolean {
   return isGone(error) && error.details['isDoubtful'] === true
 }

@@ -1,4 +1,4 @@
-// What the service can be asked: every operation of the interface as one typed method, and `call` for the others.
+// What the service can be asked: every operation of the interface as one typed method, and `call` for all others.
 
 import type { OnWaiting } from '../core/ports.ts'
 import type { Query } from './base-url.ts'
@@ -20,49 +20,54 @@ import type {
 export interface CallOptions {
   /** Ends the call at once, with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Told after every try, once the answer has been missing for two seconds, and without a wait as each begins; its failures are ignored. */
+  /**
+   * Called without a wait as each try begins. Called with one after each failed try, once the answer has been missing
+   * for two seconds, or at once if this machine is offline. What it throws is ignored.
+   */
   readonly onWaiting?: OnWaiting | undefined
 }
 
-/** For an operation whose path is not shown. */
+/** Options for an operation whose path the interface does not show. */
 export interface FreeCallOptions extends CallOptions {
   /** Sent as JSON. Default: no body. */
   readonly data?: unknown
   readonly query?: Query
 }
 
-/** A list as far as it is understood; `raw` is the whole reply, with whatever it says of further pages. */
+/** A list as far as it is understood. `raw` is the whole reply, including what it may say of further pages. */
 export interface ListReply<TItem> {
   readonly items: readonly TItem[]
   readonly raw: unknown
 }
 
 /**
- * Every method rejects with ERR_UPLOAD_INVALID_ARGUMENT before any call is made, ERR_UPLOAD_CREDENTIALS_REFUSED,
- * ERR_UPLOAD_SERVICE_REFUSED, ERR_UPLOAD_SERVICE_REPLY, ERR_UPLOAD_REDIRECT_REFUSED, ERR_UPLOAD_RETRIES_EXHAUSTED or
- * ERR_UPLOAD_HOST_UNREACHABLE, or with the signal's reason. `details.isDoubtful` is true when the service may have
- * acted on a try all the same.
+ * The typed client of the service. Every method rejects with ERR_UPLOAD_INVALID_ARGUMENT before any call is made, with
+ * ERR_UPLOAD_CREDENTIALS_REFUSED, ERR_UPLOAD_SERVICE_REFUSED, ERR_UPLOAD_SERVICE_REPLY, ERR_UPLOAD_REDIRECT_REFUSED,
+ * ERR_UPLOAD_RETRIES_EXHAUSTED or ERR_UPLOAD_HOST_UNREACHABLE, or with the signal's reason. `details.isDoubtful` is
+ * true if the service may have acted on a try nevertheless.
  */
 export interface ServiceClient {
   readonly mocapSessions: {
     create(input: MocapSessionInput, options?: CallOptions): Promise<MocapSession>
   }
   readonly mocapSessionFiles: {
-    /** The address of each name, in the order asked. Addresses are secrets. */
+    /** Resolves with the address of each name, in the order asked. Addresses are secrets. */
     register(input: RegisterFilesInput, options?: CallOptions): Promise<Map<string, string>>
   }
   readonly playerGroupSegments: {
     create(input: SegmentInput, options?: CallOptions): Promise<Segment>
-    /** `data` goes out as it is: its fields are not shown. */
+    /** `data` is sent as it is, because the interface does not show its fields. */
     update(input: { readonly id: ServiceId; readonly data: WireObject }, options?: CallOptions): Promise<WireObject>
   }
   readonly requestedAnalyses: {
-    /** `query` goes out as it is: its names are not shown. */
+    /** `query` is sent as it is, because the interface does not show its names. */
     list(input?: { readonly query?: Query }, options?: CallOptions): Promise<ListReply<RequestedAnalysis>>
-    /** Never repeated when it may have been done: a doubtful end rejects at once, for the caller to look it up. */
+    /**
+     * Never repeated once it may have been done: a doubtful end rejects at once, and the caller looks the analysis up.
+     */
     create(input: AnalysisInput, options?: CallOptions): Promise<RequestedAnalysis>
     get(id: ServiceId, options?: CallOptions): Promise<RequestedAnalysis>
-    /** `data` goes out as it is: its fields are not shown. */
+    /** `data` is sent as it is, because the interface does not show its fields. */
     update(
       input: { readonly id: ServiceId; readonly data: WireObject },
       options?: CallOptions,
@@ -76,8 +81,8 @@ export interface ServiceClient {
     cancel(uploadSessionId: ServiceId, options?: CallOptions): Promise<void>
   }
   /**
-   * Any other operation. The path begins with `/` and stays below the base URL. A POST is never repeated when it may
-   * have been done; `data` is undefined for an empty reply.
+   * Calls any other operation. The path begins with `/` and stays below the base URL. A POST is never repeated once it
+   * may have been done. `data` is undefined for an empty reply.
    */
   call(
     method: string,

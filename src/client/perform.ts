@@ -1,4 +1,5 @@
-// One operation of the interface: its call, the JSON of its answer, and the error of an answer that lacks what it must have.
+// One operation of the interface: its call, the JSON of its answer, and the error for an answer that lacks what it must
+// have.
 
 import { UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -17,16 +18,16 @@ export interface Sent {
   /** Fields under the wire's names, in place of `input`. */
   readonly data?: WireObject
   readonly query?: Query | undefined
-  /** Default true: an answer without JSON is refused. */
+  /** Whether an answer without JSON is refused. Default true. */
   readonly isBodyNeeded?: boolean
 }
 
 export interface Answer extends CallResult {
   readonly name: OperationName
   readonly body: WireObject
-  /** The JSON of the reply; undefined where it is empty and nothing is needed. */
+  /** The JSON of the reply; undefined if the reply is empty and no body is needed. */
   readonly json: unknown
-  /** Its fields, none where it is no object. */
+  /** The fields of `json`; none if it is no object. */
   readonly fields: WireObject
 }
 
@@ -41,13 +42,16 @@ export function createPerform(baseUrl: BaseUrl, caller: Caller): Perform {
     const call = { operation: name, words, kind, method, url, ...given({ body: body && bytesOf(body) }) }
     const result = await caller(call, options)
     const json = readJson(result.reply, call, isBodyNeeded)
-    // These answers give ids and addresses, which are kept.
+    // The ids and addresses of these answers are stored.
     if (kind === 'create' || name === 'mocapSessionFiles.register') refuseEcho(result.reply, json, call, result.secret)
     return { name, body: body ?? {}, json, fields: isWireObject(json) ? json : {}, ...result }
   }
 }
 
-/** Throws what an answer lacks beside what was sent. Names of fields only: values may be secrets. */
+/**
+ * Throws an error that says what an answer lacks, and what was sent. It names fields only, because values may be
+ * secrets.
+ */
 export function lacks({ name, body, json, fields, reply, secret, isDoubtful }: Answer, what: string): never {
   const sentFields = Object.keys(body)
   const words = serviceWords(reply, secret)

@@ -1,6 +1,6 @@
-// A call is tried until something ends it. An answer uses up one of its tries; a host that is away, or as good as away, uses
-// up none and is waited for, up to a limit. Where each try that may have been heard can leave something behind, a host that is
-// away is asked a harmless question meanwhile, and the call is made again when that is answered.
+// Tries a call until something ends it. An unsuccessful answer uses up one of its tries. A host that is away, or as
+// good as away, uses up none and is waited for, up to a limit. If each try that may have been heard can leave something
+// behind, a host that is away is asked a harmless question instead, and the call is made again once that is answered.
 
 import type { Clock, HostWait, OnWaiting, Random } from '../core/ports.ts'
 import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
@@ -9,41 +9,41 @@ import { sleep } from '../core/time/sleep.ts'
 export interface Patience {
   readonly clock: Clock
   readonly random: Random
-  /** Repetitions after the first try, of tries that used one up. */
+  /** How many tries may follow the first. Only tries that used one up count. */
   readonly retries: number
   /** How long the host may be away, ms. */
   readonly giveUpAfterMs: number
 }
 
-/** A try that another one may follow. */
+/** A try that may be followed by another. */
 export interface Failure {
-  /** `host:port`; undefined where nobody was asked yet, and no wait is told. */
+  /** `host:port`; undefined if nobody was asked yet, in which case no wait is reported. */
   readonly host: string | undefined
   /** In a few words, such as `it answers 503`. */
   readonly reason: string
-  /** Of its answer, where there is one. */
+  /** The status of the answer, if there was one. */
   readonly status?: number | undefined
-  /** The host cannot be reached, or takes nothing now. */
+  /** The host cannot be reached, or accepts nothing now. */
   readonly isAway: boolean
-  /** It may have been heard. */
+  /** The host may have heard the request. */
   readonly isDoubtful: boolean
-  /** This machine is without a network: that is no short wait, and is told at once. */
+  /** This machine has no network. That wait will not be short, so it is reported at once. */
   readonly isOffline?: boolean | undefined
-  /** The pause that the host asks for, ms; kept up to five minutes. */
+  /** The pause that the host asks for, ms. Honoured up to five minutes. */
   readonly retryAfterMs?: number | undefined
 }
 
 export type Tried<TResult, TFailure extends Failure> = { readonly result: TResult } | { readonly failure: TFailure }
 
-/** The first pause is half of this on average, and each doubles it up to the cap, ms. */
+/** The first pause is half of this on average. Each further one is twice as long, up to the cap. ms. */
 const BASE_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
-/** Nobody is asked more often than this, whatever the dice say. */
+/** No pause is shorter than this, however the random draw falls, ms. */
 const MIN_WAIT_MS = 250
-/** A person does not notice a shorter wait, ms. */
+/** Waits are reported once this much time has passed without an answer, ms. A person does not notice less. */
 const TOLD_FROM_MS = 2_000
 
-/** What is tried. */
+/** What is tried, and how. */
 export interface Persistence<TResult, TFailure extends Failure> {
   readonly operation: string
   readonly signal: AbortSignal
@@ -51,15 +51,15 @@ export interface Persistence<TResult, TFailure extends Failure> {
   /** Makes the call once. */
   tryOnce(): Promise<Tried<TResult, TFailure>>
   /**
-   * Given for a call of which each try that was heard leaves something behind: asks the question once. Whatever comes of it but the
-   * failure of a host that is away says that it is there.
+   * Given for a call whose every heard try leaves something behind. Asks the question once. The host counts as there
+   * unless this returns the failure of a host that is away.
    */
   readonly ask: (() => Promise<TFailure | undefined>) | undefined
 }
 
 /**
- * Gives the result, or the failure that was the last: `awayMs` says how long the host was away by then, and is undefined where the
- * tries were used up. Rejects with what a try rejects with, and with the signal's reason.
+ * Returns the result, or the last failure. `awayMs` says how long the host had been away by then, and is undefined if
+ * the tries were used up. Rejects with what a try rejects with, and with the signal's reason.
  */
 export async function persist<TResult, TFailure extends Failure>(
   { clock, random, retries, giveUpAfterMs }: Patience,
@@ -117,7 +117,10 @@ export async function persist<TResult, TFailure extends Failure>(
   }
 }
 
-/** Clients that were refused together should not come back together, so a little chance goes on top of what the host asks for. */
+/**
+ * Clients that were refused together should not return together, so up to a tenth is added at random to the pause that
+ * the host asks for.
+ */
 function pauseAfter({ retryAfterMs = 0 }: Failure, attempt: number, random: Random): number {
   const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
   const ownMs = backoffMs({ attempt, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })

@@ -1,5 +1,5 @@
-// What an answer of the service says: its JSON where JSON is needed, and its own words where it refuses, made fit to
-// be shown.
+// What an answer of the service says: its JSON where JSON is needed, and its own words where it refuses, made fit to be
+// shown.
 
 import { redactText } from '../core/redact.ts'
 import { UploadError } from '../core/errors.ts'
@@ -7,24 +7,24 @@ import type { TransportReply } from '../core/ports.ts'
 import { isWireObject, ownField } from './contract/fields.ts'
 import { boundPassed, type JsonBounds } from './contract/json-bounds.ts'
 
-/** What was asked for: its name, and the same for people. */
+/** What was asked for: the operation, and its name for people. */
 interface Asked {
   readonly operation: string
   readonly words: string
 }
 
-/** The interface has six levels; the values are ten times what 64 MiB of addresses need. */
+/** The interface has six levels. The number of values is ten times what 64 MiB of addresses need. */
 export const REPLY_BOUNDS: JsonBounds = { levels: 64, values: 2_000_000 }
-/** The service's words in a message: at most this many characters. */
+/** The most characters of the service's words that a message quotes. */
 const MAX_WORDS_LENGTH = 300
-/** A body longer than this is not searched for words. */
+/** A longer body is not searched for words, bytes. */
 const MAX_WORDS_BODY_BYTES = 65_536
 const WORD_FIELDS = ['message', 'msg', 'error', 'error_description', 'detail', 'errors']
 
 /**
- * The JSON of an answer to a call; undefined for an empty body, and for one that is neither JSON nor a page where
- * `isBodyNeeded` is false. Everything else is ERR_UPLOAD_SERVICE_REPLY. A page (HTML) is never taken for an answer,
- * because a login page of the network would then pass for a success.
+ * The JSON of an answer to a call. If `isBodyNeeded` is false, an empty body gives undefined, and so does one that is
+ * neither JSON nor a page. Everything else throws ERR_UPLOAD_SERVICE_REPLY. A page (HTML) is never taken for an answer,
+ * because the login page of a network would then pass for a success.
  */
 export function readJson(reply: TransportReply, { operation, words }: Asked, isBodyNeeded: boolean): unknown {
   const refuse = (what: string): never => {
@@ -34,7 +34,7 @@ export function readJson(reply: TransportReply, { operation, words }: Asked, isB
       { details: { operation, status: reply.status, isBaseUrlDoubtful: true } },
     )
   }
-  // One that broke off was asked for again.
+  // A body that broke off was asked for again, so this one is too large.
   if (reply.isBodyCut) return refuse('a body that is too large')
   if (isPage(reply)) return refuse('a web page (HTML) instead of JSON')
   if (boundPassed(reply.body, REPLY_BOUNDS) !== undefined) return refuse('JSON that is too deep or has too many values')
@@ -43,24 +43,24 @@ export function readJson(reply: TransportReply, { operation, words }: Asked, isB
   try {
     return JSON.parse(text) as unknown
   } catch {
-    // The header may stay where a platform has unpacked the body: what is text then is no more than not JSON.
+    // A platform may unpack the body and keep the header. Then the body is text, and merely not JSON.
     if (reply.headers['content-encoding'] !== undefined && text.includes('\u{FFFD}'))
       return refuse('a body that a proxy has compressed')
     return isBodyNeeded ? refuse('a body that is not JSON') : undefined
   }
 }
 
-/** A shorter credential would be found in half of all answers by chance. */
+/** A shorter credential would be found in half of all answers by chance. Characters. */
 const SHORTEST_SECRET = 8
 
 /**
- * Throws ERR_UPLOAD_SERVICE_REPLY where a name or a value of an answer holds the credential, as it is or encoded: what this
- * answer gives goes to journals, receipts and storage addresses, where a credential must never be.
+ * Throws ERR_UPLOAD_SERVICE_REPLY if a name or a value of an answer holds the credential, plain or encoded: ids and
+ * addresses from the answer go to journals, receipts and storage, where a credential must never be.
  */
 export function refuseEcho(reply: TransportReply, json: unknown, { operation, words }: Asked, secret: string): void {
   const forms = [secret, encodeURIComponent(secret)]
   const text = textOf(reply.body)
-  // Without an escape a text holds what its values hold: a million names need not be gone through.
+  // Without an escape the text contains all that its values contain, so a million names need not be walked.
   if (!text.includes('\\') && !forms.some((form) => text.includes(form))) return
   const holds = (value: unknown): boolean => {
     if (typeof value === 'string') return forms.some((form) => value.includes(form))
@@ -75,7 +75,7 @@ export function refuseEcho(reply: TransportReply, json: unknown, { operation, wo
   )
 }
 
-/** What the service says of itself in an answer that is no success; empty when it says nothing that can be shown. */
+/** What the service says for itself in an answer that is no success; empty if it says nothing that can be shown. */
 export function serviceWords(reply: TransportReply, secret: string): string {
   if (isPage(reply)) return `a web page (HTML) of ${reply.body.length} bytes`
   const words = wordsOf(smallJsonOf(reply), 0).map((word) => showable(word, secret).trim())
@@ -83,7 +83,7 @@ export function serviceWords(reply: TransportReply, secret: string): string {
   return text.length > MAX_WORDS_LENGTH ? `${cut(text, MAX_WORDS_LENGTH - 1)}…` : text
 }
 
-/** The service's own code for what went wrong, when it gives one that looks like a code. */
+/** The service's own code for what went wrong, if it gives one that looks like a code. */
 export function serviceCodeOf(reply: TransportReply, secret: string): string | undefined {
   const json = smallJsonOf(reply)
   const fieldOf = (of: unknown, name: string): unknown => (isWireObject(of) ? ownField(of, name) : undefined)
@@ -92,7 +92,10 @@ export function serviceCodeOf(reply: TransportReply, secret: string): string | u
     string | undefined
 }
 
-/** Text of the far end without control characters, without our credential, and without what reads like a secret. */
+/**
+ * Text of the far end without control characters, without our credential, and without anything that reads like a
+ * secret.
+ */
 export function showable(text: string, secret: string): string {
   const plain = text.replace(/\p{Cc}/gu, ' ')
   const withoutSecret = [secret, encodeURIComponent(secret)].reduce((rest, word) => rest.replaceAll(word, '…'), plain)
@@ -125,14 +128,14 @@ function smallJsonOf(reply: TransportReply): unknown {
   }
 }
 
-/** The body decides: many servers label every answer text/html, empty confirmations and JSON among them. */
+/** The body decides: many servers label every answer text/html, empty confirmations and JSON included. */
 function isPage(reply: TransportReply): boolean {
   const isLabelled = /^\s*(?:text\/html|application\/xhtml)/i.test(reply.headers['content-type'] ?? '')
   const beginning = textOf(reply.body.subarray(0, 256)).trimStart()
   return isLabelled ? beginning.startsWith('<') : /^<(?:!doctype|html)/i.test(beginning)
 }
 
-/** A text's beginning, never ending in half of a surrogate pair. */
+/** The beginning of a text, never ending in half of a surrogate pair. */
 function cut(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }

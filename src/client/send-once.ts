@@ -1,12 +1,12 @@
-// One request that has a time: an answer, or a clear word on why none came. It decides nothing.
+// One request with a time limit: an answer, or a clear word on why none came. What follows is decided elsewhere.
 
 import { isTransportError, TransportError } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
 import { createDeadline } from './deadline.ts'
 
 /**
- * Sends a request once. Rejects with the signal's reason when aborted, and with what a transport throws outside its contract.
- * Leaves no timer and no listener behind.
+ * Sends a request once. Rejects with the signal's reason when aborted, and with whatever a transport throws outside its
+ * contract. Leaves no timer and no listener behind.
  */
 export async function sendOnce(
   { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
@@ -34,7 +34,7 @@ export async function sendOnce(
   }
 }
 
-/** True when the whole request may have been heard. */
+/** True if the far end may have received the whole request. */
 export function isDoubtfulMissing({ phase, ending }: TransportError): boolean {
   return phase !== 'connect' && ending === 'doubtful'
 }

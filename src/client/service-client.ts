@@ -1,4 +1,4 @@
-// The service's client: every operation of the interface as one typed method, and `call` for the others. It checks
+// The service's client: every operation of the interface as one typed method, and `call` for all others. It checks
 // before it calls, repeats what is safe to repeat, and never shows a credential.
 
 import { invalid } from '../core/errors.ts'
@@ -13,35 +13,49 @@ import { createCaller } from './caller.ts'
 import { routes } from './contract/routes.ts'
 
 export interface ServiceClientOptions {
-  /** `https://host` with any path; no user, query or fragment. */
+  /** `https://host`, with any path but without user, query or fragment. */
   readonly baseUrl: string
   readonly credentials: Credentials
-  /** The header of an access token. Which one the service takes is not shown. Default `Authorization`. */
+  /**
+   * The header of an access token. Default `Authorization`. The interface does not show which one the service takes.
+   */
   readonly bearerHeader?: BearerHeader
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
-  /** For one try of a call, and for a function that gets a credential. Default 30,000. */
+  /** Time limit of one try of a call, and of a function that gets a credential, ms. Default 30,000. */
   readonly callTimeoutMs?: number
-  /** Repetitions after the first try, of tries that the host answered otherwise than by 429, 502, 503 or 504. Default 5. */
+  /**
+   * How many tries may follow the first. Tries without an answer, or answered with 429, 502, 503 or 504, do not count
+   * (`giveUpAfterMs` limits those), but a create that may have been heard does. Default 5.
+   */
   readonly retries?: number
-  /** How long a host that has answered before may be away, or one answer 429, 502, 503 or 504. Default 3,600,000. */
+  /**
+   * How long a host that has answered before may be away, or any host may answer 429, 502, 503 or 504, ms. Default
+   * 3,600,000.
+   */
   readonly giveUpAfterMs?: number
-  /** Waits so long also for a host that has never answered. Default false: three tries, since it is more likely misspelt. */
+  /**
+   * Whether a host that has never answered is waited for just as long. Default false: it gets three tries, since it is
+   * more likely misspelt than away.
+   */
   readonly isFirstContactAwaited?: boolean
-  /** Says why there was no answer, and whether for want of a network: then such a host is waited for too. Default: not known. */
+  /**
+   * Says why there was no answer, and whether this machine has no network. Without a network, a host that has never
+   * answered is waited for as well. Default: neither is known.
+   */
   readonly explain?: Explain
-  /** The longest reply that is read. Default 64 MiB. */
+  /** The longest reply that is read, bytes. Default 64 MiB. */
   readonly maxReplyBytes?: number
-  /** Ends every call, and refuses those that come later, with its reason. Default: nothing does. */
+  /** Ends every call with its reason, and refuses later ones. Default: none. */
   readonly signal?: AbortSignal
-  /** Whether plain HTTP may go to another machine, credentials included. Default false. */
+  /** Whether plain HTTP, credentials included, may go to another machine. Default false. */
   readonly isHttpAllowed?: boolean
 }
 
 /**
- * Makes a client; makes no call. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL for a base URL or
- * credentials that cannot work.
+ * Makes a client, without making a call. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL for a base URL
+ * or credentials that cannot work.
  */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { clock, bearerHeader = 'Authorization', isHttpAllowed = false } = options
@@ -60,7 +74,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
   const list = routes['requestedAnalyses.list']
-  // That there is an answer is all that is asked: of a long list no more is read.
+  // It only matters that an answer comes, so of a long list one byte is kept.
   const question = { operation: list.words, url: baseUrl.resolve(list.path), maxReplyBytes: 1, ...list }
   const { host } = baseUrl
   const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question, credentials, host }

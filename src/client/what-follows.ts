@@ -1,4 +1,4 @@
-// What follows a try of a call that had no success: the failure after which another try may come, or the error that ends the call.
+// What follows a try without success: the failure after which another try may come, or the error that ends the call.
 
 import { withDetails, type TransportError, type UploadError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
@@ -13,10 +13,13 @@ import { isDoubtfulStatus } from './status.ts'
 
 export type CallFailure = Failure & { readonly error: UploadError }
 
-/** Tries for a host that has never answered, since it is more likely misspelt than away, and for a rule that hides its answers. */
+/**
+ * The most tries for a host that has never answered, since it is more likely misspelt than away, and for answers that a
+ * CORS rule hides.
+ */
 const FEW_TRIES = 3
 
-/** `sent` is the call, or the question. Throws the error of a call that is over. */
+/** `sent` is the call, or the question in its place. Throws the error of a call that is over. */
 export function whatFollows(
   context: CallContext,
   life: CallLife,
@@ -25,7 +28,7 @@ export function whatFollows(
 ): CallFailure {
   const isAnswer = 'status' in outcome
   const isHeard = isAnswer ? isDoubtfulStatus(outcome.status) : isDoubtfulMissing(outcome)
-  // What was heard may have been done, and what only reads does nothing.
+  // A request that was heard may have been acted on, unless it only reads.
   const isDoubtful = isHeard && sent.kind !== 'read'
   life.isDoubtful ||= isDoubtful
   return isAnswer ? answered(context, life, outcome, isDoubtful) : unanswered(context, life, outcome, isDoubtful)
@@ -40,7 +43,7 @@ function answered(
   const retryAfterMs = parseRetryAfterMs(reply.headers['retry-after'], clock.wallNow())
   const error = statusError(life, reply, life.credential.secret, retryAfterMs)
   if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
-  // Who wants no repetition does not wait either.
+  // A caller that wants no repetition does not want to wait either.
   const { status } = reply
   const isAway = isAwayStatus(status) && retries > 0
   return { error, host, status, reason: `it answers ${status}`, isAway, isDoubtful, retryAfterMs }
@@ -61,12 +64,15 @@ function unanswered(
   const isFew = life.missingTries < FEW_TRIES
   if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
-  // Those that are hidden are over by now: it is the first contact.
+  // Hidden answers were dealt with above, so this is the first contact.
   if (!isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
   return { error, host, reason, isAway: !error.isUnreadable, isDoubtful, isOffline }
 }
 
-/** Nobody is there, or takes anything now. What cannot be read, or leads elsewhere, is an answer. */
+/**
+ * Whether nobody is there, or nothing is accepted now. An answer that cannot be read, or that redirects, is still an
+ * answer.
+ */
 export function isAway(outcome: TransportReply | TransportError): boolean {
   if ('status' in outcome) return isAwayStatus(outcome.status)
   return !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'

@@ -1,9 +1,10 @@
-// Segments and requested analyses on the wire. Most of their records is not shown, so it is kept as it comes.
+// Segments and requested analyses on the wire. The interface leaves out most of their fields, so all are kept as they
+// come.
 
 import { fromWire, isWireObject, ownField, readCount, readId, readText, segmentIdOf } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
-/** Names under which such services put a list. */
+/** Field names under which services of this kind put a list. */
 const listNames = ['requested_analyses', 'data', 'results', 'items']
 
 export type DomHand = 'RHA' | 'LHA'
@@ -12,7 +13,7 @@ export interface SegmentInput {
   readonly movementTypeId: number
   /** RHA is right-handed, LHA left-handed. */
   readonly domHand: DomHand
-  /** The organisation's own ids of movements to include. Default: all that fit. */
+  /** The organisation's own ids of the movements to include. Default: all that fit. */
   readonly orgMovementIds?: readonly string[]
   /** Fields of the service that its interface does not show, under their wire names. Default: none. */
   readonly extra?: WireObject
@@ -22,14 +23,14 @@ export interface Segment {
   readonly analysisSegmentId: number
   readonly numPlayers?: number
   readonly numMovements?: number
-  /** Present when an earlier try had no clear answer, so that the service may hold a segment nobody will use. */
+  /** Present if an earlier try had no clear answer, so that the service may hold a segment nobody will use. */
   readonly hasPossibleOrphan?: true
   readonly [wireName: string]: unknown
 }
 
 export interface AnalysisInput {
   readonly name: string
-  /** A number, or its digits as the service gave them; sent as an integer. */
+  /** A number, or its digits as the service gave them. Sent as an integer. */
   readonly primaryAnalysisSegmentId: ServiceId
   readonly comparisonAnalysisSegmentId?: ServiceId
   readonly populationAnalysisSegmentId?: ServiceId
@@ -38,11 +39,14 @@ export interface AnalysisInput {
   readonly extra?: WireObject
 }
 
-/** What is known of an analysis. The id's name on the wire is not shown: `id`, else `requested_analysis_id`. */
+/**
+ * What is known of an analysis. The interface does not show the id's name on the wire: it is read from `id`, else from
+ * `requested_analysis_id`.
+ */
 export interface RequestedAnalysis {
   readonly id?: ServiceId
   readonly name?: string
-  /** The service's word: `draft`, `requested`, or one that is not shown. */
+  /** The service's own word: `draft`, `requested`, or one that the interface does not show. */
   readonly status?: string
   readonly primaryAnalysisSegmentId?: number
   readonly comparisonAnalysisSegmentId?: number
@@ -50,7 +54,9 @@ export interface RequestedAnalysis {
   readonly [wireName: string]: unknown
 }
 
-/** Undefined when the reply lacks the segment's id, which is how the service says that the request was malformed. */
+/**
+ * Returns undefined if the reply lacks the segment's id, which is how the service says that the request was malformed.
+ */
 export function segmentFromWire(raw: WireObject): Segment | undefined {
   const reads = { analysis_segment_id: segmentIdOf, num_players: readCount, num_movements: readCount }
   return fromWire(raw, reads, { needed: ['analysis_segment_id'] }) as Segment | undefined
@@ -69,7 +75,7 @@ export function analysisFromWire(raw: WireObject): RequestedAnalysis {
   return fromWire(raw, reads, { names: { requested_analysis_id: 'id' } })
 }
 
-/** The list in a reply; undefined when there is none, or more than one that it could be. */
+/** The list in a reply. Undefined if there is none, or if more than one field could be it. */
 export function analysisListFromWire(raw: unknown): readonly RequestedAnalysis[] | undefined {
   const lists: unknown[] = Array.isArray(raw)
     ? [raw]

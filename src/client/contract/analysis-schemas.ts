@@ -1,4 +1,5 @@
-// Segments and requested analyses on the wire as schemas. Most of their records is not shown, so it is kept as it comes.
+// Segments and requested analyses on the wire, as schemas. The interface leaves out most of their fields, so all are
+// kept as they come.
 
 import * as v from 'valibot'
 import { wireAnyObject, wireCount, wireDomHand, wireId, wireSegmentId, wireText } from './field-schemas.ts'
@@ -23,7 +24,7 @@ export const analysisRequest = v.looseObject({
   status: v.optional(v.picklist(['draft', 'requested']), 'draft'),
 })
 
-/** The record of an analysis; none of its fields is shown, so none is demanded. */
+/** The record of an analysis. The interface shows none of its fields, so none is required. */
 export const analysisReply = v.looseObject({
   id: v.optional(wireId),
   requested_analysis_id: v.optional(wireId),
@@ -34,7 +35,10 @@ export const analysisReply = v.looseObject({
   population_analysis_segment_id: v.optional(v.nullable(wireSegmentId)),
 })
 
-/** The list's shape is not shown: a bare array, or one array under a name that such services use. */
+/**
+ * The interface does not show the list's shape: it is a bare array, or an array under a name that services of this kind
+ * use.
+ */
 export const analysisListReply = v.union([v.array(wireAnyObject), wireAnyObject])
 
 /** Bodies that the interface does not show. */

@@ -1,4 +1,4 @@
-// Motion capture on the wire as schemas: the bodies of sessions and of file names with their addresses.
+// Motion capture on the wire, as schemas: the bodies of sessions, and of file names with their addresses.
 
 import * as v from 'valibot'
 import { wireCount, wireDate, wireFileName, wireFrameRate, wireId, wireText } from './field-schemas.ts'
@@ -11,7 +11,7 @@ export const mocapSessionRequest = v.looseObject({
   session_type_id: wireCount,
 })
 
-/** `id` and `session_id` hold the same value; one of them must be there. */
+/** `id` and `session_id` hold the same value. One of them must be there. */
 export const mocapSessionReply = v.looseObject({
   id: v.optional(wireId),
   session_id: v.optional(wireId),
@@ -34,8 +34,8 @@ export const mocapSessionFileRequest = v.looseObject({
 })
 
 /**
- * File name → address. Not a valibot record: that drops the keys `__proto__`, `constructor` and `prototype`, and each
- * of them is a legal file name.
+ * File name → address. Not a valibot record: that drops the keys `__proto__`, `constructor` and `prototype`, each of
+ * which is a legal file name.
  */
 export const mocapSessionFileReply = v.custom<Readonly<Record<string, string>>>(
   (value) => isWireObject(value) && Object.values(value).every((address) => typeof address === 'string'),

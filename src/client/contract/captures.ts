@@ -1,4 +1,4 @@
-// Motion capture on the wire: sessions, and file names that are answered with an address each.
+// Motion capture on the wire: sessions, and file names, each answered with an address.
 
 import { fromWire, ownField, readCount, readId, readText } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
@@ -13,7 +13,7 @@ export interface MocapSessionInput {
   readonly extra?: WireObject
 }
 
-/** Fields that we do not know are kept under their wire names. */
+/** A capture session. Fields that we do not know are kept under their wire names. */
 export interface MocapSession {
   readonly id: ServiceId
   readonly sessionId: ServiceId
@@ -23,27 +23,27 @@ export interface MocapSession {
   readonly sessionDate?: string
   readonly numMovements?: number
   readonly numPlayers?: number
-  /** The service's word; `pending` on a new session, other words are not shown. */
+  /** The service's own word: `pending` for a new session. The interface does not show the other words. */
   readonly status?: string
   readonly createdAt?: string
   readonly updatedAt?: string
-  /** Present when an earlier try had no clear answer, so that the service may hold a session nobody will use. */
+  /** Present if an earlier try had no clear answer, so that the service may hold a session nobody will use. */
   readonly hasPossibleOrphan?: true
   readonly [wireName: string]: unknown
 }
 
 export interface RegisterFilesInput {
   readonly sessionId: ServiceId
-  /** In the order in which the movements were captured; each name once. */
+  /** In the order in which the movements were captured, each name once. */
   readonly filenames: readonly string[]
-  /** Frames a second; the service demands it where the session's type is plain video. */
+  /** Frames a second. The service requires it if the session's type is plain video. */
   readonly frameRate?: number
   /** Whether names that exist already may be sent again. Default false. */
   readonly reprocess?: boolean
   readonly extra?: WireObject
 }
 
-/** Undefined when the reply names no session. */
+/** Returns undefined if the reply names no session. */
 export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined {
   const [id, sessionId] = [readId(ownField(raw, 'id')), readId(ownField(raw, 'session_id'))]
   if (id === undefined && sessionId === undefined) return undefined
@@ -59,19 +59,19 @@ export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined 
     created_at: readText,
     updated_at: readText,
   })
-  // Assigned, not copied: a field named __proto__ would be lost.
+  // Assigned, not spread: a spread would lose a field named __proto__.
   return Object.assign(session, { id: id ?? sessionId, sessionId: sessionId ?? id }) as MocapSession
 }
 
-/** Why names and reply do not fit together: names without an address, or one address for two names. */
+/** Why names and reply do not fit together: names without an address, or names that share one. */
 export interface RegisterMismatch {
   readonly missing: readonly string[]
   readonly shared: readonly string[]
 }
 
 /**
- * The address of each name, in the order asked. A name is looked up exactly, then in its composed Unicode form (NFC),
- * because services store names that way; a form that two asked names or two keys share is nobody's.
+ * Finds the address of each name, in the order asked. A name is looked up exactly, then in its composed Unicode form
+ * (NFC), because services store names that way. A form that two asked names or two keys share matches nothing.
  */
 export function addressesByName(
   raw: WireObject,
@@ -79,7 +79,7 @@ export function addressesByName(
 ): { readonly addresses: ReadonlyMap<string, string> } | { readonly mismatch: RegisterMismatch } {
   const asked = new Set(names)
   const spareNames = groupByForm(names.filter((name) => !Object.hasOwn(raw, name)))
-  // Only forms that are asked for: a reply may have a million keys that are nobody's.
+  // Only forms that were asked for: a reply may have a million keys that nobody asked for.
   const isSpare = (key: string): boolean => !asked.has(key) && spareNames.has(key.normalize('NFC'))
   const spareKeys = groupByForm(spareNames.size === 0 ? [] : Object.keys(raw).filter(isSpare))
   const keyOf = (name: string): string | undefined => {
@@ -113,12 +113,12 @@ function groupByForm(names: readonly string[]): Map<string, string[]> {
   return groups
 }
 
-/** Longer than any signed address is; servers take no more than half of it. */
+/** Longer than any signed address, in characters. Servers accept no more than half of it. */
 const LONGEST_ADDRESS = 16_384
 
 /**
- * True for an absolute web address without control characters or a user in it: a parser drops or hides these, and what
- * is sent to would not be what was read. Whether plain HTTP is allowed is asked where it is used.
+ * True for an absolute web address without control characters and without a user. A parser drops or hides these, so the
+ * request would go elsewhere than the text says. Whether plain HTTP is allowed is checked where the address is used.
  */
 export function isAddress(text: string): boolean {
   if (text.length > LONGEST_ADDRESS || !/^https?:\/\/[^/\\]/i.test(text) || /\p{Cc}/u.test(text)) return false

@@ -1,5 +1,5 @@
-// The fields of the wire as schemas, for whole bodies: what the service reads, and what tests hold against the fixtures. The
-// client itself reads replies with the guards of fields, so that no page loads the schemas' library.
+// The fields of the wire as schemas, for whole bodies: what the service reads, and what tests compare with the
+// fixtures. The client reads replies with the guards of fields.ts, so that no page loads the schema library.
 
 import * as v from 'valibot'
 import { isCalendarDate, isFileName, isIdText, isWireObject, type WireObject } from './fields.ts'
@@ -8,7 +8,7 @@ import { isCalendarDate, isFileName, isIdText, isWireObject, type WireObject } f
 export const wireCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 /** A position or a number of parts: an integer of 1 or more. */
 export const wireOrdinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-/** A number of frames in a second, above 0. */
+/** Frames a second, above 0. */
 export const wireFrameRate = v.pipe(v.number(), v.finite(), v.gtValue(0))
 export const wireText = v.pipe(v.string(), v.nonEmpty())
 export const wireDate = v.pipe(v.string(), v.isoDate(), v.check(isCalendarDate, 'not a day of the calendar'))
@@ -16,7 +16,7 @@ export const wireFileName = v.pipe(v.string(), v.check(isFileName, 'not a plain 
 export const wireId = v.union([v.pipe(v.string(), v.check(isIdText, 'not an id')), wireCount])
 export const wireDomHand = v.picklist(['RHA', 'LHA'])
 
-/** A segment's id as the service answers it: an integer, or digits in a string. Sent as an integer. */
+/** A segment's id as the service answers it: an integer, or its digits in a string. It is sent as an integer. */
 export const wireSegmentId = v.union([wireCount, v.pipe(v.string(), v.regex(/^\d{1,15}$/))])
 
 /** Any JSON object, for bodies that the interface does not show. */

@@ -1,6 +1,7 @@
-// The rules that several operations share: ids, dates, integers, names; and how a reply keeps what we do not know.
+// The rules that several operations share: ids, dates, integers, names, and how a reply keeps the fields that we do not
+// know.
 
-/** An object of JSON. Read it with own-property look-ups only: `__proto__` is an ordinary key in it. */
+/** A JSON object. Read it with own-property look-ups only: `__proto__` is an ordinary key in it. */
 export type WireObject = Readonly<Record<string, unknown>>
 
 /** An id of the service. It goes back exactly as it came: a number stays a number, a string stays a string. */
@@ -10,37 +11,40 @@ export type ServiceId = string | number
 export function isCalendarDate(text: string): boolean {
   /* eslint-disable no-restricted-globals -- Reads a date that is given; asks for no time. */
   const atMs = /^\d{4}-\d\d-\d\d$/.test(text) && text >= '0001' ? Date.parse(text) : NaN
-  // Of a day that a month does not have a parser makes one of the next, or none.
+  // Given a day that the month does not have, a parser refuses it or rolls it over into the next month.
   return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(text)
   /* eslint-enable no-restricted-globals */
 }
 
 /**
- * True for a file name that can be sent: not empty, no path separator of any system, no NUL, not `.` or `..`, and no
- * half of a surrogate pair (JSON carries it, and the far end would answer under another name).
+ * True for a file name that can be sent: not empty, not `.` or `..`, without a path separator of any system, NUL, or
+ * half of a surrogate pair (JSON carries one, but the far end would answer under another name).
  */
 export function isFileName(text: string): boolean {
   return text !== '' && text !== '.' && text !== '..' && !/[/\\\0]|\p{Surrogate}/u.test(text)
 }
 
 /**
- * True for a text that can pass for an id: it is shown in lists, reports and receipts, where neither an address that a service
- * put in its place nor a text without end may stand. 1 to 1,024 characters, none of them a control character.
+ * True for a text that can pass for an id: 1 to 1,024 characters without control characters, and not an address. Ids
+ * are shown in lists, reports and receipts, where neither an address sent in place of an id nor a text without end may
+ * appear.
  */
 export function isIdText(text: string): boolean {
   return /^\P{Cc}{1,1024}$/u.test(text) && !/:\/\/|[?&][^=]*=/.test(text)
 }
 
-/** The readers of a reply: what a field must be to be understood. The schemas say the same for whole bodies. */
+/**
+ * The guards for fields of a reply: what a field must be to be understood. The schemas say the same of whole bodies.
+ */
 export const isText = (value: unknown): value is string => typeof value === 'string'
 /** A count, a size or an id: an integer of 0 or more that a JSON number carries exactly. */
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 /** A position or a number of parts: an integer of 1 or more. */
 export const isOrdinal = (value: unknown): value is number => isCount(value) && value >= 1
-/** A number above 2^53 has already lost digits when it is read, so it is refused rather than sent back changed. */
+/** A number above 2^53 lost digits when it was parsed, so it is refused rather than sent back changed. */
 export const isId = (value: unknown): value is ServiceId => isCount(value) || (isText(value) && isIdText(value))
 
-/** The integer that a segment's id stands for, given as one or as its digits; undefined when it stands for none. */
+/** The integer that a segment's id stands for, given as a number or as its digits; undefined if it stands for none. */
 export function segmentIdOf(value: unknown): number | undefined {
   return isCount(value) || (isText(value) && /^\d{1,15}$/.test(value)) ? Number(value) : undefined
 }
@@ -50,12 +54,12 @@ export function isWireObject(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Reads an own field; undefined when there is none. */
+/** Reads an own field; undefined if there is none. */
 export function ownField(object: WireObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** What a field of a reply is to us; undefined when it is not of the shown form. */
+/** What a field of a reply means to us; undefined if it is not of the documented form. */
 export type Read = (value: unknown) => unknown
 type Reads = Readonly<Record<string, Read>>
 
@@ -65,9 +69,9 @@ export const readOrdinal = (value: unknown): number | undefined => (isOrdinal(va
 export const readId = (value: unknown): ServiceId | undefined => (isId(value) ? value : undefined)
 
 /**
- * The fields of a reply that are understood under our names, and the rest of it under the wire's: a shown field that is not of
- * the shown form counts as the rest, it is kept and never dropped. `reads`: by the wire's name. `names`: ours, where it is not the
- * wire's in camel case. Undefined where one that is `needed` is not understood.
+ * Converts a reply: fields that are understood go under our names, all others stay under the wire's. A known field of
+ * an unexpected form counts among the others, so nothing is dropped. `reads` has the readers by wire name, `names` our
+ * names where they are not the wire's in camel case. Returns undefined if a field that is `needed` is not understood.
  */
 export function fromWire(raw: WireObject, reads: Reads, how?: { readonly names?: Names }): WireObject
 export function fromWire(
@@ -89,16 +93,16 @@ export function fromWire(
     else understood.push([names[name] ?? camelCase(name), known])
     if (known !== undefined && needed.includes(name)) missing -= 1
   }
-  // fromEntries defines properties, so that a field named __proto__ stays a field.
+  // fromEntries defines properties, so a field named __proto__ stays a field.
   return missing > 0 ? undefined : Object.fromEntries([...rest, ...understood])
 }
 
-/** Names of one side by those of the other, where one does not follow from the other by its case. */
+/** Names on one side by the names on the other, where converting the case is not enough. */
 export type Names = Readonly<Record<string, string>>
 
 /**
- * Checked fields of ours, also those of objects in a list, under the wire's names. `extra` holds the host's own fields, under wire
- * names already; they never replace ours.
+ * Puts our checked fields under the wire's names, also those of objects in a list. `extra` holds the host's own fields,
+ * already under wire names. They never replace ours.
  */
 export function toWire({ extra, ...fields }: WireObject, names: Names = {}): WireObject {
   const wire = Object.entries(fields).map(([name, value]) => [

@@ -1,17 +1,17 @@
-// How much structure JSON may have, counted on its bytes before anything is made of them: 64 MiB of brackets take a
-// parser 14 s and two gigabytes (measured, Node 20), and what is nested deep enough cannot be written again.
+// How much structure a JSON text has, counted on its bytes before anything is parsed: 64 MiB of brackets take a parser
+// 14 s and two gigabytes (measured, Node 20), and what is nested deeply enough cannot be serialised again.
 
 export interface JsonBounds {
-  /** Objects and arrays within each other. */
+  /** Depth of objects and arrays within each other. */
   readonly levels: number
-  /** Values of any kind; an empty object or array counts as two. */
+  /** Values of any kind. An empty object or array counts as two. */
   readonly values: number
 }
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** The bound that these bytes pass first; undefined for none. What is not JSON is counted too. */
+/** Returns the bound that the bytes exceed first, or undefined. Bytes that are not JSON are counted, too. */
 export function boundPassed(bytes: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
   let [levels, values, isInText] = [0, 1, false]
   for (let at = 0; at < bytes.length; at += 1) {

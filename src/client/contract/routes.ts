@@ -1,25 +1,25 @@
-// Every operation whose path the interface shows: its method, its path, and what a repetition of it does.
+// Every operation whose path the interface shows: its method, its path, and what repeating it does.
 
 import type { Names } from './fields.ts'
 
 /**
- * What a repetition of a call does. `read`: nothing. `repeatable`: the same again. `create`: a second one, of which
- * the first is an orphan that costs nothing. `once`: a second one that costs (a report), so it is never risked.
+ * What repeating a call does. `read`: nothing. `repeatable`: the same again. `create`: makes a second one, and leaves
+ * the first as an orphan that costs nothing. `once`: makes a second one that costs (a report), so it is never risked.
  */
 export type OperationKind = 'read' | 'create' | 'once' | 'repeatable'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Relative to the base address; ids in braces. */
+  /** Relative to the base address, with ids in braces. */
   readonly path: string
   readonly kind: OperationKind
   /** What is asked for, in messages to people: "the service failed to …". */
   readonly words: string
-  /** The wire's names of what is sent, where they are not ours in snake case. */
+  /** The wire's names of the fields sent, where they are not ours in snake case. */
   readonly names?: Names
 }
 
-/** By the name of the client's method. */
+/** Routes by the name of the client's method. */
 export const routes = {
   'mocapSessions.create': {
     method: 'POST',
@@ -27,7 +27,7 @@ export const routes = {
     kind: 'create',
     words: 'create the capture session',
   },
-  // Names that were registered are registered again without an orphan; a refusal after a doubtful try says that it was.
+  // Registering names again leaves no orphan. A refusal after a doubtful try means that the names were registered then.
   'mocapSessionFiles.register': {
     method: 'POST',
     path: '/mocap_session_file',

@@ -1,4 +1,4 @@
-// Video uploads on the wire as schemas: the bodies of create, confirm and cancel.
+// Video uploads on the wire, as schemas: the bodies of create, confirm and cancel.
 
 import * as v from 'valibot'
 import { isAddress } from './captures.ts'

@@ -1,4 +1,4 @@
-// Video uploads on the wire: a session with one address per part (the wire says chunk), one confirmation per file.
+// Video uploads on the wire: a session with one address per part (the wire says chunk), and one confirmation per file.
 
 import { isAddress } from './captures.ts'
 import { fromWire, isWireObject, readCount, readId, readOrdinal, readText } from './fields.ts'
@@ -8,9 +8,9 @@ export interface VideoFileInput {
   /** Base name, without any path. */
   readonly name: string
   readonly sizeBytes: number
-  /** 1 or more; fixed from here on. */
+  /** 1 or more. It cannot change later. */
   readonly partCount: number
-  /** The host's own number for the file; each once. Default: none is sent. */
+  /** The host's own number for the file, unique in the session. Default: none is sent. */
   readonly fileId?: number
   /** Frames a second. */
   readonly frameRate?: number
@@ -27,12 +27,12 @@ export interface VideoUploadInput {
   readonly extra?: WireObject
 }
 
-/** The session as created. The addresses in it are secrets. Fields that we do not know are kept under their wire names. */
+/** The session as created. Its addresses are secrets. Fields that we do not know are kept under their wire names. */
 export interface VideoUpload {
   readonly uploadSessionId: ServiceId
-  /** As answered, in the service's order; matching them to what was asked is the protocol's work. */
+  /** In the service's order. The protocol matches them to the files that were sent. */
   readonly sessionFiles: readonly VideoUploadFile[]
-  /** Present when an earlier try had no clear answer, so that the service may hold a session nobody will use. */
+  /** Present if an earlier try had no clear answer, so that the service may hold a session nobody will use. */
   readonly hasPossibleOrphan?: true
   readonly [wireName: string]: unknown
 }
@@ -40,9 +40,9 @@ export interface VideoUpload {
 export interface VideoUploadFile {
   readonly sessionFileId: ServiceId
   readonly partAddresses: readonly VideoUploadPart[]
-  /** The number of the request, where the service echoes it. An assumption: the echo is not shown. */
+  /** The number sent in the request, if the service echoes it. An assumption: the interface does not show the echo. */
   readonly fileId?: number
-  /** The name of the request, where the service echoes it. An assumption: the echo is not shown. */
+  /** The name sent in the request, if the service echoes it. An assumption: the interface does not show the echo. */
   readonly fileName?: string
   readonly [wireName: string]: unknown
 }
@@ -50,7 +50,7 @@ export interface VideoUploadFile {
 export interface VideoUploadPart {
   /** A secret. */
   readonly address: string
-  /** 1-based, where the service says it. An assumption: it is not shown. */
+  /** 1-based, if the service gives it. An assumption: the interface does not show it. */
   readonly partNumber?: number
   readonly [wireName: string]: unknown
 }
@@ -58,13 +58,13 @@ export interface VideoUploadPart {
 export interface ConfirmFileInput {
   readonly uploadSessionId: ServiceId
   readonly sessionFileId: ServiceId
-  /** ETags as the protocol wants them sent; part numbers from 1, each once. */
+  /** Part numbers from 1, each once. ETags in the form in which the protocol wants them sent. */
   readonly parts: readonly { readonly partNumber: number; readonly etag: string }[]
   /** False tells the service that the file was given up. Default true. */
   readonly isSuccessful?: boolean
 }
 
-/** Undefined when the reply lacks the session's id or a well-formed list of addresses. */
+/** Returns undefined if the reply lacks the session's id or a well-formed list of addresses. */
 export function videoUploadFromWire(raw: WireObject): VideoUpload | undefined {
   const reads = { upload_session_id: readId, pre_signed_urls: readEach(videoUploadFileFromWire) }
   const names = { pre_signed_urls: 'sessionFiles' }
@@ -89,7 +89,7 @@ function readAddress(value: unknown): string | undefined {
   return text !== undefined && isAddress(text) ? text : undefined
 }
 
-/** Reads a list of which every entry is well-formed; undefined otherwise. Stops at the first that is not. */
+/** Reads a list whose every entry is well-formed. Stops at the first that is not, and returns undefined. */
 function readEach(read: (entry: WireObject) => WireObject | undefined) {
   return (list: unknown): WireObject[] | undefined => {
     if (!Array.isArray(list)) return undefined
