@@ -1,5 +1,5 @@
-// The face for S3-compatible stores without a service between: the protocol for uplink.upload, and a look at what a store
-// holds of an upload. The same names are in the portable face and in Node's.
+// The names for S3-compatible stores without a service in between: the protocol for uplink.upload, and a look at what a
+// store holds of an upload. The portable entry and Node's have the same names.
 
 export { s3Multipart, type S3MultipartOptions } from './protocols/s3-multipart.ts'
 export { listParts, type S3ListedPart, type S3Upload } from './protocols/s3-parts.ts'

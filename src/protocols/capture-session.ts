@@ -1,5 +1,5 @@
-// Motion capture: one session, names registered in batches in capture order, one streamed PUT per file whose 2xx is the
-// receipt. There is nothing to confirm and no call to cancel.
+// Motion capture: one session, names registered in batches in capture order, and one streamed PUT per file, whose 2xx
+// is the receipt. There is nothing to confirm, and no call to cancel.
 
 import { isUploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -20,18 +20,18 @@ import type { CallOptions, ServiceClient } from '../client/operations.ts'
 
 export interface CaptureSessionOptions {
   readonly client: ServiceClient
-  /** A session to add to; else one is created from the fields below. */
+  /** The session to add to. Default: one is created from the fields below. */
   readonly sessionId?: string | number
   readonly orgId?: string
   readonly mocapTypeId: number
   /** YYYY-MM-DD. */
   readonly sessionDate?: string
   readonly sessionTypeId?: number
-  /** Frames a second; the service demands it for plain video. */
+  /** Frames a second. The service requires it for plain video. */
   readonly frameRate?: number
-  /** Sends names that the session has already. Default false. */
+  /** Whether names that the session already has are sent again. Default false. */
   readonly reprocess?: boolean
-  /** Names in one registration. The interface shows no limit. Default 100. */
+  /** Names in one registration. Default 100. The interface shows no limit. */
   readonly batchSize?: number
 }
 
@@ -69,7 +69,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
     },
     async create(_files, signal, onWaiting) {
       if (options.sessionId !== undefined) return { sessionId: options.sessionId }
-      // The client takes the fields of a session, and no others; it says which one is missing.
+      // The client takes the fields of a session and ignores all others. It says which one is missing.
       const session = await client.mocapSessions.create(options as MocapSessionInput, { signal, onWaiting })
       return { sessionId: session.sessionId, hasPossibleOrphan: session.hasPossibleOrphan ?? false }
     },
@@ -78,8 +78,8 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       try {
         return await registerNames(sessionId, files, reprocess, calling)
       } catch (error) {
-        // The names may be there because of us: an earlier registration whose answer was lost. Only then is a refusal
-        // no duplicate of somebody's file, and saying `reprocess` overwrites nothing but what we never finished.
+        // The names may be there because of us: an earlier registration whose answer was lost. Only then does a refusal
+        // not mean a duplicate of somebody's file, and `reprocess` overwrites nothing but what we never finished.
         if (reprocess || !isRefusal(error) || !(isRepeat || wasDoubtful(error))) throw error
         return registerNames(sessionId, files, true, calling)
       }
@@ -93,7 +93,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
   }
 }
 
-/** The service understood and said no. */
+/** Whether the service understood the request and said no. */
 export function isRefusal(error: unknown): boolean {
   return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED'
 }

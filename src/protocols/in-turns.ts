@@ -1,6 +1,9 @@
-// Many calls, some of them at once.
+// Many calls, a limited number of them at a time.
 
-/** Runs a task for each item, so many at once, in order; after the first failure no further one begins, and it waits for those under way. */
+/**
+ * Runs a task for each item in order, at most `atOnce` at a time. After a failure no further task begins. Once those
+ * under way have ended, it rejects with the first failure.
+ */
 export async function inTurns<TItem>(
   items: readonly TItem[],
   atOnce: number,

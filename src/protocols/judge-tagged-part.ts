@@ -1,11 +1,14 @@
-// What a storage's answer to a part means where the part's receipt is its ETag.
+// What a storage's answer to a part means if the part's receipt is its ETag.
 
 import { UploadError } from '../core/errors.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
 import type { TransportReply, Unit, Verdict } from '../core/ports.ts'
 import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
 
-/** A 2xx with an ETag is a receipt. Without one that is legal it is tried again: some proxies drop it now and then. */
+/**
+ * A 2xx with a legal ETag is a receipt. Without one the part is tried again, because some proxies drop the header now
+ * and then.
+ */
 export function judgeTaggedPart(reply: TransportReply, unit: Unit): Verdict {
   if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
   const etag = parseEtag(reply.headers['etag'])
@@ -20,7 +23,7 @@ export function judgeTaggedPart(reply: TransportReply, unit: Unit): Verdict {
   return { kind: 'retry', error, isThrottle: false }
 }
 
-/** No repetition makes a header readable, and each would send the part again. */
+/** Final: no repetition makes a header readable, and each would send the part again. */
 function etagHidden({ partNumber }: Unit): UploadError {
   return new UploadError(
     'ERR_UPLOAD_ETAG_MISSING',

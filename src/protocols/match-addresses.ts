@@ -1,18 +1,19 @@
-// Which address belongs to which part. The service may answer in any order; a wrong match would store one clip under
-// another's name, so whatever is not certain is a typed error before any byte is sent.
+// Which address belongs to which part. The service may answer in any order, and a wrong match would store one clip
+// under another's name. So whatever is uncertain is a typed error before any byte is sent.
 
 import { UploadError } from '../core/errors.ts'
 import type { AddressedFile, PlannedFile } from '../core/ports.ts'
 import type { VideoUpload, VideoUploadFile, VideoUploadPart } from '../client/contract.ts'
 
-/** The number under which a file is sent to the service: unique in its session, from 1. */
+/** The number under which a file is sent to the service, unique in its session, from 1. */
 export function fileIdOf(file: PlannedFile): number {
   return file.fileIndex + 1
 }
 
 /**
- * Matches the session's entries to the files: by the echoed number, else by a name that is unique, else by position.
- * Throws ERR_UPLOAD_SERVICE_REPLY when that is not certain. Whether the addresses can be used is asked where they are taken.
+ * Matches the session's entries to the files: by the echoed number, else by unique names, else by position. Throws
+ * ERR_UPLOAD_SERVICE_REPLY if the match is uncertain. Whether the addresses can be used is checked where they are
+ * taken.
  */
 export function matchAddresses(files: readonly PlannedFile[], upload: VideoUpload): AddressedFile[] {
   const entries = upload.sessionFiles
@@ -47,7 +48,10 @@ function byEcho(files: readonly PlannedFile[], entries: readonly VideoUploadFile
 }
 
 const asIs = (name = ''): string => name
-/** Services may keep a name in its composed Unicode form (NFC), whichever they were given: macOS has the other one. */
+/**
+ * Services may store a name in its composed Unicode form (NFC), whichever form they were given. macOS uses the other
+ * one.
+ */
 const composed = (name = ''): string => name.normalize('NFC')
 
 function byName(
@@ -57,12 +61,12 @@ function byName(
 ): EntryOf | undefined {
   const byForm = new Map(entries.map((entry) => [formOf(entry.fileName), entry]))
   const forms = new Set(files.map((file) => formOf(file.name)))
-  // There are as many entries as files: each is named once then.
+  // There are as many entries as files, so each form is then named exactly once.
   if (forms.size < files.length || ![...forms].every((form) => byForm.has(form))) return undefined
   return (file) => byForm.get(formOf(file.name))
 }
 
-/** Names that do not tell all files apart may still say that the order is another one. */
+/** Names that do not tell all files apart may still show that the order is a different one. */
 function byPosition(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf {
   const forms = new Set(files.map((file) => composed(file.name)))
   files.forEach((file, index) => {
@@ -77,13 +81,13 @@ function echoOf(entry: VideoUploadFile): number | undefined {
   return entry.fileId ?? numberIn(entry['file_id'])
 }
 
-/** A number that was echoed, also one that can be none of ours; a service that writes it as text means the same. */
+/** An echoed number, even one that cannot be ours. A service that writes it as text means the same. */
 function numberIn(value: unknown): number | undefined {
   return typeof value === 'number' || (typeof value === 'string' && /^\d{1,9}$/.test(value)) ? Number(value) : undefined
 }
 
 function addressesOf(file: PlannedFile, { partAddresses: parts }: VideoUploadFile): string[] {
-  // Where every address carries its number, the number decides and not the place.
+  // If every address carries its number, that number decides, and not the position.
   const numberOf = (part: VideoUploadPart): number | undefined => part.partNumber ?? numberIn(part['part_number'])
   const isNumbered = parts.every((part) => numberOf(part) !== undefined)
   const ordered = isNumbered ? parts.toSorted((a, b) => (numberOf(a) ?? 0) - (numberOf(b) ?? 0)) : parts
@@ -94,7 +98,7 @@ function addressesOf(file: PlannedFile, { partAddresses: parts }: VideoUploadFil
   return ordered.map((part) => part.address)
 }
 
-/** The error of addresses that do not fit what was asked for. */
+/** Throws the error for addresses that do not fit what was asked for. */
 export function wrong(message: string): never {
   throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', `${message} None of them is used.`)
 }

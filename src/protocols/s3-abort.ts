@@ -1,4 +1,4 @@
-// Ends an upload that is not complete, so that the store keeps, and bills, nothing of it.
+// Ends an upload that is not complete, so that the store keeps none of it, and bills for none of it.
 
 import { UploadError } from '../core/errors.ts'
 import { backoffMs } from '../core/retry.ts'
@@ -7,12 +7,15 @@ import { callS3 } from './s3-call.ts'
 import type { S3CallPorts } from './s3-sign.ts'
 import { listParts, type S3Upload } from './s3-parts.ts'
 
-/** A part that was under way during an abort may be stored after it; each further abort takes what came meanwhile. */
+/**
+ * A part that was under way during an abort may be stored after it. Each further abort removes what arrived in the
+ * meantime.
+ */
 const MAX_ABORTS = 5
 
 /**
- * Aborts until the store knows the upload no more, or lists no part of it. One that was completed or ended before counts
- * as ended. Safe to repeat. Rejects when parts keep coming, and with what the store answered else.
+ * Aborts until the store no longer knows the upload, or lists no part of it. An upload that was completed or ended
+ * before counts as ended. Safe to repeat. Rejects if parts keep arriving, and with any other answer of the store.
  */
 export async function abortS3Upload(ports: S3CallPorts, upload: S3Upload, signal: AbortSignal): Promise<void> {
   const { key, uploadId } = upload

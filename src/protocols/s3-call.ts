@@ -1,6 +1,6 @@
-// A call to an S3-compatible store that the host signs: create, list, complete, abort, head. Each try is signed anew and
-// has its own deadline; what may pass is tried again, and a store that is away is waited for, as a service is. Whether a late
-// answer changed something is the caller's question.
+// A call to an S3-compatible store that the host signs: create, list, complete, abort or head. Each try is signed anew
+// and has its own deadline. What may pass is tried again, and a store that is away is waited for, as a service is.
+// Whether a late answer changed something is for the caller to ask.
 
 import { unreachable, reasonOf } from '../client/call-errors.ts'
 import { persist, type Failure } from '../client/persist.ts'
@@ -15,14 +15,14 @@ import { parseHttpDateMs, parseRetryAfterMs } from '../core/retry-after.ts'
 import { DEFAULT_TRIES, isSigning, signWithin, timeoutOf, type S3CallPorts, type S3SignRequest } from './s3-sign.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
 
-/** One call's own: who hears that it waits. */
+/** The ports with what belongs to one call: who is told that it waits. */
 export interface S3Calling extends S3CallPorts {
   readonly onWaiting?: OnWaiting | undefined
 }
 
 export type S3Call = Exclude<S3SignRequest, { operation: 'part' }>
 
-/** `missing`: no answer to the last try; an earlier try may have been acted on, as `isDoubtful` says. */
+/** `missing`: the last try got no answer. `isDoubtful`: some try may have been acted on. */
 export type S3Outcome =
   | { readonly kind: 'done'; readonly reply: TransportReply; readonly text: string; readonly isDoubtful: boolean }
   | { readonly kind: 'refused'; readonly error: HttpStatusError; readonly isDoubtful: boolean }
@@ -33,12 +33,13 @@ const MAX_REPLY_BYTES = 2 * 1024 * 1024
 const TRANSIENT_CODES =
   /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
 
-/** `host`: whom it was sent to; absent where nothing was sent. */
+/** `host` is where the request was sent; absent if nothing was sent. */
 type S3Tried = S3Outcome & { readonly host?: string | undefined }
 
 /**
- * Calls until an answer ends it. Rejects with ERR_UPLOAD_HOST_UNREACHABLE when the store was away for too long, with the signal's
- * reason, and with ERR_UPLOAD_INSECURE_URL, with `details.isDoubtful: true` where an earlier try may have been heard.
+ * Calls until an answer ends it. Rejects with ERR_UPLOAD_HOST_UNREACHABLE if the store was away for too long, with the
+ * signal's reason, and with ERR_UPLOAD_INSECURE_URL. The last has `details.isDoubtful: true` if an earlier try may have
+ * been heard.
  */
 export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Outcome> {
   const { tries = DEFAULT_TRIES, giveUpAfterMs = 3_600_000, clock, random, onWaiting } = ports
@@ -46,7 +47,7 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   const asked = { operation, words: `${operation} the upload of ${key}`, attempts: 0, isDoubtful: false }
   const sendOne = (one: S3Call) =>
     send(ports, one, signal, body).catch((error: unknown) => {
-      // What an earlier try may have done it has done although this one was not sent.
+      // This try was not sent, but an earlier one may still have been acted on.
       throw asked.isDoubtful && !signal.aborted ? withDetails(error, { isDoubtful: true }) : error
     })
   const ended = await persist(
@@ -72,7 +73,7 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   throw unreachable(asked, failure.outcome.error, { host, awayMs, reason, hasHostAnswered: true })
 }
 
-/** After which another try may come; undefined where it would change nothing. */
+/** The failure after which another try may come; undefined if a try would change nothing. */
 function failureOf(
   outcome: S3Tried,
   tries: number,
@@ -82,7 +83,7 @@ function failureOf(
   if (!error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED') return undefined
   if (outcome.kind === 'refused') {
     const { status, retryAfterMs } = outcome.error
-    // Who wants no repetition does not wait either.
+    // A caller that wants no repetition does not want to wait either.
     const isAway = isAwayStatus(status) && tries > 1
     return { outcome, host, isDoubtful, isAway, retryAfterMs, status, reason: `it answers ${status}` }
   }
@@ -101,7 +102,7 @@ async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?
     return { kind: 'missing', error: error as UploadError, isDoubtful: false }
   }
   const { url, headers } = signed
-  // A POST without a body still says its length: some stores answer 411 else.
+  // A POST without a body still states its length, because some stores otherwise answer 411.
   const bytes = operation === 'create' || body !== undefined ? new TextEncoder().encode(body ?? '') : undefined
   const request: TransportRequest = {
     method: METHODS[operation],
@@ -124,7 +125,7 @@ function read(call: S3Call, reply: TransportReply): S3Outcome {
   const error = xmlRoot(text, 'Error')
   const isSuccess = classOfStatus(reply.status) === 'success'
   if (isSuccess && error === undefined) return { kind: 'done', reply, text, isDoubtful: false }
-  // Completing answers 200 before it has begun, and says later in the body how it went.
+  // A completion may answer 200 before it has begun, and say in the body how it went.
   const isDoubtful = isSuccess || isDoubtfulStatus(reply.status)
   return { kind: 'refused', error: refusal(call, reply, error), isDoubtful }
 }

@@ -1,6 +1,6 @@
-// Joins the parts of an upload to an object, and finds out what became of it when the store does not clearly say.
-// The answer to a completion may come late, hold an error behind its 200, be lost, or say that there is no such upload,
-// because an earlier try did it. Success is said only for an object that is proven to be this one.
+// Joins the parts of an upload into an object, and finds out what became of it if the store does not say so clearly.
+// The answer to a completion may come late, carry an error behind its 200, be lost, or say that there is no such upload
+// because an earlier try did it. Success is reported only for an object that is proven to be this one.
 
 import type { HttpStatusError } from '../core/errors.ts'
 import { known, UploadError } from '../core/errors.ts'
@@ -19,8 +19,8 @@ type Parts = readonly { readonly partNumber: number; readonly receipt: Receipt }
 const MAX_ROUNDS = 3
 
 /**
- * Completes an upload. Safe to repeat, also in another life. Rejects with ERR_UPLOAD_CONFIRM_REFUSED when the store
- * refuses the parts or has swept the upload away; with the last error when it did not answer.
+ * Completes an upload. Safe to repeat, also by a later process. Rejects with ERR_UPLOAD_CONFIRM_REFUSED if the store
+ * refuses the parts or has swept the upload away, and with the last error if the store did not answer.
  */
 export async function completeS3Upload(
   ports: S3Calling & { readonly hasher?: Hasher | undefined },
@@ -42,7 +42,7 @@ export async function completeS3Upload(
       if (await isThere(ports, upload, parts, signal)) return
       throw refused(`The storage has no upload of ${key} any more, and no object that is proven to be it.`)
     }
-    // It is still open: whatever was answered, it was not completed.
+    // The upload is still open, so whatever the answer was, it was not completed.
     if (outcome.kind === 'refused' && !outcome.error.isRetryable) break
     if (round < MAX_ROUNDS) await sleep(ports.clock, backoffMs({ attempt: round, random: ports.random }), signal)
   }
@@ -67,8 +67,9 @@ async function isThere(
 }
 
 /**
- * Whether an object is the one that these parts make. Its size must be theirs. Where its ETag can be computed, that
- * decides; else it must have been made after the upload was created, of as many parts.
+ * Whether an object is the one that these parts make. Its size must be theirs, and its ETag must not name another
+ * number of parts. If its ETag can be computed, that decides. Otherwise the object must have been made after the upload
+ * was created.
  */
 async function isThisObject(
   { headers }: TransportReply,
@@ -86,7 +87,7 @@ async function isThisObject(
     await hash.update(Uint8Array.from(digests.join('').match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)))
     return (await hash.digest()) === isMultipart.toLowerCase()
   }
-  // Some stores date an object by the creation of its upload, to the second.
+  // Some stores date an object by the creation of its upload, and dates are in whole seconds.
   const madeAtMs = parseHttpDateMs(headers['last-modified']) ?? NaN
   return madeAtMs >= (upload.createdAtMs ?? NaN) - 1_000
 }

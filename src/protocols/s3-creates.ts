@@ -1,5 +1,5 @@
-// Creates the uploads of a session, some at once. Together they are one call: it waits while none of them is on its way, and when one
-// fails, those that were made are ended again.
+// Creates the uploads of a session, several at once. To the outside they are one call: it waits while none of them is
+// on its way. If one fails, those that were made are ended again.
 
 import { invalid, isUploadError, UploadError, withDetails } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -13,12 +13,13 @@ import { formatS3Session, type S3SessionUpload } from './s3-session.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
 
 const CALLS_AT_ONCE = 4
-/** How long a failure is held back by the end of what was made before it, ms. */
+/** How long a failure is held back at most while the uploads made before it are ended, ms. */
 const FORGET_WITHIN_MS = 15_000
 
 /**
- * Rejects with what the first failure was. Its `details.sessionId` is a session of what was made and could not be ended again;
- * `details.isDoubtful` says whether the store may hold an upload beside it, of which nobody knows the id.
+ * Creates an upload for each file. Rejects with the first failure. Its `details.sessionId` is a session of the uploads
+ * that were made and could not be ended again. Its `details.isDoubtful` says whether the store may also hold an upload
+ * whose id nobody knows.
  */
 export async function createUploads(
   ports: S3CallPorts,
@@ -28,13 +29,13 @@ export async function createUploads(
 ): Promise<CreatedSession> {
   const created: S3SessionUpload[] = []
   let isDoubtful = false as boolean
-  /** None is on its way, and none that waits was heard. */
+  /** No call is on its way, and none of those that wait may have been heard. */
   let isAtRest = false as boolean
   const told = joined(files.length, (wait) => {
-    // Of what is given up the order in which it comes to its end says nothing.
+    // Once this is given up, the order in which the calls end says nothing.
     if (signal.aborted) return
     isAtRest = wait?.isDoubtful === false
-    // What is made already may not be ended any more when it is given up now.
+    // What was made already might not be ended any more if this is given up now.
     onWaiting(wait && { ...wait, isDoubtful: wait.isDoubtful || created.length > 0 })
   })
   const createOne = async ({ fileIndex, key }: (typeof files)[number], own: OnWaiting): Promise<void> => {
@@ -66,7 +67,8 @@ export async function createUploads(
         details: given({ isDoubtful: isDoubtful || !isAtRest, sessionId }),
       })
     if (signal.aborted) throw error
-    // The same error, of its own class: nobody else holds it. A foreign one, of a transport of the host, could not say what is left.
+    // Details are added to the error itself, so that it keeps its class: nobody else holds it. An error that is not
+    // ours, from a host's transport, is wrapped, since it could not say what is left.
     const known = isUploadError(error) ? error : withDetails(error, {})
     throw Object.assign(known, { details: Object.assign({}, known.details, given({ isDoubtful, sessionId })) })
   }
@@ -82,7 +84,7 @@ function checkKeys(keys: readonly string[]): void {
   }
 }
 
-/** Ends what was made for a session that did not come about, one try each, as far as its time goes; gives what is left. */
+/** Ends the uploads of a session that did not come about: one try each, as far as time allows. Returns what is left. */
 async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<readonly S3SessionUpload[]> {
   const left = new Set(uploads)
   const once = { ...ports, tries: 1, giveUpAfterMs: 0 }
@@ -97,7 +99,10 @@ async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): 
   return [...left]
 }
 
-/** Makes so many calls whose waits are told as one: while none of them is on its way, that of the one that is tried next. */
+/**
+ * Makes `count` calls whose waits are reported as one. It waits only while every call under way waits, and then as the
+ * one does that is tried next.
+ */
 function joined(count: number, onWaiting: OnWaiting): (call: (own: OnWaiting) => Promise<void>) => Promise<void> {
   const running = new Map<object, HostWait | undefined>()
   let left = count
@@ -115,7 +120,8 @@ function joined(count: number, onWaiting: OnWaiting): (call: (own: OnWaiting) =>
         running.set(call, wait ?? undefined)
         tell()
       })
-      // At once by the next one: that those under way wait is no news between two of ten thousand, and the store is there.
+      // The next call takes over at once. The store has just answered, so it would be no news that the others still
+      // wait.
       isFollowed = left > 0
       if (isFollowed) onWaiting(null)
     } finally {

@@ -1,6 +1,6 @@
-// Any S3-compatible store without a service between: one multipart upload per file, every request signed by the host.
-// The uploads are created with the session; the addresses of a file's parts are signed when its turn comes, and again
-// when they have expired, so that an address need not live longer than a part takes.
+// Any S3-compatible store without a service in between: one multipart upload per file, and every request signed by the
+// host. The uploads are created with the session. The addresses of a file's parts are signed when its turn comes, and
+// again when they expire, so an address need not live longer than one part takes.
 
 import { checkInteger } from '../client/checks.ts'
 import { HttpStatusError, invalid, isHttpStatusError, UploadError } from '../core/errors.ts'
@@ -25,26 +25,29 @@ import { readS3Session, type S3SessionUpload } from './s3-session.ts'
 
 export interface S3MultipartOptions extends S3CallPorts {
   /**
-   * The object's key for a file, which may have a path where a name has none. Default: the file's name. Two files of one
-   * session never share a key.
+   * The object's key for a file, which may contain a path where a name has none. Default: the file's name. Two files of
+   * one session must not share a key.
    */
   readonly keyOf?: (file: PlannedFile) => string
-  /** Headers of every part, in lower case, that the host signs into each of its addresses. Default: none. */
+  /** Headers of every part, in lower case, which the host signs into each of its addresses. Default: none. */
   readonly partHeaders?: Readonly<Record<string, string>>
-  /** Computes what the ETag of a completed object must be, to know it again when the answer to its completion is lost. */
+  /**
+   * Computes what the ETag of a completed object must be, to recognise the object if the answer to its completion is
+   * lost.
+   */
   readonly hasher?: Hasher
-  /** What a part may be. Default: what every S3-compatible store takes. */
+  /** The limits of a part. Default: what every S3-compatible store takes. */
   readonly unitLimits?: UnitLimits
 }
 
-/** Files whose addresses are signed together, and calls under way at once. */
+/** Files whose addresses are signed in one batch, and how many calls of each kind run at once. */
 const BATCH_SIZE = 4
 const CANCELS_AT_ONCE = 4
 const SIGNATURES_AT_ONCE = 8
 
 /**
- * The protocol. Its session id lists the uploads, so that it can be resumed and cancelled with nothing else at hand. Throws
- * ERR_UPLOAD_INVALID_ARGUMENT for numbers that are none.
+ * Makes the protocol. Its session id lists the uploads, so a session can be resumed and cancelled with nothing else at
+ * hand. Throws ERR_UPLOAD_INVALID_ARGUMENT for numbers that are out of range.
  */
 export function s3Multipart(options: S3MultipartOptions): Protocol {
   const { keyOf = (file: PlannedFile) => file.name, partHeaders = {}, hasher } = options
@@ -92,7 +95,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     async cancel(sessionId, signal) {
       const failures: unknown[] = []
       await inTurns(uploadsOf(sessionId), CANCELS_AT_ONCE, async (upload) => {
-        // Of ten thousand most may be left when the time is up.
+        // When time is up, most of ten thousand uploads may be left.
         signal.throwIfAborted()
         await abortS3Upload(options, upload, signal).catch((error: unknown) => failures.push(error))
       })
@@ -102,8 +105,8 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
 }
 
 /**
- * Ceph 16 refuses an expired address with AccessDenied and no further word; signing anew costs little, and is bounded. An upload
- * that is gone is so under every address: nobody is to ask for others.
+ * Ceph 16 refuses an expired address with a bare AccessDenied, so that is answered by signing anew, which costs little
+ * and is bounded. An upload that is gone is gone under every address, so no new ones are asked for.
  */
 function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
   const verdict = judgeTaggedPart(reply, unit)
@@ -142,7 +145,7 @@ async function signParts(
   return addresses
 }
 
-/** The session id of ten thousand files is long; it is read once. */
+/** The session id of ten thousand files is long, so it is parsed once. */
 function remembering<TKey, TValue>(read: (key: TKey) => TValue): (key: TKey) => TValue {
   let last: { readonly key: TKey; readonly value: TValue } | undefined
   return (key) => {

@@ -13,20 +13,21 @@ export interface S3Upload {
   readonly uploadId: string
 }
 
-/** Ceph 16 speaks of the key where others speak of the upload. A missing bucket is neither. */
+/** Ceph 16 names the key where others name the upload. A missing bucket is neither. */
 const UNKNOWN_UPLOAD: ReadonlySet<string | undefined> = new Set(['NoSuchUpload', 'NoSuchKey'])
 
-/** A part as the store has it now. */
+/** A part as the store holds it now. */
 export interface S3ListedPart {
   readonly partNumber: number
   readonly sizeBytes: number
-  /** As the list says it. */
+  /** As the list gives it. */
   readonly etag: string
 }
 
 /**
- * The parts of an upload, by number; undefined when the store knows no such upload: it was completed, ended or swept
- * away. Rejects with what the store answered else, and with ERR_UPLOAD_SERVICE_REPLY for a list that cannot be read.
+ * The parts of an upload, by number. Undefined if the store knows no such upload because it was completed, ended or
+ * swept away. Rejects with any other answer of the store, and with ERR_UPLOAD_SERVICE_REPLY for a list that cannot be
+ * read.
  */
 export async function listParts(
   ports: S3Calling,
@@ -48,7 +49,7 @@ export async function listParts(
       parts.set(part.partNumber, part)
     }
     if (xmlField(list, 'IsTruncated') !== 'true') break
-    // The marker grows with every page and has a largest value, so that the pages end.
+    // The marker must grow with every page and has a largest value, so the pages end.
     const next = Number(xmlField(list, 'NextPartNumberMarker'))
     if (!isPartNumber(next) || next <= (partNumberMarker ?? 0)) unreadable(key)
     partNumberMarker = next

@@ -1,4 +1,4 @@
-// The session id of an S3 session: all of its uploads as text, which goes to the journal and comes back from it.
+// The session id of an S3 session: all of its uploads as text, which is stored in the journal and read back from it.
 
 import { invalid } from '../core/errors.ts'
 import type { S3Upload } from './s3-parts.ts'
@@ -6,11 +6,11 @@ import type { S3Upload } from './s3-parts.ts'
 /** The upload of one file of the session. */
 export interface S3SessionUpload extends S3Upload {
   readonly fileIndex: number
-  /** When it was created by the store's own clock, ms since 1970; absent where the store's date could not be read. */
+  /** When it was created by the store's own clock, ms since 1970. Absent if the store's date could not be read. */
   readonly createdAtMs?: number
 }
 
-/** In file order, whatever the order in which they were created. */
+/** Writes the uploads in file order, in whatever order they were created. */
 export function formatS3Session(uploads: readonly S3SessionUpload[]): string {
   const sorted = uploads.toSorted((a, b) => a.fileIndex - b.fileIndex)
   return JSON.stringify(
@@ -18,7 +18,7 @@ export function formatS3Session(uploads: readonly S3SessionUpload[]): string {
   )
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for what formatS3Session did not write. */
+/** Reads what formatS3Session wrote. Throws ERR_UPLOAD_INVALID_ARGUMENT for anything else. */
 export function readS3Session(sessionId: string | number): readonly S3SessionUpload[] {
   const entries = parse(String(sessionId))
   if (!Array.isArray(entries)) invalid('This is not the id of an S3 session.')

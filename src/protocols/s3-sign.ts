@@ -1,4 +1,4 @@
-// What an S3-compatible store is asked for is signed by the host: each try anew, with the patience that a call has.
+// Requests to an S3-compatible store are signed by the host: anew for each try, and with the same patience as a call.
 
 import { createDeadline } from '../client/deadline.ts'
 import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
@@ -12,7 +12,7 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 
 export const DEFAULT_TRIES = 5
 
-/** What the host is asked to sign. `partNumberMarker`: list the parts behind this number. */
+/** What the host is asked to sign. `partNumberMarker`: list the parts after this number. */
 export type S3SignRequest =
   | { readonly operation: 'create' | 'head'; readonly key: string }
   | { readonly operation: 'complete' | 'abort'; readonly key: string; readonly uploadId: string }
@@ -21,27 +21,34 @@ export type S3SignRequest =
 
 export interface S3SignedRequest {
   /**
-   * A pre-signed address: a secret. That of a part holds no checksum, which the signer cannot know: the client of an AWS SDK needs
-   * `requestChecksumCalculation: 'WHEN_REQUIRED'`, and else signs that of no bytes, which some stores refuse.
+   * A pre-signed address: a secret. The address of a part must hold no checksum, because the signer does not know the
+   * bytes. The client of an AWS SDK needs `requestChecksumCalculation: 'WHEN_REQUIRED'` for that. Otherwise it signs
+   * the checksum of no bytes, which some stores refuse.
    */
   readonly url: string
   /** Headers that were signed with it, names in lower case. Not for `part`: see `partHeaders`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Signs one request, on the host's server or with its keys. Asked again for each try; what it rejects with is tried again too. */
+/**
+ * Signs one request, on the host's server or with its keys. Called again for each try. If it rejects, that is tried
+ * again, too.
+ */
 export type S3Sign = (request: S3SignRequest, signal: AbortSignal) => Promise<S3SignedRequest>
 
 export interface S3CallPorts {
-  /** Plain HTTP off this machine. Default false. */
+  /** Whether plain HTTP may leave this machine. Default false. */
   readonly isHttpAllowed?: boolean | undefined
-  /** Which hosts may be signed for. Default `any`. */
+  /** Which hosts addresses may be signed for. Default `any`. */
   readonly addressPolicy?: AddressPolicy | undefined
   readonly sign: S3Sign
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
-  /** For one try, ms. Default 30,000; completing gets ten times as long, because the store joins the parts meanwhile. */
+  /**
+   * Time limit of one try, ms. Default 30,000. Completing gets ten times as long, because the store joins the parts
+   * meanwhile.
+   */
   readonly callTimeoutMs?: number
   /** Tries of one call that reached the store, the first included. Default 5. */
   readonly tries?: number
@@ -52,7 +59,10 @@ export interface S3CallPorts {
 type Signed = Required<S3SignedRequest>
 type PartRequest = Extract<S3SignRequest, { operation: 'part' }>
 
-/** Signs the address of a part with the patience that a call has: a signer that fails now and then, or hangs, costs no file. */
+/**
+ * Signs the address of a part with the patience of a call, so that a signer that fails now and then, or hangs, costs no
+ * file.
+ */
 export async function signPart(ports: S3CallPorts, request: PartRequest, signal: AbortSignal): Promise<Signed> {
   const { tries = DEFAULT_TRIES, clock, random } = ports
   for (let attempt = 1; ; attempt += 1) {
@@ -77,13 +87,16 @@ export async function signWithin(ports: S3CallPorts, request: S3SignRequest, sig
   }
 }
 
-/** Asks the host; its failures are told in its own words, without what reads like a secret. What it signed is judged before use. */
+/**
+ * Asks the host. Its failures are told in its own words, without anything that reads like a secret. The address is
+ * checked before use.
+ */
 async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
   let signed: Signed
   try {
-    // A signer that does not listen to the signal must not keep us, and one that gives nothing has not signed.
+    // A signer that ignores the signal must not hold us up, and one that returns nothing has not signed.
     const { url, headers } = await unlessAborted(ports.sign(request, signal), signal)
-    // Servers in some languages write none as null.
+    // Servers in some languages write no headers as null.
     signed = { url, headers: headers ?? {} }
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error

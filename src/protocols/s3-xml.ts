@@ -1,7 +1,7 @@
-// The little XML that S3-compatible stores speak: one request body is written, four replies are read. Reading takes
-// linear time, finds elements by name, and takes nothing from a document in which text could pass for an element.
+// The little XML that S3-compatible stores speak: one request body is written, and four replies are read. Reading takes
+// linear time, finds elements by name, and accepts no document in which text could pass for an element.
 
-/** `quoted` ETags by part number. Text is escaped; the order is the caller's. */
+/** Writes the body of a completion. ETags are `quoted` and escaped here; the order of the parts is the caller's. */
 export function completeRequestXml(parts: readonly { readonly partNumber: number; readonly etag: string }[]): string {
   const entries = parts.map(
     ({ partNumber, etag }) => `<Part><PartNumber>${partNumber}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
@@ -10,8 +10,8 @@ export function completeRequestXml(parts: readonly { readonly partNumber: number
 }
 
 /**
- * The inside of the document when its root has this name; undefined for another root, for what is not whole, and for
- * anything with a CDATA section, a comment or a DOCTYPE: no store writes those, and each could carry a tag that is none.
+ * The inside of a document whose root has this name. Undefined for another root, for an incomplete document, and for
+ * one with a CDATA section, a comment or a DOCTYPE: no store writes those, and each could carry a tag that is none.
  */
 export function xmlRoot(text: string, name: string): string | undefined {
   const whole = text.trim()
@@ -22,7 +22,7 @@ export function xmlRoot(text: string, name: string): string | undefined {
   return whole.slice(start.length, -end.length)
 }
 
-/** The text of the first element of this name, unescaped and without blanks around it; undefined when there is none. */
+/** The text of the first element of this name, unescaped and trimmed; undefined if there is none. */
 export function xmlField(inside: string, name: string): string | undefined {
   const open = `<${name}>`
   const from = inside.indexOf(open)
@@ -32,7 +32,7 @@ export function xmlField(inside: string, name: string): string | undefined {
   return text.includes('<') ? undefined : unescapeXml(text).trim()
 }
 
-/** The insides of all elements of this name, in order; they may not hold one of their own kind. */
+/** The insides of all elements of this name, in order. They may not contain elements of the same name. */
 export function xmlEntries(inside: string, name: string): string[] {
   const [, ...pieces] = inside.split(`<${name}>`)
   return pieces.map((piece) => piece.slice(0, Math.max(0, piece.indexOf(`</${name}>`))))
@@ -55,7 +55,9 @@ function charactersByEntity(): ReadonlyMap<string, string> {
   return new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]))
 }
 
-/** Each reference once, so that `&amp;lt;` is `&lt;` and never `<`. Unknown ones stay as they are. */
+/**
+ * Resolves each reference once, so that `&amp;lt;` becomes `&lt;` and never `<`. Unknown references stay as they are.
+ */
 function unescapeXml(text: string): string {
   return text.replace(/&(?:[a-z]{2,4}|#\d{1,7}|#x[0-9a-fA-F]{1,6});/g, (reference) => {
     if (!reference.startsWith('&#')) return CHARACTERS.get(reference) ?? reference

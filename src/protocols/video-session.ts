@@ -1,5 +1,5 @@
-// Single-camera video: one session for all files, its addresses given at creation, parts in any order, an ETag for each,
-// one confirmation per file, one cancel for the whole.
+// Single-camera video: one session for all files, whose addresses are given at creation. Parts go in any order, each
+// with an ETag as its receipt. Each file is confirmed once, and one cancel ends the whole.
 
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { isHttpStatusError, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
@@ -17,11 +17,18 @@ export interface VideoSessionOptions {
   /** YYYY-MM-DD. */
   readonly sessionDate: string
   readonly sessionTypeId: number
-  /** How ETags go back. The interface shows the header as received. Assumption; default `asReceived`. */
+  /**
+   * In which form ETags are sent back. Default `asReceived`. An assumption: the interface shows the header as received.
+   */
   readonly etagForm?: EtagForm
-  /** What a part may be. Assumption, the interface shows no limits; default: what every S3-compatible store takes. */
+  /**
+   * The limits of a part. Default: what every S3-compatible store takes. An assumption: the interface shows no limits.
+   */
   readonly unitLimits?: UnitLimits
-  /** Whether a refused confirmation means that the file is confirmed already. Assumption; default: status 409 saying "already". */
+  /**
+   * Whether a refused confirmation means that the file is confirmed already. Default: status 409 that says "already".
+   * An assumption.
+   */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
 }
 
@@ -38,7 +45,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       confirms: true,
     },
     async create(files, signal, onWaiting) {
-      // The client takes the fields of a session, and no others.
+      // The client takes the fields of a session and ignores all others.
       const input = { ...options, files: files.map(videoFile) }
       const upload = await client.videoUploads.create(input, { signal, onWaiting })
       const { uploadSessionId: sessionId, hasPossibleOrphan = false } = upload
@@ -80,15 +87,18 @@ function videoFile(file: PlannedFile) {
 const SAYS_ALREADY =
   /(?<!not )\balready[\s_-]+(?:been[\s_-]+)?(?:confirmed|completed?|active|activated)\b|\b(?:confirmed|completed?|active|activated)[\s_-]+already\b/i
 
-/** A service that is told twice may say so instead of 200. That something else has happened already is no success. */
+/**
+ * A service that is told twice may say so instead of answering 200. That something else has already happened is no
+ * success.
+ */
 function saysAlready(error: HttpStatusError): boolean {
   if (error.status !== 409) return false
-  // Our own words in front name the operation; only the service's say what happened.
+  // The words in front are ours and name the operation. Only the service's words say what happened.
   const words = error.message.replace(/^[^:]*:?/, '')
   return SAYS_ALREADY.test(words) || SAYS_ALREADY.test(error.serviceCode ?? '')
 }
 
-/** Refusals of a confirmation get their own code: the flow may then send doubtful parts again. */
+/** A refused confirmation gets its own code, upon which the flow may send doubtful parts again. */
 function asConfirmRefusal(error: unknown): unknown {
   if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SERVICE_REFUSED') return error
   return new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', error.message, { cause: error, details: error.details })
