@@ -1,5 +1,6 @@
-// What the hashing worker of a page runs: MD5 and SHA-256 of bodies that it is given in windows, or as Blobs, which it
-// reads a mebibyte at a time. Built as a file of its own with the WASM library inside, so it runs without a bundler too.
+// What the hashing worker of a page runs: MD5 and SHA-256 of bodies that arrive in windows, or as Blobs, which it reads
+// a mebibyte at a time. It is built as a file of its own with the WASM library inside, so it also runs without a
+// bundler.
 
 import { createMD5, createSHA256, type IHasher } from 'hash-wasm'
 import type { HashCall, HashReply } from './adapters/browser/hash-messages.ts'
@@ -7,7 +8,7 @@ import type { HashCall, HashReply } from './adapters/browser/hash-messages.ts'
 interface BodyUnderWay {
   /** Absent before the first byte. */
   state: Uint8Array | undefined
-  /** The steps of a body are done one after the other. */
+  /** The steps of one body run one after the other. */
   lastStep: Promise<unknown>
   isDropped: boolean
 }
@@ -20,7 +21,7 @@ const page = globalThis as unknown as {
 }
 const underWay = new Map<number, BodyUnderWay>()
 
-/** One of each serves all bodies in turn: browsers give a page only some hundred WASM memories. */
+/** One of each serves all bodies in turn, because browsers give a page only some hundred WASM memories. */
 const hashers: Promise<Readonly<Record<HashCall['algorithm'], IHasher>>> = Promise.all([
   createMD5(),
   createSHA256(),
@@ -36,7 +37,7 @@ function turnTo(hasher: IHasher, { state }: BodyUnderWay): IHasher {
   return state === undefined ? hasher.init() : hasher.load(state)
 }
 
-/** Nothing else runs between the turn to a body and the end of its step with the hasher. */
+/** Nothing else uses the hasher between turning to a body and the end of that step. */
 async function take(body: BodyUnderWay, { body: id, algorithm, step }: HashCall): Promise<string | undefined> {
   const hasher = (await hashers)[algorithm]
   const update = (bytes: Uint8Array): void => {

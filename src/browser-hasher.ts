@@ -1,5 +1,5 @@
-// The hashers of pages, apart from the engine because they bring a worker and WASM: with them parts are verified, and a
-// file that is picked again is compared with what was sent.
+// The hashers of pages. They stand apart from the engine because they bring a worker and WASM. With them parts are
+// verified, and a file that is picked again is compared with what was sent.
 
 import { createWorkerHashers, type WorkerHashers } from './adapters/browser/worker-hasher.ts'
 import { isUploadError, UploadError } from './core/errors.ts'
@@ -12,14 +12,17 @@ export interface StartHashersOptions {
    * bundlers that know `new Worker(new URL(…))` put it.
    */
   readonly workerUrl?: string | URL
-  /** Told, once, why there are no hashers: nothing will be verified. Default: `reportError`, as if nobody had caught it. */
+  /**
+   * Called once with the reason if there are no hashers, in which case nothing will be verified. Default:
+   * `reportError`, as if nobody had caught the error.
+   */
   readonly onUnavailable?: (error: UploadError) => void
 }
 
 /**
- * Starts the worker and gives what `createUplink({ …, ...(await startHashers()) })` of a browser takes. Gives nothing, and says
- * so, where the page cannot have it: a Content-Security-Policy must allow `worker-src 'self'` and `script-src
- * 'wasm-unsafe-eval'`, for the worker's script too. Never rejects.
+ * Starts the worker, and resolves with options for the browser's `createUplink({ …, ...(await startHashers()) })`. If
+ * the page cannot have a worker, it calls `onUnavailable` and resolves with no options. A Content-Security-Policy must
+ * allow `worker-src 'self'` and `script-src 'wasm-unsafe-eval'`, also for the worker's script. Never rejects.
  */
 export async function startHashers(options: StartHashersOptions = {}): Promise<Partial<WorkerHashers>> {
   const { workerUrl, onUnavailable = reportError } = options

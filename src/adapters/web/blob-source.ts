@@ -1,4 +1,5 @@
-// Source over a Blob or File: its slices go to the network unread, and it is read only where bytes must pass through us.
+// Source over a Blob or File. Its slices go to the network unread, and it is read only where bytes must pass through
+// us.
 
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
@@ -7,12 +8,12 @@ import { lastByteOf, look, type Looked } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
 
-/** What was given out to be sent and has not been looked after: as long as there is some, another look comes soon. */
+/** Slices given out to be sent whose file was not looked at since. While there are any, another look comes soon. */
 let outCount = 0
 
 /** Uploads a File under its own name. */
 export function blobSource(file: File): Source
-/** Uploads a Blob or File under `name`. A File's `lastModified` is part of what it is; a Blob has no such time. */
+/** Uploads a Blob or File under `name`. A File's `lastModified` is part of its identity. A Blob has no such time. */
 export function blobSource(name: string, blob: Blob): Source
 export function blobSource(nameOrFile: string | File, given?: Blob): Source {
   const blob = typeof nameOrFile === 'string' ? given : nameOrFile
@@ -29,10 +30,12 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
       return identityOf(blob)
     },
     async open(expected) {
-      // One that was gone before it was asked for its size says that it is empty, and was written to just now.
+      // A File that was gone before its size was asked for claims to be empty and just written, so it is read to find
+      // out.
       if (blob.size === 0) await bytesOf(name, blob, 0)
       requireSame(name, expected, identityOf(blob))
-      // No look before it is first sent: what cannot be read fails then, alone, and what changed meanwhile is looked at after.
+      // No look before the first sending: a file that cannot be read fails then, alone, and a change meanwhile is found
+      // by the look after it.
       if (wasOpened) await probe(true)
       wasOpened = true
       return blobReader(name, blob, probe)
@@ -47,7 +50,10 @@ function identityOf(blob: Blob): SourceIdentity {
 
 function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Promise<void>): Reader {
   const gate = createReadGate(`the reader of "${name}"`)
-  /** Bytes that pass through us hold a slot and memory until the file was looked at. */
+  /**
+   * Set once bytes have passed through us. They hold a slot and memory until the file was looked at, so that look is
+   * urgent.
+   */
   let isRead = false
   let ownCount = 0
   const giveOut = (by: number): void => {
@@ -65,10 +71,11 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
     },
     blob(start, end) {
       requirePosition(start)
-      // A File that goes out whole is read by the browser's network itself, where each slice passes through two processes
-      // more. With a type it would bring a Content-Type that nobody signed; a slice has none.
-      // Making a slice holds the page up until another process has answered, for milliseconds while that reads for other requests.
-      // So each is made when it is asked for: those of a whole file made at once were one task of up to 96 ms.
+      // A File that goes out whole is read by the browser's network process itself, while each slice passes through two
+      // more processes. A File with a type would bring a Content-Type that nobody signed. A slice has no type. Making a
+      // slice blocks the page until another process has answered, for milliseconds if that process is reading for other
+      // requests. So each slice is made when it is asked for: all slices of a file made at once were one task of up to
+      // 96 ms.
       const slice = start === 0 && end === blob.size && blob.type === '' ? blob : blob.slice(start, end)
       if (slice.size !== end - start) throw endedEarly(name, start, end - start, slice.size)
       giveOut(1)
@@ -85,13 +92,15 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
   }
 }
 
-/** Looks whether the file is what it was: along with others, and by itself where one of those is not. */
+/**
+ * Makes the check of whether the file is still what it was: together with other files, or alone if one of them is not.
+ */
 function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<void> {
   const looked: Looked = { blob }
   return async (isUrgent) => {
     const { reading } = await look(looked, isUrgent)
     if (await reading) return
-    // It is the only one, or one of several could not be read: each finds out by itself.
+    // Either this is the only file, or one of several could not be read. Then each finds out by itself.
     await bytesOf(name, lastByteOf(looked), blob.size - 1)
   }
 }
@@ -101,8 +110,8 @@ async function bytesOf(name: string, slice: Blob, start: number, lengthBytes = s
   try {
     bytes = await slice.arrayBuffer()
   } catch (cause) {
-    // These names are all that a platform says, whether the file was changed, moved, or its permission taken back. Firefox says
-    // AbortError of one that is gone.
+    // These names are all that a platform tells, whether the file was changed or moved, or its permission taken back.
+    // Firefox says AbortError for a file that is gone.
     if (cause instanceof Error && /^(?:NotReadable|NotFound|Abort)Error$/.test(cause.name)) {
       throw sourceChanged(name, 'it was written to, moved or closed to us, so choose it again', cause)
     }

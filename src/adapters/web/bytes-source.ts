@@ -5,9 +5,9 @@ import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame } from './source-identity.ts'
 
 /**
- * Uploads `bytes` under `name`. The memory is used where it lies, not copied: the caller leaves it alone until the
- * upload has settled. An array whose memory was transferred away or resized is reported as ERR_UPLOAD_SOURCE_CHANGED; a
- * byte written over in place is not noticed.
+ * Uploads `bytes` under `name`. The memory is not copied, so the caller must leave it alone until the upload has
+ * settled. An array whose memory was transferred away or resized is reported as ERR_UPLOAD_SOURCE_CHANGED. A byte that
+ * is overwritten in place goes unnoticed.
  */
 export function bytesSource(name: string, bytes: Uint8Array): Source {
   return {
@@ -53,7 +53,7 @@ function bytesReader(name: string, bytes: Uint8Array): Reader {
   }
 }
 
-/** A throw becomes a rejection, as the port promises, without a function that is async and awaits nothing. */
+/** Turns a throw into a rejection, as the port promises, without a function that is async and awaits nothing. */
 function attempt<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => resolve(work()))
 }

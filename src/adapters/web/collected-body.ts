@@ -1,18 +1,19 @@
-// A body as the platform takes it whole: with an exact Content-Length, and without a Content-Type of its own.
+// A body in the form in which the platform takes it whole: with an exact Content-Length, and without a Content-Type of
+// its own.
 
 import { invariant } from '../../core/errors.ts'
 import type { Body } from '../../core/ports.ts'
 
 /**
- * A Blob stays as it is, unread; windows are collected into memory of the part's size. Rejects with ERR_UPLOAD_INTERNAL
- * when the lengths do not add up, with the signal's reason, and with what the windows throw.
+ * A Blob stays as it is, unread. Windows are collected into memory of the part's size. Rejects with ERR_UPLOAD_INTERNAL
+ * if the lengths do not add up, with the signal's reason, and with what the windows throw.
  */
 export async function collectBody(
   body: Body | undefined,
   signal: AbortSignal,
 ): Promise<Blob | Uint8Array<ArrayBuffer> | undefined> {
   if (!body) return undefined
-  // Memory that is shared with a worker is refused by platforms, hence the copy.
+  // Platforms refuse memory that is shared with a worker, hence the copy.
   if (body.kind === 'bytes') return new Uint8Array(body.bytes)
   if (body.kind === 'blob') {
     checkLength(body.blob.size, body.lengthBytes)

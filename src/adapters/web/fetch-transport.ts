@@ -1,4 +1,4 @@
-// The Transport of every place that has fetch. It cannot reset a connection nor see bytes leave, and says so: progress
+// The Transport of every place that has fetch. Fetch can neither reset a connection nor see bytes leave. So progress
 // comes at the end, and an attempt that got as far as fetch is doubtful.
 
 import type { Transport, TransportReply } from '../../core/ports.ts'
@@ -6,24 +6,25 @@ import { lengthOf } from './collected-body.ts'
 import { allowedHeaders, networkFailure, redirectRefused } from './platform-request.ts'
 import { isWaitOver, platformTransport } from './platform-transport.ts'
 
-/** What the transport uses. */
+/** Options of the transport. */
 export interface FetchTransportOptions {
   /** Default: the platform's fetch. */
   readonly fetch?: typeof fetch
 }
 
-/** How Node's fetch says that nothing was sent; browsers do not tell. */
+/** Codes by which Node's fetch says that nothing was sent. Browsers do not tell. */
 const UNCONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
 
 /**
- * Makes a transport on fetch. A body of windows is collected first, so memory is one part for each request in flight:
- * no browser sends a stream with a Content-Length (Node 20 to 24 does when told the length, which no standard promises). Bytes and Blobs
- * go out as they are. The platform adds headers of its own (accept, user-agent and the like) and ignores
- * `isFreshConnection`. Redirects: an opaque one is ERR_UPLOAD_REDIRECT_REFUSED, one that the platform shows is an answer.
+ * Makes a transport on fetch. A body of windows is collected first, so each request in flight takes the memory of one
+ * part: no browser sends a stream with a Content-Length (Node 20 to 24 does when told the length, which no standard
+ * promises). Bytes and Blobs go out as they are. The platform adds headers of its own (accept, user-agent and the like)
+ * and ignores `isFreshConnection`. An opaque redirect is ERR_UPLOAD_REDIRECT_REFUSED. One that the platform shows is an
+ * answer.
  */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   return platformTransport({ isProgressLive: false }, async ({ request, host, body, maxReplyBytes, signal }) => {
-    // Also what throws at once comes to the catch: its words may name the URL.
+    // Async, so that what fetch throws at once also comes to the catch: its words may name the URL.
     const asking = async (): Promise<Response> =>
       (options.fetch ?? fetch)(request.url, {
         method: request.method,
@@ -47,9 +48,9 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   })
 }
 
-/** Reads the beginning of the body and leaves the rest; a body that breaks off counts as cut. */
+/** Reads the beginning of the body and leaves the rest. A body that breaks off counts as cut. */
 async function readReply(response: Response, maxReplyBytes: number): Promise<TransportReply> {
-  // Memory for what comes, not for what may come: 64 MiB for each call of the service hold a page up for up to 4 ms.
+  // Memory for what arrives, not for what may arrive: 64 MiB for each call of the service block a page for up to 4 ms.
   const kept: Uint8Array[] = []
   let keptBytes = 0
   let isBodyCut = false
@@ -80,12 +81,12 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
     headers,
     body,
     isBodyCut,
-    // What pages get from another origin.
+    // The type of what a page gets from another origin.
     ...(response.type === 'cors' ? { hidesHeaders: true } : {}),
   }
 }
 
-/** Empty where it has none. */
+/** The system's code of a failure; empty if it has none. */
 function causeCode(error: unknown): string {
   const { code } = ((error as Error | undefined)?.cause ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : ''

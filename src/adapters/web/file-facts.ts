@@ -1,16 +1,17 @@
-// Learns size and time of many files without holding the page up. A File that was picked has them from another process of the
-// browser, which is asked when they are first needed while the page stands still: 0.2 ms each, ten times that on a busy machine.
+// Learns size and time of many files without blocking the page. The browser has them from another process, which is
+// asked when they are first needed while the page stands still: 0.2 ms for each picked File, ten times that on a busy
+// machine.
 
-/** After so long the page gets its turn, ms. */
+/** The page gets its turn after this time, ms. */
 const TURN_MS = 10
 
-/** When the page last had its turn, as far as files are asked in it. */
+/** When the page last had its turn; undefined if no file was asked for since. */
 let turnBeganAtMs: number | undefined
 
-/** For pages that look at many files that were picked: their `size` and `lastModified` are there at once from then on. */
+/** For pages that look at many picked files. Afterwards their `size` and `lastModified` are there at once. */
 export async function learnFacts(files: Iterable<Blob>): Promise<void> {
   for (const file of files) {
-    // Whoever else asks is asking in the same turn.
+    // Checked again after each wait: whoever else asks shares the same turn.
     while (isTurnOver()) await nextTask()
     Reflect.get(file, 'size')
   }
@@ -25,7 +26,7 @@ function isTurnOver(): boolean {
   return nowMs - turnBeganAtMs >= TURN_MS
 }
 
-/** By a message: timers are held back, in a hidden page for up to a minute. */
+/** Waits by a message, because timers are held back: for up to a minute in a hidden page. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()

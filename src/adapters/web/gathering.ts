@@ -1,4 +1,4 @@
-// Small pieces of work that are done together, where the platform asks as much for one as for many.
+// Small pieces of work that are done together, where the platform takes as long for one as for many.
 
 import { isSeen } from './is-seen.ts'
 
@@ -6,9 +6,9 @@ import { isSeen } from './is-seen.ts'
 const GATHER_MS = 100
 
 /**
- * What comes while work runs, or soon after it, is in the next piece of work: one at a time, in call order. `isUrgent`: nothing
- * is waited for that could come later; nor is it but in a page that is seen, since timers of others are held back. Settles as
- * the work does.
+ * Gathers items into pieces of work. What comes while one runs, or soon after it, goes into the next. They run one at a
+ * time, in call order. With `isUrgent` the next one does not wait for more items. Nor does it in a page that nobody
+ * sees, where timers are held back. Settles as the work does.
  */
 export function createGathering<Item, Result>(
   work: (items: readonly Item[]) => Promise<Result>,

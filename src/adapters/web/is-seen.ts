@@ -1,6 +1,6 @@
-// Whether somebody sees this page: in one that is hidden, timers are held back for up to a minute.
+// Whether somebody sees this page. In a hidden one, timers are held back for up to a minute.
 
-/** False also where there is no page. */
+/** False where there is no page. */
 export function isSeen(): boolean {
   return (globalThis as { document?: { visibilityState?: string } }).document?.visibilityState === 'visible'
 }

@@ -1,16 +1,16 @@
-// Journal in memory: every promise of the port but durability. It is the reference that other journals are measured by.
+// Journal in memory: it keeps every promise of the port except durability. Other journals are measured by it.
 
 import { UploadError } from '../../core/errors.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import type { Journal, SessionJournal } from '../../core/ports.ts'
 
 /**
- * Sessions that end with the process. Records are copied in and out, so what a caller does to its objects later is not
- * seen here. A key is listed from its first record on; one that was opened and closed without a record leaves nothing.
- * A second opening of a key, and the removal of one that is open, reject with ERR_UPLOAD_JOURNAL.
+ * Makes a journal whose sessions end with the process. Records are copied in and out, so what a caller later does to
+ * its objects has no effect here. A key is listed from its first record on. A session that was opened and closed
+ * without a record leaves nothing. Opening a key twice, or removing one that is open, rejects with ERR_UPLOAD_JOURNAL.
  */
 export function memoryJournal(): Journal {
-  // A Map keeps the order in which sessions began, and takes any key as data.
+  // A Map keeps the order in which sessions began, and takes any string as a key.
   const sessions = new Map<string, JournalRecord[]>()
   const leases = new Set<string>()
   const requireFree = (key: string): void => {
@@ -62,7 +62,7 @@ function openSession(key: string, sessions: Map<string, JournalRecord[]>, giveBa
   }
 }
 
-/** Copies before anything is kept, so that a batch with a record that cannot be stored leaves nothing behind. */
+/** Copies all records before any is kept, so that a batch with one that cannot be stored leaves nothing behind. */
 function copyIn(key: string, records: readonly JournalRecord[]): JournalRecord[] | UploadError {
   try {
     return records.map(copyOf)
@@ -71,7 +71,10 @@ function copyIn(key: string, records: readonly JournalRecord[]): JournalRecord[]
   }
 }
 
-/** Plain data, copied; what is not plain throws. Many times quicker than structuredClone, and journals are long. */
+/**
+ * Copies plain data, and throws for what structuredClone cannot copy either. Many times quicker than structuredClone,
+ * and journals are long.
+ */
 function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) {
     if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('This is not plain data.')
@@ -80,11 +83,11 @@ function copyOf<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copyOf) as T
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && prototype !== Object.prototype) return structuredClone(value)
-  // Copied as one, so that it has the shape of the original; then what may not be shared is replaced.
+  // Spread first, so that the copy has the shape of the original. Then what must not be shared is replaced.
   const copy = { ...value } as Record<string, unknown>
   for (const key of Object.keys(copy)) {
     const field = copy[key]
-    // Most are: a call for each costs more than all else here.
+    // Most fields are one of these, and a call for each would cost more than all the rest.
     if (typeof field === 'string' || typeof field === 'number') continue
     const copied = copyOf(field)
     if (copied === field) continue
@@ -100,7 +103,7 @@ function refused(message: string, cause?: unknown): UploadError {
   return new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
 }
 
-/** A throw becomes a rejection, as the port promises, without a function that is async and awaits nothing. */
+/** Turns a throw into a rejection, as the port promises, without a function that is async and awaits nothing. */
 function attempt<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => resolve(work()))
 }

@@ -1,4 +1,4 @@
-// What transports have in common where the platform makes the request, by fetch or XMLHttpRequest: it cannot reset a
+// What transports on fetch and on XMLHttpRequest have in common. The platform makes the request and cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
 import { hostOf } from '../../core/address/address.ts'
@@ -14,11 +14,14 @@ export interface PlatformExchange {
   readonly host: string
   readonly body: Blob | Uint8Array<ArrayBuffer> | undefined
   readonly maxReplyBytes: number
-  /** Aborted with the request's, and when the transport is closed. */
+  /** Aborts with the request's signal, and when the transport is closed. */
   readonly signal: AbortSignal
 }
 
-/** `exchange` rejects with a TransportError that says how it ended, or anyhow when its signal is aborted. */
+/**
+ * Makes a transport out of `exchange`. That rejects with a TransportError that says how it ended, or in any way once
+ * its signal is aborted.
+ */
 export function platformTransport(
   traits: Pick<Transport, 'isProgressLive' | 'hasQueue'>,
   exchange: (exchange: PlatformExchange) => Promise<TransportReply>,
@@ -62,8 +65,8 @@ export function platformTransport(
 }
 
 /**
- * Whether a wait of the engine is over, and not the attempt given up: where there is a head, it is then the answer. One whose
- * body does not end is as good as one that broke off.
+ * Whether a wait of the engine is over, as opposed to the attempt being given up. If a head has come, it is then the
+ * answer: one whose body does not end is as good as one whose body broke off.
  */
 export function isWaitOver({ signal }: TransportRequest): boolean {
   return isTransportError(signal.reason)

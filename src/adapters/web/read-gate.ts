@@ -1,11 +1,13 @@
-// Lets reads run until it is closed, and closes only when those under way have ended: nothing is pulled from under a read.
+// Lets reads run until it is closed. Closing waits for the reads under way, so that nothing is pulled from under one.
 
 import { invariant } from '../../core/errors.ts'
 
 export interface ReadGate {
-  /** Runs the work; rejects with ERR_UPLOAD_INTERNAL once closing has begun, because only a mistake gets there. */
+  /** Runs the work. Rejects with ERR_UPLOAD_INTERNAL once closing has begun, because only a mistake gets there. */
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Refuses new work, waits for the work under way, then runs `finish` once. Idempotent: later calls share the first. */
+  /**
+   * Refuses new work, waits for the work under way, then runs `finish` once. Idempotent: later calls share the first.
+   */
   close(finish?: () => Promise<void> | void): Promise<void>
 }
 

@@ -1,9 +1,9 @@
-// Says in one place when a source is no longer what it was, and how that is told to a person.
+// Decides in one place whether a source is still what it was, and how a person is told that it is not.
 
 import { invariant, UploadError } from '../../core/errors.ts'
 import type { SourceIdentity } from '../../core/ports.ts'
 
-/** The error for a source that differs from what it was; `how` completes "has changed: …". */
+/** The error for a source that differs from what it was. `how` completes "has changed: …". */
 export function sourceChanged(location: string, how: string, cause?: unknown): UploadError {
   return new UploadError(
     'ERR_UPLOAD_SOURCE_CHANGED',
@@ -12,15 +12,15 @@ export function sourceChanged(location: string, how: string, cause?: unknown): U
   )
 }
 
-/** Throws ERR_UPLOAD_SOURCE_CHANGED when `found` is not what `expected` says. */
+/** Throws ERR_UPLOAD_SOURCE_CHANGED if `found` is not what `expected` says. */
 export function requireSame(location: string, expected: SourceIdentity, found: SourceIdentity): void {
   const how = differenceOf(expected, found)
   if (how) throw sourceChanged(location, how)
 }
 
 /**
- * In what `found` is not what `expected` says, as words that complete "has changed: …"; undefined where it is. A time is compared
- * only where both sides have one: a journal may have been written when the source could not tell.
+ * How `found` differs from `expected`, in words that complete "has changed: …"; undefined if it does not. Times are
+ * compared only if both sides have one, because the source may not have had one when the journal was written.
  */
 export function differenceOf(expected: SourceIdentity, found: SourceIdentity): string | undefined {
   if (found.sizeBytes !== expected.sizeBytes) return `it had ${expected.sizeBytes} bytes and now has ${found.sizeBytes}`
@@ -30,7 +30,7 @@ export function differenceOf(expected: SourceIdentity, found: SourceIdentity): s
     : `it was last written at ${timeText(then)} and now says ${timeText(now)}`
 }
 
-/** Throws unless `at` is a byte position: a negative one would mean "where the last read stopped" to some platforms. */
+/** Throws unless `at` is a byte position. To some platforms a negative one means "where the last read stopped". */
 export function requirePosition(at: number): void {
   invariant(Number.isSafeInteger(at) && at >= 0, `a read begins at a whole byte position, not at ${at}`)
 }
@@ -41,7 +41,7 @@ export function endedEarly(location: string, at: number, wantedBytes: number, go
 }
 
 function timeText(ms: number): string {
-  // Null for what is no date, which the compiler's library does not know.
+  // toJSON returns null for what is no date, which the compiler's library does not know.
   const date: { toJSON(): string | null } = new Date(ms)
   return date.toJSON() ?? `${ms} ms`
 }

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../core/ports.ts'
 
-/** The longest delay that platforms keep; a longer one would fire at once. */
+/** The longest delay that platforms support. A longer one would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 interface SystemTimer {
@@ -10,8 +10,9 @@ interface SystemTimer {
 }
 
 /**
- * Wall time, monotonic time and timers of the platform. Delays are milliseconds of any length, Infinity included; a
- * negative or missing one counts as 0. A timer keeps a Node process alive, as work that is waited for should.
+ * Wall time, monotonic time and timers of the platform. A delay is any number of milliseconds, Infinity included; a
+ * negative or missing one counts as 0. A timer keeps a Node process alive, as it should for work that somebody waits
+ * for.
  */
 export function systemClock(): Clock {
   return {
@@ -24,13 +25,13 @@ export function systemClock(): Clock {
       return timer
     },
     clearTimeout(timer) {
-      // Whatever is none of ours, or was never set, has no id.
+      // Anything that is not ours, or was never set, has no id.
       clearTimeout((timer as Partial<SystemTimer> | null | undefined)?.id)
     },
   }
 }
 
-/** Goes there in steps when the delay is longer than the platform's longest. */
+/** Sets the timer, in steps if the delay is longer than the platform's longest. */
 function arm(timer: SystemTimer, callback: () => void, delayMs: number): void {
   timer.id =
     delayMs <= LONGEST_DELAY_MS

@@ -1,14 +1,14 @@
-// A transport that adds headers of the host, such as a trace's or a gateway's.
+// A transport that adds the host's own headers, such as those of a trace or a gateway.
 
 import { invalid } from '../../core/errors.ts'
 import type { Transport } from '../../core/ports.ts'
 import { sendThrough } from '../../core/send-through.ts'
 
 /**
- * The same transport, with these headers on each request; `headersOf` is asked anew for each one and gets its address, a secret of
- * parts. Names in lower case. A header that the request has already, the credential among them, is never replaced:
- * ERR_UPLOAD_INVALID_ARGUMENT. A storage's signature may not allow more headers, so give it as `transport` and name `storageTransport`
- * beside it.
+ * Makes the same transport with more headers on each request. `headersOf` is called for each request and gets its
+ * address, which is a secret if it is a part's. Names must be in lower case. A header that the request already has, the
+ * credential included, is never replaced: that rejects with ERR_UPLOAD_INVALID_ARGUMENT. A storage's signature may not
+ * allow more headers, so pass this as `transport` and name a `storageTransport` beside it.
  */
 export function withHeaders(
   transport: Transport,
