@@ -1,21 +1,25 @@
-// A hashing worker seen from its page: calls that settle with its replies, and all reject when it is lost.
+// A hashing worker as its page sees it: calls that settle with its replies, and that all reject when the worker is
+// lost.
 
 import { UploadError } from '../../core/errors.ts'
 import type { HashCall, HashReply } from './hash-messages.ts'
 
-/** What is needed of a Worker. */
+/** The parts of a Worker that are used. */
 export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
 
 export interface HashWorker {
-  /** Settles when it can hash. Rejects with ERR_UPLOAD_INTERNAL where the page's policy or the platform forbids it. */
+  /**
+   * Settles when the worker can hash. Rejects with ERR_UPLOAD_INTERNAL if the page's policy or the platform forbids it.
+   */
   readonly ready: Promise<void>
   isLost(): boolean
   /**
-   * Resolves with the digest where one is asked for, else ''. Rejects with ERR_UPLOAD_SOURCE_READ for a Blob that cannot be
-   * read, and with ERR_UPLOAD_INTERNAL, retryable, when the worker is lost: what it knew of the body is gone.
+   * Resolves with the digest if one is asked for, else with ''. Rejects with ERR_UPLOAD_SOURCE_READ for a Blob that
+   * cannot be read. Rejects with ERR_UPLOAD_INTERNAL, retryable, when the worker is lost, and with it what it knew of
+   * the body.
    */
   call(call: Omit<HashCall, 'call'>): Promise<string>
-  /** Ends it. Idempotent. */
+  /** Ends the worker. Idempotent. */
   close(): void
 }
 
@@ -24,7 +28,7 @@ interface Waiting {
   readonly reject: (error: UploadError) => void
 }
 
-/** `start` makes the Worker; it may throw. */
+/** Makes a hashing worker. `start` makes its Worker and may throw. */
 export function createHashWorker(start: () => WorkerLike): HashWorker {
   const waiting = new Map<number, Waiting>()
   let lastCall = 0
@@ -52,7 +56,7 @@ export function createHashWorker(start: () => WorkerLike): HashWorker {
   try {
     worker = start()
     worker.onmessage = ({ data }: { readonly data: HashReply }) => settle(data)
-    // Browsers give no words when they could not load the script, or a policy forbids it.
+    // Browsers give no message if they could not load the script, or if a policy forbids it.
     worker.onerror = (event) => lose(event.message || 'its script could not be loaded')
   } catch (error) {
     lose(String(error))
@@ -66,7 +70,7 @@ export function createHashWorker(start: () => WorkerLike): HashWorker {
       lastCall += 1
       const reply = waitFor(lastCall)
       const { step } = asked
-      // Cloning a window would clone all of the memory that it is part of.
+      // Copied first: to clone a window would clone all of the memory that it is part of.
       const own = step instanceof Uint8Array ? step.slice() : step
       worker.postMessage({ ...asked, call: lastCall, step: own }, own instanceof Uint8Array ? [own.buffer] : [])
       return reply

@@ -1,4 +1,4 @@
-// Tells why a page got no answer: the network is gone, or the host is there and the browser keeps its answer from us.
+// Tells why a page got no answer: either the network is gone, or the host is there and the browser hides its answer.
 
 import { hostOf } from '../../core/address/address.ts'
 import { isUploadError, TransportError } from '../../core/errors.ts'
@@ -8,9 +8,9 @@ import { lengthOf } from '../web/collected-body.ts'
 import { isSameOrigin } from './same-origin.ts'
 
 /**
- * The same transport, with ERR_UPLOAD_ANSWER_HIDDEN in place of ERR_UPLOAD_NETWORK where the host answers an anonymous
- * request for its root (no-cors: without path, query, credential or body of the first). The probe is ended by the
- * request's own signal, so it lengthens no wait.
+ * Makes the same transport, but with ERR_UPLOAD_ANSWER_HIDDEN in place of ERR_UPLOAD_NETWORK if the host answers an
+ * anonymous no-cors request for its root, which has no path, query, credential or body of the original. The request's
+ * own signal also ends this probe, so no wait gets longer.
  */
 export function tellingHiddenAnswers(transport: Transport): Transport {
   return sendThrough(transport, {
@@ -25,7 +25,7 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
         return await forward(own)
       } catch (error) {
         const isMissing = isUploadError(error) && error.code === 'ERR_UPLOAD_NETWORK' && error.isRetryable
-        // What broke off in the middle of its body was let through and then lost.
+        // A request that broke off in the middle of its body was let through and then lost.
         const isBroken = request.body && sentBytes > 0 && sentBytes < lengthOf(request.body)
         if (!isMissing || isBroken || request.signal.aborted || isSameOrigin(request.url)) throw error
         const isThere = await isReachable(request.url, request.signal)

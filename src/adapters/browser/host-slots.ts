@@ -1,5 +1,5 @@
-// Places for requests to one host, shared by all tabs of an origin: a browser opens six connections to an HTTP/1 host
-// and queues the rest unseen, where nobody can tell a request that waits from one that hangs.
+// Places for requests to one host, shared by all tabs of an origin. A browser opens six connections to an HTTP/1 host
+// and queues further requests unseen, so that nobody can tell one that waits from one that hangs.
 
 import { hostOf } from '../../core/address/address.ts'
 import { onAbort } from '../../core/on-abort.ts'
@@ -10,13 +10,13 @@ import { isSeen } from '../web/is-seen.ts'
 /** One of the six connections stays free for the calls of the page itself. */
 export const PLACES_PER_HOST = 5
 
-/** How long a tab goes on with a place, request after request, before other tabs are asked whether they want it. */
+/** How long a tab keeps a place, request after request, before other tabs get a chance, ms. */
 const KEPT_MS = 1_000
 
 /**
- * The same transport, with at most 5 requests under way to a host in all tabs of this origin. A place is a Web Lock, so
- * that of a tab that dies is free again. Without Web Locks (a page that is not secure) it is the transport as it is: only the
- * Uplink's `concurrency` counts then.
+ * Makes the same transport, with at most 5 requests under way to a host from all tabs of this origin together. A place
+ * is a Web Lock, so the place of a tab that dies becomes free. Without Web Locks (in a page that is not secure) the
+ * transport is returned as it is, and only the Uplink's `concurrency` limits requests.
  */
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
   if (!locks) return transport
@@ -36,30 +36,31 @@ export function sharingHosts(transport: Transport, locks: LockManager | undefine
 }
 
 /**
- * Undefined in pages that are not secure, and in those that may keep nothing, where locks are refused: a frame without an origin, a
- * browser that is told to keep nothing of this site.
+ * The platform's Web Locks. Undefined in pages that are not secure, and in those that may store nothing, where locks
+ * are refused: a frame without an origin, or a browser that is told to store nothing for this site.
  */
 export function platformLocks(): LockManager | undefined {
   try {
-    // In those it throws. It is compared with what it never is, so that no bundler leaves it out.
+    // In the latter, reading localStorage throws. It is compared with what it never is, so that no bundler removes the
+    // read.
     return typeof globalThis.localStorage === 'function' ? undefined : navigator.locks
   } catch {
     return undefined
   }
 }
 
-/** Runs the work in the next place that is free. Rejects as it does, or with the signal's reason while it waits. */
+/** Runs the work in the next free place. Rejects as the work does, or with the signal's reason while it waits. */
 type Waiting = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
 /**
- * The places at one host. Asking the browser's lock manager for every request costs as much as a small one, so a place goes
- * from one request of this tab to the next.
+ * The places at one host. A request to the browser's lock manager costs as much as a small upload, so a place is passed
+ * on from one request of this tab to the next.
  */
 function createPlaces(locks: LockManager, host: string): Waiting {
   const waiting = new Map<() => Promise<unknown>, (error: Error) => void>()
-  /** Places that are held, or asked for. */
+  /** Indexes of the places that are held or asked for. */
   const asked = new Set<number>()
-  /** Held, and without a request: each goes on when it is called. */
+  /** Places held without a request. Each goes on when it is called. */
   const idle = new Set<() => void>()
 
   const hold = async (): Promise<void> => {
@@ -69,11 +70,14 @@ function createPlaces(locks: LockManager, host: string): Waiting {
       if (!work) return
       waiting.delete(work)
       await work().catch(() => undefined)
-      // In a hidden page a timer is held back for up to a minute, and this place would keep other tabs waiting.
+      // A hidden page's timers are held back for up to a minute, so an idle place there would keep other tabs waiting.
       if (waiting.size === 0 && isSeen()) await nextRequest()
     } while (performance.now() < untilMs)
   }
-  /** What follows an answer mostly comes within the same task of the page; later than that there may be nothing. */
+  /**
+   * Waits for the request that may follow an answer. It mostly comes within the same task of the page; if it has not
+   * come by the next one, there may be none.
+   */
   const nextRequest = (): Promise<void> =>
     new Promise((resolve) => {
       const goOn = (): void => {
@@ -95,7 +99,7 @@ function createPlaces(locks: LockManager, host: string): Waiting {
       const given = locks.request(`mocap-uplink place ${index} ${host}`, hold).catch(fail)
       void given.then(() => {
         asked.delete(index)
-        // Behind the other tabs that wait for it.
+        // Asks anew, behind other tabs that wait for the place.
         ask()
       })
     }

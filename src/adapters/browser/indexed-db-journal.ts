@@ -1,8 +1,9 @@
-// Journal in IndexedDB: sessions that outlive a reload, a crash of the tab and a restart of the browser.
+// Journal in IndexedDB: its sessions outlive a reload, a crash of the tab and a restart of the browser.
 //
-// Records are kept as texts in the form of core/journal/record-text.ts. Those that a power cut must not take are committed with
-// strict durability; received parts alone are not, as in the journal on disk, and are sent again when they are lost.
-// Bounded: a long history is shortened when it is opened, and of the sessions that are over the newest 100 stay.
+// Records are stored as texts in the form of core/journal/record-text.ts. Those that a power cut must not take are
+// committed with strict durability. Received parts alone are not, as in the journal on disk: if they are lost, they are
+// sent again. The size is bounded: a long history is shortened when it is opened, and of finished sessions only the
+// newest 100 are kept.
 
 import type { JournalRecord, KeptPart } from '../../core/journal/journal.ts'
 import type { Clock, Journal, SessionJournal } from '../../core/ports.ts'
@@ -16,15 +17,18 @@ import { addRow, find, forget, sessionRows, settledBeyond, shorten, type Found }
 export interface IndexedDbJournalOptions {
   /** The database's name. Default `mocap-uplink`. */
   readonly name?: string
-  /** Bounds the opening of the database, 15 s. Default: the platform's; of two journals of one name, that of the first. */
+  /**
+   * The clock that limits opening the database to 15 s. Default: the platform's. The first journal of a name decides.
+   */
   readonly clock?: Clock
 }
 
 const SETTLED_KEPT = 100
 
 /**
- * Any string is a key. `open` rejects with ERR_UPLOAD_JOURNAL when the session is open in this or another tab, and in a
- * page that is not secure. The browser may throw all of it away when the disk is full or the person clears the site.
+ * Makes a journal. Any string is a key. `open` rejects with ERR_UPLOAD_JOURNAL if the session is open in this or
+ * another tab, and in a page that is not secure. The browser may delete everything if the disk is full or the person
+ * clears the site.
  */
 export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal {
   const { name = 'mocap-uplink', clock } = options
@@ -87,8 +91,8 @@ function openSession(options: {
   let isConfirming = false
   let partsLeft = records.reduce((left, record) => left + partsOpenedBy(record), 0)
   /**
-   * Whether somebody waits for it who has more to do. Nobody does for a part's receipt, nor for the last word on a file where
-   * the service is not asked to confirm it, as long as other parts are to come.
+   * Whether somebody with more to do waits for the record. While other parts are still to come, nobody waits for a
+   * part's receipt, nor for the last word on a file that the service is not asked to confirm.
    */
   const isUrgent = (record: JournalRecord): boolean => {
     const { type } = record
@@ -104,7 +108,7 @@ function openSession(options: {
   return {
     key,
     records,
-    // The texts are made before anything is awaited: what the caller does to its records later is not seen.
+    // The texts are made before anything is awaited, so what the caller later does to its records has no effect.
     async append(added) {
       if (closing) throw refused(key, 'is closed: nothing can be written to it.')
       await write({ records: [...added], texts: added.map(recordText) }, added.filter(isUrgent).length > 0)
@@ -113,7 +117,7 @@ function openSession(options: {
   }
 }
 
-/** How many more parts have no receipt since this record. A hint: of what is sent anew it knows nothing. */
+/** How many more parts lack a receipt after this record. A hint: it does not count parts that are sent again. */
 function partsOpenedBy(record: JournalRecord): number {
   if (record.type === 'part.received') return -1
   if (record.type === 'session.kept') return -record.files.flatMap((file) => file.parts).filter(hasReceipt).length
@@ -124,7 +128,7 @@ function hasReceipt({ receipt }: KeptPart): boolean {
   return receipt !== undefined
 }
 
-/** What the records say about the end of the session; undefined when they say nothing. */
+/** What the records say about the end of the session; undefined if they say nothing. */
 function settledBy(records: readonly JournalRecord[]): boolean | undefined {
   const last = records.findLast(({ type }) => type === 'session.settled' || type === 'session.resumed')
   return last && last.type === 'session.settled'

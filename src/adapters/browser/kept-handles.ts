@@ -1,10 +1,10 @@
-// File System Access handles, kept beside the journal, so that after a reload a person need not pick the files again.
+// File System Access handles, kept beside the journal, so that a person need not pick the files again after a reload.
 
 import { ended, pageDatabase, rangeOf } from './page-database.ts'
 
 export interface KeptHandles {
   keep(key: string, handles: ReadonlyMap<number, FileSystemFileHandle>): Promise<void>
-  /** By file index. */
+  /** The handles of a session, by file index. */
   of(key: string): Promise<ReadonlyMap<number, FileSystemFileHandle>>
   forget(key: string): Promise<void>
 }
@@ -14,7 +14,7 @@ type Permissions = {
   readonly [Method in 'queryPermission' | 'requestPermission']?: (how: { mode: 'read' }) => Promise<PermissionState>
 }
 
-/** `name` is the journal's database. */
+/** Makes the store. `name` is the journal's database. */
 export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
@@ -37,11 +37,13 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   }
 }
 
-/** Whether a handle can be read now. `isAsking` asks the person, which browsers allow in a click only. */
+/**
+ * Whether a file can be read through its handle now. `isAsking` asks the person, which browsers allow only in a click.
+ */
 export async function isReadable(handle: FileSystemFileHandle, isAsking: boolean): Promise<boolean> {
   const { queryPermission, requestPermission } = handle as Permissions
   try {
-    // Browsers without these functions need no permission for what they keep.
+    // Browsers without these functions need no permission for the handles that they keep.
     const state = await queryPermission?.call(handle, { mode: 'read' })
     if (state === undefined || state === 'granted') return true
     return isAsking && (await requestPermission?.call(handle, { mode: 'read' })) === 'granted'

@@ -1,11 +1,11 @@
-// What a page hears of its network and its sleep. All of it is hearsay: it wakes a probe early and decides nothing.
+// What a page hears about its network and its sleep. All of it is hearsay: it wakes a probe early and decides nothing.
 
-/** All of them pass the window on their way, though not all bubble. */
+/** All of these pass the window in the capture phase, though not all bubble. */
 const HINTS = ['online', 'pageshow', 'resume', 'visibilitychange']
 
 /**
- * Calls `onHint` when the page came online, was shown or hidden, or was taken out of the freezer or the back-forward cache.
- * Returns how to stop.
+ * Calls `onHint` when the page came online, was shown or hidden, or left the freezer or the back-forward cache. Returns
+ * the function that stops this.
  */
 export function listenForNetwork(onHint: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined

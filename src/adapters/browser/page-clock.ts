@@ -1,13 +1,13 @@
-// The Clock of a page: the platform's, which also says when the platform holds timers back.
+// The Clock of a page: the platform's, which also tells when the platform holds timers back.
 
 import type { Clock } from '../../core/ports.ts'
 import { isSeen } from '../web/is-seen.ts'
 import { systemClock } from '../web/system-clock.ts'
 
-/** Browsers let timers of a hidden page fire once a minute. */
+/** Browsers let the timers of a hidden page fire once a minute, ms. */
 const LAG_MS = 61_000
 
-/** In a worker, whose timers are not held back, it is the system's clock. */
+/** Makes the clock. In a worker, whose timers are not held back, it is the system's clock. */
 export function pageClock(): Clock {
   const clock = systemClock()
   if (typeof document === 'undefined') return clock

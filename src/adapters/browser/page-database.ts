@@ -5,10 +5,16 @@ import { isUploadError, UploadError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports.ts'
 import { systemClock } from '../web/system-clock.ts'
 
-/** Version of the stores. The records have their own version in `session.begun`. In version 1 each was a row of its own. */
+/**
+ * Version of the stores. The records have their own version in `session.begun`. In version 1 each record had its own
+ * row.
+ */
 const DATABASE_VERSION = 2
 
-/** An older tab that is frozen hears of no upgrade, and the browser waits for it without a word. */
+/**
+ * How long opening may take, ms. An older tab that is frozen hears of no upgrade, and the browser waits for it
+ * silently.
+ */
 const OPEN_MS = 15_000
 
 interface Schema extends DBSchema {
@@ -18,29 +24,32 @@ interface Schema extends DBSchema {
     value: { readonly key: string; readonly isSettled: boolean }
     indexes: { key: string }
   }
-  /** A row is the texts of records that were appended together, a line each. */
+  /** A row holds the texts of records that were appended together, one on each line. */
   records: { key: [session: number, number: number]; value: string }
   handles: { key: [sessionKey: string, fileIndex: number]; value: FileSystemFileHandle }
 }
 
 export interface PageDatabase {
   /**
-   * Runs a piece of work; whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. It is given transactions alone: what else
-   * idb can do is not in our build.
+   * Runs a piece of work. Whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. The work gets only
+   * transactions, which keeps the rest of idb out of our build.
    */
   use<T>(work: (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>): Promise<T>
 }
 
 const databases = /* @__PURE__ */ new Map<string, PageDatabase>()
 
-/** The same for all who name it, with the clock of the first. */
+/** The database of this name, shared by all who name it. The first caller's clock is used. */
 export function pageDatabase(name: string, clock = systemClock()): PageDatabase {
   const database = databases.get(name) ?? createDatabase(name, clock)
   databases.set(name, database)
   return database
 }
 
-/** Opens it with the first piece of work. A tab with newer code may upgrade it: this one then lets go. */
+/**
+ * Makes a database that opens with the first piece of work. It closes itself when a tab with newer code wants to
+ * upgrade it.
+ */
 function createDatabase(name: string, clock: Clock): PageDatabase {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
   const open = (): Promise<IDBPDatabase<Schema>> =>
@@ -66,7 +75,8 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
           opened = undefined
         },
       })
-      // Also after it was refused, once the other tab lets go: whoever asks until then is told at once.
+      // The open may still succeed after it was refused, once the other tab lets go. Whoever asks until then is refused
+      // at once.
       const settle = (database?: IDBPDatabase<Schema>): void => {
         clock.clearTimeout(late)
         opened = database && opening
@@ -80,7 +90,8 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
         return await work(await (opened ??= open()))
       } catch (error) {
         if (isUploadError(error)) throw error
-        // It may not have been opened at all, or be closed by now, and what kept it from that may pass.
+        // The database may not have been opened at all, or be closed by now. What prevented it may pass, so the next
+        // use opens anew.
         opened = undefined
         throw explained(error)
       }
@@ -88,12 +99,15 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
   }
 }
 
-/** Everything of one session in a store whose keys begin with it. */
+/** The range of everything of one session, in a store whose keys begin with it. */
 export function rangeOf(session: number | string): IDBKeyRange {
   return IDBKeyRange.bound([session, 0], [session, Number.MAX_SAFE_INTEGER])
 }
 
-/** Settles as the whole of `tx` does; what fails in it is told by that alone, and never to the page as a rejection that nobody awaits. */
+/**
+ * Settles as the whole of `tx` does. A request that fails is reported by that alone, and never to the page as an
+ * unhandled rejection.
+ */
 export async function ended(tx: { readonly done: Promise<void> }, ...requests: Promise<unknown>[]): Promise<void> {
   for (const request of requests) request.catch(() => undefined)
   await tx.done

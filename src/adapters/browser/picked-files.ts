@@ -1,6 +1,6 @@
 // The files of an earlier life of the page: found again through handles that the browser kept, or among those that the
-// person picked again. A file is the same when name, size and time of change are; the digests of its confirmed parts are
-// compared when the session goes on, where there is a hasher.
+// person picked again. A file is the same if name, size and time of change are. If there is a hasher, the digests of
+// its confirmed parts are compared when the session goes on.
 
 import { UploadError } from '../../core/errors.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
@@ -13,15 +13,15 @@ import { isReadable, type KeptHandles } from './kept-handles.ts'
 export interface SessionFile {
   readonly fileIndex: number
   readonly name: string
-  /** Its name with the person: `name` is another one where `rename` gave it. */
+  /** The person's own name for it. `name` differs from it if `rename` gave another. */
   readonly fileName: string
-  /** Where the person had it, folders included as far as the browser said. */
+  /** Where the person had it, with the folders as far as the browser told them. */
   readonly location: string
   readonly bytes: number
   readonly modifiedAtMs?: number | undefined
   /**
-   * `allow`: the browser remembers it and needs a click (`allowFiles`); `pick`: the person has to choose it again. Absent: it is
-   * confirmed, or the page has it.
+   * `allow`: the browser remembers the file and needs a click (`allowFiles`). `pick`: the person has to choose it
+   * again. Absent: it is confirmed, or the page has it.
    */
   readonly how?: 'allow' | 'pick' | undefined
 }
@@ -34,7 +34,7 @@ export interface MissingFile extends SessionFile {
 /** What is needed of an upload to remember its files. */
 interface Remembered {
   readonly key: string
-  /** Gives `partial` where files failed that can be taken up again; rejects with an error that has a `report` of the same. */
+  /** Resolves with `partial` if files failed that can be resumed. Rejects with an error that has such a `report`. */
   done(): Promise<Ending>
 }
 
@@ -52,22 +52,33 @@ interface Ending {
 export type FindSource = (file: SoughtFile) => Source | undefined
 
 export interface PickedFiles {
-  /** Keeps the handles of a new upload until it has settled for good. Where that fails, the person picks again. */
+  /**
+   * Keeps the handles of a new upload until it has settled for good. If that fails, the person picks the files again.
+   */
   remember(upload: Remembered, handles: readonly (FileSystemFileHandle | undefined)[]): void
-  /** What a session has, and what of it is missing. `isAsking` asks the person to allow what the browser remembers. */
+  /**
+   * What files a session has, and which are missing. `isAsking` asks the person to allow those that the browser
+   * remembers.
+   */
   look(key: string, files?: readonly File[], isAsking?: boolean): Promise<LookedAt>
-  /** How `resume` finds each file, where `own` does not. Rejects with ERR_UPLOAD_SOURCE_READ when one that is needed is missing. */
+  /**
+   * How `resume` finds each file that `own` does not. Rejects with ERR_UPLOAD_SOURCE_READ if one that is needed is
+   * missing.
+   */
   sources(key: string, files?: readonly File[], own?: FindSource): Promise<(file: SoughtFile) => Source>
 }
 
 const handles = new WeakMap<Source, FileSystemFileHandle>()
 
-/** A source of the file behind a handle (of `showOpenFilePicker` or a drop): found again after a reload with one click. */
+/**
+ * A source of the file behind a handle, from `showOpenFilePicker` or a drop. After a reload it is found again with one
+ * click.
+ */
 export async function fileFromHandle(handle: FileSystemFileHandle): Promise<Source> {
   return withHandle(blobSource(await handle.getFile()), handle)
 }
 
-/** The same for a File that a page has from the handle already: what is uploaded is that File, as it was then. */
+/** The same for a File that a page already has from the handle. What is uploaded is that File, as it was then. */
 export function withHandle(source: Source, handle: FileSystemFileHandle): Source {
   handles.set(source, handle)
   return source
@@ -78,7 +89,7 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 }
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
-  /** What is a host's `own` is not looked for. */
+  /** Files that a host's `own` finds are not looked for. */
   const look = async (
     key: string,
     files: readonly File[] = [],
@@ -100,7 +111,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
         const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
         if (typeof picked === 'string') how = picked
         else {
-          // Of two that look the same, one was picked: the other is missing still.
+          // Of two files that look the same, one was picked. The other is still missing.
           free.delete(picked)
           found.set(fileIndex, picked)
         }
@@ -113,9 +124,9 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     remember(upload, given) {
       if (!kept) return
       const map = new Map(given.flatMap((handle, index) => (handle ? [[index, handle] as const] : [])))
-      // Also when there are none: the database is then open by the time the upload needs it.
+      // Even if there are none: then the database is open by the time the upload needs it.
       const keeping = kept.keep(upload.key, map)
-      // What failed or was interrupted, in whole or in part, can be taken up again, and needs its files.
+      // What failed or was interrupted, in whole or in part, can be resumed and needs its files.
       const forget = async (): Promise<void> => {
         const { status } = await upload.done().catch((error: unknown) => (error as { readonly report: Ending }).report)
         if (status === 'confirmed' || status === 'cancelled') await kept.forget(upload.key)
@@ -126,7 +137,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     async sources(key, files, own) {
       const { found, missing } = await look(key, files, false, own)
       if (missing.length > 0) throw filesMissing(key, missing)
-      // What is confirmed is not opened.
+      // A confirmed file is not opened, so an empty Blob will do.
       return (file) => own?.(file) ?? blobSource(file.name, found.get(file.fileIndex) ?? new Blob())
     },
   }
@@ -140,7 +151,7 @@ function plannedFiles({ ledger, locations }: ReturnType<typeof foldJournal>): Wa
   })
 }
 
-/** A file as it was planned, and where the person had it: `rename` gives it another name than it has there. */
+/** A file as it was planned, and where the person had it. `rename` may have given it another name than it has there. */
 interface WantedFile extends PlannedFile {
   readonly location: string
   readonly fileName: string
@@ -148,7 +159,7 @@ interface WantedFile extends PlannedFile {
   readonly isConfirmed: boolean
 }
 
-/** Of two that look the same, the one in the same folder; none that lies in the place of another that is needed. */
+/** Of files that look the same, the one in the same folder. Never one that lies in the place of another needed file. */
 function among(files: readonly File[], wanted: WantedFile, needed: readonly WantedFile[]): File | undefined {
   const same = files.filter((file) => isSame(wanted, file))
   return (
@@ -162,7 +173,7 @@ function isSame({ name, fileName, sizeBytes, modifiedAtMs }: WantedFile, file: F
   return [name, fileName].includes(file.name) && file.size === sizeBytes && isSameTime
 }
 
-/** The file behind its handle, or how it can be had: one that has changed is not the one that was meant. */
+/** The file behind its handle, or how it can be had. A file that has changed is not the one that was meant. */
 async function fileOf(
   handle: FileSystemFileHandle | undefined,
   wanted: WantedFile,

@@ -1,17 +1,18 @@
-// The rows of a session in the page's database. What is appended together is one row: each costs as much as a small file.
+// The rows of a session in the page's database. Records that are appended together form one row, because each row costs
+// as much as a small file.
 
 import { compactRecords } from '../../core/journal/compact-journal.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import { recordFromText, recordText } from '../../core/journal/record-text.ts'
 import { ended, rangeOf, type PageDatabase } from './page-database.ts'
 
-/** A session as it is in the database; `session` is undefined until it has a record. */
+/** A session as it is in the database. `session` is undefined until it has a record. */
 export interface Found {
   session: number | undefined
   records: readonly JournalRecord[]
   /** The number of the last row. */
   last: number
-  /** Of all rows when they were found, in UTF-16 units. */
+  /** The length of all rows when they were found, in UTF-16 units. */
   readonly length: number
 }
 
@@ -33,19 +34,19 @@ export async function find(database: PageDatabase, key: string): Promise<Found> 
   })
 }
 
-/** Makes one row of a long history, where that halves it. */
+/** Rewrites a long history as one row, if that halves it. */
 export async function shorten(database: PageDatabase, { session, records, last, length }: Found): Promise<void> {
   if (session === undefined || records.length < COMPACT_FROM_RECORDS) return
   const row = rowOf(compactRecords(records).map(recordText))
   if (row.length * 2 > length) return
   await database.use(async (db) => {
     const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
-    // What is appended comes after it.
+    // Later rows come after it, so it takes the number of the last row.
     await ended(tx, tx.store.delete(rangeOf(session)), tx.store.put(row, [session, last]))
   })
 }
 
-/** Adds a row; `settled` says whether the session is over from here on, undefined where nothing changes. */
+/** Adds a row. `isSettled` says whether the session is over from here on; undefined if nothing changes. */
 export async function addRow(
   database: PageDatabase,
   key: string,
@@ -74,7 +75,7 @@ export async function addRow(
 export async function forget(database: PageDatabase, key: string): Promise<void> {
   await database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records', 'handles'], 'readwrite')
-    // Where there is none, 0 is no session either.
+    // If there is none: 0 is no session either.
     const session = (await tx.objectStore('sessions').index('key').getKey(key)) ?? 0
     await ended(
       tx,
@@ -90,14 +91,14 @@ export function sessionRows(database: PageDatabase): Promise<{ readonly key: str
   return database.use((db) => db.transaction('sessions').store.getAll())
 }
 
-/** Keys of the sessions that are over, without the newest ones. */
+/** Keys of the sessions that are over, except the newest `kept`. */
 export async function settledBeyond(database: PageDatabase, kept: number): Promise<string[]> {
   const sessions = await sessionRows(database)
   const settled = sessions.filter((session) => session.isSettled)
   return settled.slice(0, -kept).map((session) => session.key)
 }
 
-/** The text of a record has no line break. */
+/** Joins texts into a row. The text of a record has no line break. */
 function rowOf(texts: readonly string[]): string {
   return texts.join('\n')
 }

@@ -1,20 +1,21 @@
-// Keeps the screen on while something uploads, where the platform lets us: a phone that falls asleep stops uploading.
+// Keeps the screen on during an upload, where the platform allows it: a phone that falls asleep stops uploading.
 
 import { isSeen } from '../web/is-seen.ts'
 
 export interface Waking {
-  /** Something uploads from now on; call what is returned when it has ended. */
+  /** Says that something is uploading from now on. Call what is returned when it has ended. */
   hold(): () => void
 }
 
 /**
- * The platform takes its lock back when the page is hidden; it is asked for again when the page is shown. A refusal (a low
- * battery, no such thing) is no failure: the upload goes on, and sleep is met as an interruption like any other.
+ * Makes the wake lock. The platform takes it back when the page is hidden, so it is asked for again when the page is
+ * shown. A refusal (a low battery, no such feature) is no failure: the upload goes on, and sleep is handled as an
+ * interruption like any other.
  */
 export function createWaking(): Waking {
   const holders = new Set<() => void>()
   let sentinel: Promise<WakeLockSentinel | undefined> | undefined
-  // Pages alone have it: no worker, no server.
+  // Only pages have it, and neither workers nor servers.
   const wakeLock = (globalThis.navigator as Partial<Navigator> | undefined)?.wakeLock
   const ask = (): void => {
     if (holders.size === 0 || !isSeen()) return

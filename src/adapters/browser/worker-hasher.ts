@@ -11,15 +11,15 @@ type BlobHasher = Hasher & Required<Pick<Hasher, 'digestBlob'>>
 
 /** What the options of a browser's createUplink take. */
 export interface WorkerHashers {
-  /** MD5 of every part, while it goes out. */
+  /** MD5 of every part, while it is sent. */
   readonly hasher: BlobHasher
   /** SHA-256 of whole files, for `verify: 'full'`. */
   readonly contentHasher: BlobHasher
 }
 
 /**
- * Resolves when the worker can hash. Rejects with ERR_UPLOAD_INTERNAL where it cannot be started. A worker that is lost
- * later is replaced at the next body; the bodies that it had are to be sent again.
+ * Resolves when the worker can hash. Rejects with ERR_UPLOAD_INTERNAL if it cannot be started. A worker that is lost
+ * later is replaced at the next body. The bodies that it held must be sent again.
  */
 export async function createWorkerHashers(start: () => WorkerLike): Promise<WorkerHashers> {
   let worker = createHashWorker(start)
@@ -40,7 +40,7 @@ export async function createWorkerHashers(start: () => WorkerLike): Promise<Work
 
 type Say = (step: HashCall['step']) => Promise<string>
 
-/** Nobody waits for it: it frees what the worker holds, and a lost one holds nothing. */
+/** Frees what the worker holds of a body. Nobody waits for it, and a lost worker holds nothing. */
 function drop(say: Say): void {
   say('drop').catch(() => undefined)
 }

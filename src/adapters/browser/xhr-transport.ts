@@ -1,4 +1,4 @@
-// The Transport of pages: XMLHttpRequest, because only it tells how much of a body has gone. It cannot reset a
+// The Transport of pages: XMLHttpRequest, because only that tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
 import { onAbort } from '../../core/on-abort.ts'
@@ -9,15 +9,16 @@ import { isWaitOver, platformTransport, type PlatformExchange } from '../web/pla
 import { isSameOrigin } from './same-origin.ts'
 
 /**
- * Makes a transport on XMLHttpRequest, which pages and dedicated workers have. A Blob goes out without being read by us;
- * windows are collected first, so memory is one part for each request in flight. No cookie is sent to another origin.
+ * Makes a transport on XMLHttpRequest, which pages and dedicated workers have. A Blob goes out without being read by
+ * us. Windows are collected first, so each request in flight takes the memory of one part. No cookie is sent to another
+ * origin.
  *
- * The platform follows redirects unseen. One is noticed by the address that answered: ERR_UPLOAD_REDIRECT_REFUSED, when
- * the bytes may have reached the other place already. `isFreshConnection` is ignored. Where a service worker may send for the
- * page, progress is not live before the platform has told of any.
+ * The platform follows redirects unseen. One is noticed by the address that answered, and is
+ * ERR_UPLOAD_REDIRECT_REFUSED. By then the bytes may have reached the other place. `isFreshConnection` is ignored.
+ * Where a service worker may send for the page, progress is not live until the platform has reported some.
  */
 export function xhrTransport(): Transport {
-  /** Under which service worker the platform has told of progress: it leaves these requests alone. */
+  /** The service worker, if any, under which the platform last reported progress: it leaves these requests alone. */
   let toldUnder: ReturnType<typeof serviceWorker> = null
   const traits = {
     hasQueue: true,
@@ -26,14 +27,14 @@ export function xhrTransport(): Transport {
     },
   }
   return platformTransport(traits, (one) => {
-    // One that comes later has left nothing alone yet.
+    // Taken now, because one that takes over later has not left anything alone yet.
     const under = serviceWorker()
     const onTold = (): void => void (toldUnder = under)
     return new Promise((resolve, reject) => exchange(one, onTold, resolve, reject))
   })
 }
 
-/** What is known of an answer so far; undefined until its head has come. */
+/** What is known of an answer so far. There is none until its head has come. */
 interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -48,7 +49,7 @@ function exchange(
 ): void {
   const xhr = new XMLHttpRequest()
   let answer: Answer | undefined
-  /** The platform has told how much has gone. */
+  /** Whether the platform has reported how much has gone. */
   let isTold = false
   const settle = (isWhole: boolean): void => {
     if (answer) resolve(replyOf(answer, maxReplyBytes, isWhole, !isSameOrigin(request.url)))
@@ -71,20 +72,21 @@ function exchange(
   }
   const { body: content, onSent } = request
   xhr.open(request.method, request.url)
-  // Every byte of the answer becomes one character, so that its beginning can be read while the rest still comes.
+  // Makes every byte of the answer one character, so that its beginning can be read while the rest is still arriving.
   xhr.overrideMimeType('text/plain; charset=x-user-defined')
   for (const [name, value] of allowedHeaders(request)) xhr.setRequestHeader(name, value)
   xhr.onreadystatechange = look
   xhr.onload = () => {
     if (answer) answer.text = xhr.responseText
-    // Of what a service worker sends for the page nothing is told: as with fetch, it has gone when the answer is whole.
-    // A request that it leaves alone looks the same while nothing was told: one that HTTP/2 answers early with 2xx counts as sent.
+    // The platform reports nothing of what a service worker sends for the page. As with fetch, that has gone when the
+    // answer is whole. A request that the worker leaves alone looks the same until something is reported, so one that
+    // HTTP/2 answers early with 2xx counts as sent.
     if (!isTold && content && serviceWorker() !== null) onSent?.(lengthOf(content))
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.
   xhr.onerror = xhr.onabort = () => settle(false)
-  // `load` comes when all bytes were handed to the network; an early answer may come before it.
+  // `load` comes when all bytes were handed to the network. An early answer may come before it.
   if (content && onSent) {
     xhr.upload.onprogress = xhr.upload.onload = ({ loaded }) => {
       isTold = true
@@ -95,7 +97,7 @@ function exchange(
   request.onStarted?.()
   xhr.send(body)
   onAbort(signal, () => {
-    // Chromium tells of a head when 512 bytes of the body are there, or at once where the storage says
+    // Chromium reports a head once 512 bytes of the body are there, or at once if the storage sends
     // `x-content-type-options: nosniff`.
     if (answer && isWaitOver(request)) settle(false)
     else reject(signal.reason as Error)
@@ -105,7 +107,7 @@ function exchange(
 
 function replyOf(answer: Answer, maxReplyBytes: number, isWhole: boolean, hidesHeaders: boolean): TransportReply {
   const { status, headers, text } = answer
-  // Of each character the lower eight bits, which are its byte.
+  // The lower eight bits of each character are its byte.
   const body = Uint8Array.from(text.slice(0, maxReplyBytes), (character) => character.charCodeAt(0))
   return { status, headers, body, isBodyCut: !isWhole || text.length > maxReplyBytes, hidesHeaders }
 }
@@ -119,11 +121,14 @@ function headersOf(xhr: XMLHttpRequest): Record<string, string> {
   return headers
 }
 
-/** The one that may send what this page asks for; null where there is none, undefined where nobody says: in Chromium's workers. */
+/**
+ * The service worker that may send this page's requests. Null if there is none, undefined if the platform does not say,
+ * as in Chromium's workers.
+ */
 function serviceWorker(): ServiceWorker | null | undefined {
   try {
     const { serviceWorker: known } = navigator as Partial<Navigator>
-    // Only secure pages have any.
+    // Only secure pages have one.
     return known ? (known.controller ?? null) : isSecureContext ? undefined : null
   } catch {
     // A frame without an origin may not even ask.
