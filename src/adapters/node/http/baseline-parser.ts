@@ -1,22 +1,22 @@
-// Keeps V8's optimising compiler from undici's parser of answers. The parser is WebAssembly, and most of it one function of 34 kB:
-// after some answers V8 would take 0.1 s of processor time and 10 to 35 MiB for it, so that an answer is read in 0.2 µs instead of
-// 0.5. Three hundred thousand answers would have to come before that has paid. Whether a module is optimised later is noted
-// when it is compiled, if all of it is compiled at once; so these flags are changed for that moment alone, and only where V8
-// is known to have them on, to put them back.
+// Keeps V8's optimising compiler away from undici's parser of answers. The parser is WebAssembly, most of it one
+// function of 34 kB. After some answers V8 would spend 0.1 s of processor time and 10 to 35 MiB on it, to parse an
+// answer in 0.2 µs instead of 0.5: three hundred thousand answers would have to come before that pays. V8 decides when
+// it compiles a module whether to optimise it later, if it compiles all of it at once. So these flags are changed for
+// that moment only, and only if V8 is known to have them on, so that they can be restored.
 //
-// Flags belong to the process: WebAssembly that another thread of the host compiles in that moment, some 2 ms, is not optimised
-// either. It works all the same, and a host that minds starts Node with one of these flags: then they are left alone.
+// Flags belong to the process: WebAssembly that another thread of the host compiles in that moment, some 2 ms, is not
+// optimised either. It still works. A host that minds starts Node with one of these flags, and then all are left alone.
 
 import { setFlagsFromString } from 'node:v8'
 import { ownV8, type ProcessFacts } from '../own-v8.ts'
 
 const FLAGS = ['wasm-dynamic-tiering', 'wasm-tier-up', 'wasm-lazy-compilation'] as const
-/** V8 of Node 20, 22 and 24. */
+/** The V8 of Node 20, 22 and 24. */
 const KNOWN: ReadonlySet<string | undefined> = new Set(['11.3', '12.4', '13.6'])
 
 let isCompiled = false
 
-/** Runs `connect` at once, in which undici compiles its parser if it has not yet. Throws what that throws. */
+/** Runs `connect` at once. undici compiles its parser in it, if it has not yet. Throws what `connect` throws. */
 export function withBaselineParser(connect: () => void): void {
   const flags = isCompiled || !hasUsualFlags(process) ? [] : FLAGS
   isCompiled = true

@@ -1,26 +1,28 @@
-// The pieces of a request body one after the other, whatever kind of body it is, without a promise where nothing is waited for.
+// The pieces of a request body, one after the other, for every kind of body, without a promise where nothing is waited
+// for.
 
 import { UploadError } from '../../../core/errors.ts'
 import type { Body } from '../../../core/ports.ts'
 import { isPromise } from '../../../core/is-promise.ts'
 
-// Only for `bytes`: what is longer goes out in slices, for progress. 1 MiB costs nothing against one write of the whole.
+// Only for `bytes`: longer ones go out in slices, for the sake of progress. 1 MiB costs nothing compared with one write
+// of the whole.
 export const SLICE_BYTES = 1024 * 1024
 
-/** How long a body is; 0 without one. */
+/** The length of a body; 0 if there is none. */
 export function lengthOf(body: Body | undefined): number {
   if (body === undefined) return 0
   return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
 }
 
-/** A source in steps, whatever it is. */
+/** Any source of bytes, as steps. */
 export interface Steps {
   step(): IteratorResult<Uint8Array, undefined> | Promise<void>
-  /** Nobody will ask again. */
+  /** Nobody will ask for a step again. */
   stop(): void
 }
 
-/** From the first byte on. */
+/** The steps of a body, from its first byte on. */
 export function stepsOf(body: Body | undefined): Steps {
   if (body === undefined || body.kind === 'bytes') return iterated(slices(body?.bytes ?? new Uint8Array()))
   if (body.kind === 'blob') return iterated(body.blob.stream())
@@ -52,7 +54,7 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, unde
   for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES)
 }
 
-/** Undefined: it has come to its end. */
+/** Makes sure that the source has ended. Undefined: it has. A promise: it is still being waited for. */
 export function expectEnd(source: Steps, lengthBytes: number): Promise<void> | undefined {
   for (;;) {
     const found = source.step()
@@ -62,7 +64,7 @@ export function expectEnd(source: Steps, lengthBytes: number): Promise<void> | u
   }
 }
 
-/** A source gave another number of bytes than the request has announced: a mistake of ours. */
+/** A source gave another number of bytes than the request announced: a mistake of ours. */
 export function lengthError(givenBytes: number, lengthBytes: number): UploadError {
   return new UploadError(
     'ERR_UPLOAD_INTERNAL',

@@ -1,5 +1,5 @@
-// The open connections, per origin: a bounded number, the most recently used idle one first, each used for one request
-// at a time.
+// The open connections of each origin: a bounded number, each used for one request at a time. The most recently used
+// idle connection goes first.
 
 import type Client from 'undici/lib/dispatcher/client.js'
 import { onAbort } from '../../../core/on-abort.ts'
@@ -11,14 +11,14 @@ import type { Wire } from './wire.ts'
 export interface Connection {
   readonly client: Client
   readonly wire: Wire
-  /** True when an earlier request has used it. */
+  /** True if an earlier request has used it. */
   readonly isReused: boolean
 }
 
 /** What the pool needs. */
 export interface ConnectionPoolOptions {
   readonly connect: Connector
-  /** Connections per origin, idle ones included. */
+  /** The most connections per origin, idle ones included. */
   readonly maxConnectionsPerHost: number
   /** How long an idle connection is kept, ms. A shorter time that the server names is honoured. */
   readonly keepAliveMs: number
@@ -26,18 +26,18 @@ export interface ConnectionPoolOptions {
 
 /** Hands out connections. Whoever acquires one gives it back with exactly one of `release` and `discard`. */
 export interface ConnectionPool {
-  /** A connection that waits in a free place: the usual case costs nothing. Undefined: `acquire` it. */
+  /** The usual case, which costs nothing: takes an idle connection if a place is free. Undefined: use `acquire`. */
   takeReady(origin: string): Connection | undefined
   /**
-   * Waits for a place if need be. Rejects with the signal's reason when aborted, with Node's error when no connection
+   * Waits for a place if need be. Rejects with the signal's reason when aborted, and with Node's error if no connection
    * could be made.
    */
   acquire(target: URL, want: { readonly isFresh: boolean; readonly signal: AbortSignal }): Promise<Connection>
-  /** Its request is complete: another may use it. */
+  /** Its request is complete, so another may use it. */
   release(connection: Connection): void
-  /** Resets it, unless it has ended already. */
+  /** Resets the connection, unless it has ended already. */
   discard(connection: Connection): void
-  /** Closes idle connections and resets busy ones. Idempotent; nothing can be acquired afterwards. */
+  /** Closes idle connections and resets busy ones. Idempotent. Nothing can be acquired afterwards. */
   close(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ interface Origin {
   readonly key: string
   readonly idle: Connection[]
   readonly busy: Set<Connection>
-  /** Places taken: busy connections and those being made. */
+  /** Places taken, by busy connections and by those being made. */
   taken: number
   readonly waiting: Set<() => void>
 }
@@ -55,7 +55,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const { connect, maxConnectionsPerHost } = options
   const origins = new Map<string, Origin>()
   const owners = new WeakMap<Client, Origin>()
-  // One controller for each acquisition, not AbortSignal.any: Node 20 keeps what that makes as long as its sources live.
+  // One controller for each acquisition and not AbortSignal.any: Node 20 keeps what that makes as long as its sources
+  // live.
   const acquiring = new Set<AbortController>()
   let isClosed = false
 
@@ -69,7 +70,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     origin.taken -= 1
     forget(origin)
   }
-  /** Whoever waits has a place or is about to get one, so nobody does where none is taken. */
+  /** Whoever waits has a place or is about to get one, so if none is taken, nobody waits. */
   const forget = (origin: Origin) => {
     if (origin.taken === 0 && origin.idle.length === 0) origins.delete(origin.key)
   }
@@ -79,7 +80,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
   const dropIdle = (origin: Origin, client: Client) => {
     const at = origin.idle.findIndex((connection) => connection.client === client)
-    // One that was given back by `discard` ends a moment later, when another origin may stand under this key.
+    // A discarded connection ends a moment later, when another origin object may be stored under this key.
     if (at < 0) return
     for (const connection of origin.idle.splice(at, 1)) void end(connection)
     forget(origin)
@@ -89,7 +90,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest.client)
     const wire = await connect(target, signal)
     if (isClosed) {
-      // It was ready just before, and closing did not find it.
+      // It was ready just before, so closing did not find it.
       wire.reset()
       throw closedError()
     }
@@ -133,7 +134,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     release: (connection) => {
       const origin = owners.get(connection.client)
       if (!origin?.busy.delete(connection)) return
-      // One that has ended is not kept; closing ends all of them.
+      // A connection that has ended is not kept. Closing ends all of them.
       if (!connection.wire.socket.destroyed) {
         origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
       }
@@ -165,7 +166,7 @@ function originOf(origins: Map<string, Origin>, target: URL): Origin {
   return origin
 }
 
-/** The place of whoever leaves goes to whoever has waited longest. */
+/** A place that becomes free goes to whoever has waited longest. */
 async function takePlace(origin: Origin, limit: number, signal: AbortSignal): Promise<void> {
   if (origin.taken < limit) {
     origin.taken += 1

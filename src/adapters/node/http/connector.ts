@@ -1,5 +1,5 @@
-// Opens connections: TCP, a proxy's tunnel where one is asked for, TLS on top. Whatever lies between, the result is one
-// wire whose TCP socket we hold, because only that socket can be reset.
+// Opens connections: TCP, a proxy's tunnel if one is asked for, and TLS on top. Whatever lies between, the result is
+// one wire whose TCP socket we hold, because only that socket can be reset.
 
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
@@ -16,24 +16,27 @@ export interface ConnectorOptions {
   readonly caPem?: string | readonly string[]
   readonly proxy?: ProxyOptions
   /**
-   * `public`: connects to addresses of the public internet only, judged after a name was resolved; the rest is
-   * ERR_UPLOAD_INSECURE_URL. Behind a proxy it is the proxy that resolves, and only IP addresses are judged. Default `any`.
+   * `public`: connects only to addresses of the public internet, judged after the name is resolved. Others are
+   * ERR_UPLOAD_INSECURE_URL. Behind a proxy, the proxy resolves names, so only IP addresses are judged. Default `any`.
    */
   readonly addressPolicy?: 'any' | 'public'
 }
 
-/** Opens a connection to the origin of `target`. Rejects with the signal's reason when aborted, else with Node's error. */
+/**
+ * Opens a connection to the origin of `target`. Rejects with the signal's reason when aborted, else with Node's error.
+ */
 export type Connector = (target: URL, signal: AbortSignal) => Promise<Wire>
 
-// Node 20's default of 250 ms for each address is less than one handshake over a bad line; then no address is reached.
+// Node 20's default of 250 ms for each address is less than one handshake over a bad line, so no address would be
+// reached.
 const ADDRESS_ATTEMPT_MS = 1000
 const TCP_KEEP_ALIVE_MS = 60_000
 const MAX_SESSIONS = 64
 
-/** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for a proxy that is none, and Node's error for a broken PEM. */
+/** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid proxy, and Node's error for a broken PEM. */
 export function createConnector({ caPem, proxy, addressPolicy = 'any' }: ConnectorOptions): Connector {
   const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined
-  // The system's roots take long to read, and plain HTTP needs none of them; what is given is checked at once.
+  // The system's roots take long to read, and plain HTTP needs none of them. Given certificates are checked at once.
   let secureContext = caPem === undefined ? undefined : createContext(caPem)
   const proxyFor = createProxyChoice(proxy)
   const sessions = createSessionCache()
@@ -71,7 +74,7 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
     })
     let socket = tcp
     const leave = onAbort(signal, () => {
-      // From the top: TLS within a proxy's TLS does not hear of the end of the socket two below it.
+      // From the top: TLS within a proxy's TLS does not hear of the end of the socket two layers below it.
       socket.destroy()
       tcp.destroy()
     })
@@ -99,13 +102,14 @@ export function hostnameOf(target: URL): string {
   return target.hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** The port, with the scheme's own where the address names none. */
+/** The port. If the address names none, the scheme's own. */
 export function portOf(target: URL): number {
   return target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port)
 }
 
 /**
- * The listeners stay: what fails later reaches us through the HTTP client, and a socket that nobody listens to would end the process.
+ * The listeners stay: what fails later reaches us through the HTTP client, but a socket that nobody listens to would
+ * end the process.
  */
 function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -121,12 +125,15 @@ function closedEarly(): Error {
 
 function createContext(caPem: string | readonly string[] | undefined): tls.SecureContext {
   if (caPem === undefined) return tls.createSecureContext()
-  // Giving `ca` replaces what Node trusts, NODE_EXTRA_CA_CERTS included. Node 22.15 and 24 can say what that was.
+  // Giving `ca` replaces what Node trusts, NODE_EXTRA_CA_CERTS included. Node 22.15 and 24 can tell what that was.
   const known = 'getCACertificates' in tls ? (tls.getCACertificates as () => string[])() : tls.rootCertificates
   return tls.createSecureContext({ ca: [...known, ...[caPem].flat()] })
 }
 
-/** A ticket for each of the last hosts that gave one, so that another connection to it needs no full handshake. */
+/**
+ * Keeps the session ticket of each of the last hosts that gave one, so that another connection to it needs no full
+ * handshake.
+ */
 function createSessionCache() {
   const sessions = new Map<string, Buffer>()
   return {

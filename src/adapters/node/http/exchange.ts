@@ -1,5 +1,5 @@
-// One request and its answer on one connection. The first of these decides: the answer, the abort, the failure; and
-// whatever was read of an answer goes before a broken pipe.
+// One request and its answer on one connection. The answer, the abort or the failure decides, whichever comes first.
+// What was read of an answer takes precedence over a broken pipe.
 
 import type { Dispatcher } from 'undici'
 import { isTransportError, type AttemptEnding } from '../../../core/errors.ts'
@@ -9,7 +9,7 @@ import type { Connection } from './connection-pool.ts'
 import { createOutgoingBody, type OutgoingBody } from './outgoing-body.ts'
 import { createReplyReader } from './reply-reader.ts'
 
-/** What became of it. `isStale`: the connection had ended before any byte of this request was written. */
+/** What became of an exchange. `isStale`: the connection had ended before any byte of this request was written. */
 export type ExchangeResult =
   | { readonly kind: 'answered'; readonly reply: TransportReply; readonly isReusable: boolean }
   | { readonly kind: 'failed'; readonly error: unknown; readonly ending: AttemptEnding; readonly isStale: boolean }
@@ -17,8 +17,8 @@ export type ExchangeResult =
   | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
 
 /**
- * The callbacks that undici 7 itself calls. Those that its types know are called by a wrapper around these, which reads
- * every head of an answer into an object that nobody here wants. False would pause the answer.
+ * The callbacks that undici 7 itself calls. It calls those of its types through a wrapper, which parses every head into
+ * an object that nobody here wants. Returning false would pause the answer.
  */
 interface RawHandler {
   onConnect(): void
@@ -28,11 +28,14 @@ interface RawHandler {
   onError(error: Error): void
 }
 
-/** The transport's own: what the caller says of them is left out. */
+/** Headers that the transport sets itself. The caller's are left out. */
 const ownHeaders = new Set(['host', 'connection', 'content-length'])
 const DEFAULT_MAX_REPLY_BYTES = 65_536
 
-/** Runs one exchange; never rejects. Unless it is answered and reusable, the connection is to be discarded at once, which resets it. */
+/**
+ * Runs one exchange. Never rejects. Unless the result is answered and reusable, the connection must be discarded at
+ * once, which resets it.
+ */
 export function exchange(connection: Connection, path: string, request: TransportRequest): Promise<ExchangeResult> {
   const { client, wire } = connection
   const { signal } = request
@@ -49,8 +52,8 @@ export function exchange(connection: Connection, path: string, request: Transpor
     const ending = (): AttemptEnding =>
       isStarted && body.isHandedOver() && !wire.hasUnsentBytes() ? 'doubtful' : 'neverWhole'
     const aborted = () => {
-      // A wait is over, and there is a head: an answer whose body does not end is as good as one that broke off. Where all of it is
-      // there, our own source was waited for, and nothing says that what it gave is right.
+      // A wait is over, and the head is there: an answer whose body does not end is as good as one whose body broke
+      // off. If the answer is whole, then our own source was waited for, and nothing says that what it gave is right.
       const reply = isTransportError(signal.reason) && !isWholeAnswer ? reader.reply(false) : undefined
       if (reply) answer(reply, false)
       else settle({ kind: 'aborted', ending: ending() })
@@ -121,7 +124,7 @@ function dispatchOptions(path: string, request: TransportRequest, body: Outgoing
     path,
     method: request.method,
     headers,
-    // Of a stream undici 7 needs less than its types say. Without bytes it writes `content-length: 0` itself.
+    // undici 7 needs less of a stream than its types say. Without bytes it writes `content-length: 0` itself.
     body: body.content as unknown as Uint8Array | null,
   }
 }

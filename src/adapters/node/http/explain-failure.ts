@@ -1,5 +1,5 @@
-// Why a service gave no answer, in a few words, from what the system called it; and whether it comes of this machine's being
-// without a network, and not of the address.
+// Why a service gave no answer, in a few words, from the system's code. Also whether the reason is that this machine
+// has no network, rather than the address.
 
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -14,21 +14,24 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
 ]
 
-/** There is no way out of this machine, unless it has one by the other version of IP alone. */
+/** This machine has no way out, except perhaps by the other version of IP. */
 const NO_WAY: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN'])
-/** So it is said without a cable and a WLAN too, but as well of a host that is misspelt or off. */
+/** The codes of a machine without cable and WLAN, but also of a host that is misspelt or off. */
 const NOBODY_THERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])
-/** What a machine gives itself when nobody in its network gives it an address. */
+/** The addresses that a machine gives itself if nobody in its network gives it one. */
 const LINK_LOCAL = /^(?:169\.254\.|fe[89ab][0-9a-f]:)/i
 
-/** What refuses or is silent is there, if only on this machine. */
+/** A host that refuses or is silent is there, if only on this machine. */
 export const explainFailure: Explain = explaining(networkInterfaces)
 
 /** The same for a machine with these addresses. */
 export function explaining(
   interfaces: () => NodeJS.Dict<readonly { readonly address: string; readonly internal: boolean }[]>,
 ): Explain {
-  /** Undefined where the system shows its addresses not to everybody, such as Android: that is no sign of having none. */
+  /**
+   * Undefined if the system does not show its addresses to everybody, as on Android: that does not mean that it has
+   * none.
+   */
   const addresses = (): readonly string[] | undefined => {
     try {
       const all = Object.values(interfaces()).flatMap((each) => each ?? [])
@@ -40,14 +43,14 @@ export function explaining(
   const isOffline = (code: string, far: unknown): boolean => {
     const own = NO_WAY.has(code) || NOBODY_THERE.has(code) ? addresses() : undefined
     if (own?.length === 0) return true
-    // The machine may have addresses and no way out, as one that is joined to its cameras alone; but one that has none of this
-    // version of IP, and others, has it switched off.
+    // The machine may have addresses and still no way out, for example if it is joined to its cameras only. But if it
+    // has none of this version of IP and some of the other, it has this version switched off.
     const isOfOther = typeof far === 'string' && own?.every((address) => isIPv6(address) !== isIPv6(far)) === true
     return NO_WAY.has(code) && !isOfOther
   }
   return (error) => {
     const causes = causesOf(error)
-    // What our transport says of it comes without a cause where that is no error of the system, such as of a certificate.
+    // For what is no error of the system, such as a refused certificate, our transport gives a code without a cause.
     for (const said of [error.details['systemCode'], ...causes.map(({ code }) => code)]) {
       const code = typeof said === 'string' ? said : ''
       const known = REASONS.find(([pattern]) => pattern.test(code))
@@ -58,10 +61,10 @@ export function explaining(
   }
 }
 
-/** As Node has it: `address` is the one that was tried. */
+/** As Node has it. `address` is the one that was tried. */
 type SystemError = Error & { readonly code?: unknown; readonly address?: unknown }
 
-/** What is below an error, outermost first. */
+/** The causes of an error, outermost first. */
 function causesOf({ cause }: Error): readonly SystemError[] {
   const found: SystemError[] = []
   for (let each = cause; each instanceof Error && found.length < 3; each = each.cause) found.push(each)

@@ -1,4 +1,4 @@
-// Turns what Node and undici throw into the transport's one exception: host and port, never path or query.
+// Turns what Node and undici throw into the transport's one exception. It names host and port, never path or query.
 
 import { isIPv4 } from 'node:net'
 import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
@@ -12,12 +12,12 @@ export interface FailureContext {
   readonly ending: AttemptEnding
 }
 
-/** This machine found no way. */
+/** This machine found no way there. */
 const UNREACHED = /^(?:ENETUNREACH|EADDRNOTAVAIL)$/
 
 const doing = { connect: 'connecting', send: 'sending', answer: 'waiting for the answer' }
 
-/** Makes the error. The cause is kept only where it is a system error of Node, which holds an address and a port. */
+/** Makes the error. A cause is kept only if it is a system error of Node, which holds an address and a port. */
 export function networkFailure(thrown: unknown, { target, phase, ending }: FailureContext): TransportError {
   const error = tellingOf(thrown)
   const host = `${target.hostname}:${String(portOf(target))}`
@@ -74,11 +74,11 @@ function describe(
   return `Connection to ${host} failed ${while_}${code === undefined ? '' : ` (${code})`}`
 }
 
-/** Why an answer that did come cannot be read; undefined where none came. Nothing of the answer is in it. */
+/** Why an answer that did come cannot be read; undefined if none came. It contains nothing of the answer. */
 function unreadable(error: unknown, code: string | undefined): string | undefined {
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return code
   if (!(error instanceof Error)) return undefined
-  // Of these undici 7 has a name or words, and no code of their own.
+  // For these, undici 7 has a name or words, but no code of their own.
   if (error.name === 'HTTPParserError') return /\(([\w ,./-]{1,80})\)$/.exec(error.message)?.[1] ?? error.name
   return ['bad response', 'bad upgrade'].includes(error.message)
     ? 'an answer or a 101 that nobody asked for'
@@ -86,8 +86,8 @@ function unreadable(error: unknown, code: string | undefined): string | undefine
 }
 
 /**
- * With several addresses Node collects one error for each. Where IPv6 is off there is no way to those of it: what became of the
- * others says why, also where there is no way to them either.
+ * Picks the error that tells most. For several addresses Node collects one error each. With IPv6 off there is no way to
+ * any of its addresses, so the errors of the others say why, even if there is no way to those either.
  */
 function tellingOf(thrown: unknown): unknown {
   if (!(thrown instanceof AggregateError)) return thrown
@@ -105,14 +105,14 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && 'errno' in error
 }
 
-/** What OpenSSL makes of the first bytes of an answer that is no TLS. */
+/** What OpenSSL makes of the first bytes of an answer that is not TLS. */
 const NOT_TLS: ReadonlySet<string> = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   'ERR_SSL_HTTP_REQUEST',
 ])
 
-/** A network that wants a sign-in first shows a certificate of its own for every host. */
+/** A network that first wants a sign-in shows a certificate of its own for every host. */
 function certificateTrouble(code: string): string {
   switch (code) {
     case 'CERT_HAS_EXPIRED':

@@ -1,7 +1,8 @@
-// What speaks HTTP over one connection: an undici Client that was given one socket and never gets a second one.
+// What speaks HTTP over one connection: an undici Client that is given one socket and never gets a second one.
 
-// The file of this one class: undici's index loads fetch, caches and mocks too, and Node's own copy of all that with
-// them. That is 0.05 s of processor time at every start. The path is not public, so only patches of undici are taken.
+// Imports the file of this one class: undici's index also loads fetch, caches and mocks, and with them Node's own copy
+// of all that. That is 0.05 s of processor time at every start. The path is not public, so only patch releases of
+// undici are taken.
 import Client from 'undici/lib/dispatcher/client.js'
 import { withBaselineParser } from './baseline-parser.ts'
 import type { Wire } from './wire.ts'
@@ -14,7 +15,7 @@ export function clientOf(wire: Wire, target: URL, keepAliveMs: number): Client {
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: keepAliveMs,
-    // undici 7 dispatches nothing when a connector calls back before it has returned.
+    // undici 7 dispatches nothing if a connector calls back before it has returned.
     connect: (_options, callback) => {
       const isFirst = !isGiven
       isGiven = true

@@ -1,6 +1,6 @@
-// A request body on its way out: a short one whole, a longer one a piece at a time. It hands undici one piece and asks for the
-// next only when the last has left the process, because the memory of a piece is refilled as soon as the next is asked
-// for. undici 7 alone would ask earlier whenever a piece is smaller than the socket's high-water mark.
+// A request body on its way out: a short one whole, a longer one piece by piece. undici gets one piece, and the next is
+// asked for only when the last has left the process, because a piece's memory is refilled as soon as the next is asked
+// for. Left alone, undici 7 would ask earlier whenever a piece is smaller than the socket's high-water mark.
 
 import type { Body } from '../../../core/ports.ts'
 import { expectEnd, lengthError, lengthOf, SLICE_BYTES, stepsOf, type Steps } from './body-steps.ts'
@@ -11,29 +11,29 @@ import { isPromise } from '../../../core/is-promise.ts'
 /** A body under way on one wire. */
 export interface OutgoingBody {
   readonly lengthBytes: number
-  /** What undici sends; null where there are no bytes. */
+  /** What undici sends; null if there are no bytes. */
   readonly content: PushedBody | Uint8Array | null
   /** undici is about to write the request. */
   started(): void
-  /** True when every byte was handed to the socket, which may still hold some. */
+  /** True if every byte was handed to the socket, which may still hold some. */
   isHandedOver(): boolean
   /**
-   * Settles when the source has come to its end after the last byte; rejects with the source's own error. Undefined: there is
-   * nothing to wait for.
+   * Settles when the source has come to its end after the last byte. Rejects with the source's own error. Undefined if
+   * there is nothing to wait for.
    */
   ended(): Promise<void> | undefined
-  /** Reports what was sent if the whole was, and lets go of the source. Idempotent. */
+  /** Reports the whole as sent if it was, and lets go of the source. Idempotent. */
   stop(): void
 }
 
 /**
- * So much at most goes out before others get a turn, when the system takes it as fast as it comes: a millisecond or two, some
- * eight where the calling thread hashes too. What waits for a read, a hash or the line ends its turn earlier. What went is told
- * once a turn.
+ * The most that goes out before others get a turn, if the system takes it as fast as it comes: a millisecond or two of
+ * work, or some eight if the calling thread hashes too. Waiting for a read, a hash or the line ends a turn earlier.
+ * Progress is reported once a turn.
  */
 const TURN_BYTES = 4 * 1024 * 1024
 
-/** Prepares a body; `onFailure` hears at once when the source fails. */
+/** Prepares a body. `onFailure` hears at once if the source fails. */
 export function createOutgoingBody(
   body: Body | undefined,
   wire: Wire,
@@ -44,7 +44,7 @@ export function createOutgoingBody(
   let source: Steps | undefined
   let tail: Promise<void> | undefined
   let givenBytes = 0
-  /** Of these, what has left the process. */
+  /** How many of these have left the process. */
   let goneBytes = 0
   let reportedBytes = lengthBytes === 0 ? -1 : 0
   let isStopped = false
@@ -67,16 +67,19 @@ export function createOutgoingBody(
   const fail = (error: unknown): void => {
     if (!isStopped) onFailure(error)
   }
-  /** Pushes pieces until there is something to wait for, or others are to have their turn, and is called again then. */
+  /**
+   * Pushes pieces until there is something to wait for, or until others are to have their turn. Then it is called
+   * again.
+   */
   const pushPieces = (): void => {
     for (let turnBytes = 0; !isStopped;) {
       if (wire.whenFlushed(push) || wire.socket.destroyed) return
       goneBytes = givenBytes
-      // That it moves at all is told at once.
+      // The first progress is reported at once.
       if (reportedBytes <= 0) report()
       source ??= stepsOf(body)
       if (givenBytes === lengthBytes) {
-        // The source is run to its end, where it may check itself, but the request is complete without that.
+        // The source runs to its end, where it may check itself, but the request is complete without that.
         tail = expectEnd(source, lengthBytes)
         tail?.catch(onFailure)
         pushed.end()
@@ -99,7 +102,7 @@ export function createOutgoingBody(
       pushed.push(piece)
     }
   }
-  /** One turn, after which it is told how much has gone. Nothing throws. */
+  /** Does one turn, then reports progress. Never throws. */
   const push = (): void => {
     try {
       pushPieces()

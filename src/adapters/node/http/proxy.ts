@@ -1,25 +1,25 @@
 // Which proxy a target is reached through, and the CONNECT tunnel that reaches it. Both kinds of target are tunnelled,
-// so that a signed address is never shown to a proxy that did not have to see it.
+// so that no proxy sees a signed address that it need not see.
 
 import http from 'node:http'
 import { isIPv6, type Socket } from 'node:net'
 import { unescape } from 'node:querystring'
 import { invalid } from '../../../core/errors.ts'
 
-/** Proxies by the scheme of the target. `http://` and `https://` proxies, with user and password in the address. */
+/** Proxies by the scheme of the target: `http://` or `https://` addresses, which may hold user and password. */
 export interface ProxyOptions {
   /** For `https:` targets. */
   readonly https?: string
   /** For `http:` targets. */
   readonly http?: string
   /**
-   * Hosts reached directly, comma separated: `host` (exactly), `.suffix` or `*.suffix` (what is below it), either with
-   * `:port`, or `*` (all). An IPv6 address needs its brackets only before a port.
+   * Hosts that are reached directly, separated by commas: `host` (exactly), `.suffix` or `*.suffix` (everything below
+   * it), each with an optional `:port`, or `*` (all). An IPv6 address needs brackets only before a port.
    */
   readonly no?: string
 }
 
-/** Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the lower-case name wins. Undefined when no proxy is named. */
+/** Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY. A lower-case name wins. Returns undefined if no proxy is named. */
 export function proxyFromEnvironment(env: Readonly<Record<string, string | undefined>>): ProxyOptions | undefined {
   const read = (name: string) => env[name.toLowerCase()]?.trim() || env[name]?.trim()
   const https = read('HTTPS_PROXY')
@@ -29,7 +29,10 @@ export function proxyFromEnvironment(env: Readonly<Record<string, string | undef
   return { ...(https ? { https } : {}), ...(plain ? { http: plain } : {}), ...(no ? { no } : {}) }
 }
 
-/** Makes the question "through which proxy?". Throws ERR_UPLOAD_INVALID_ARGUMENT for an address that is no proxy's. */
+/**
+ * Makes the function that names the proxy for a target, if any. Throws ERR_UPLOAD_INVALID_ARGUMENT for an address that
+ * cannot be a proxy's.
+ */
 export function createProxyChoice(options: ProxyOptions | undefined): (target: URL) => URL | undefined {
   const https = parseProxy(options?.https, 'https')
   const plain = parseProxy(options?.http, 'http')
@@ -37,7 +40,7 @@ export function createProxyChoice(options: ProxyOptions | undefined): (target: U
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
-    // One with a zone (fe80::1%eth0) is no host of an address, and excepts nothing.
+    // An address with a zone (fe80::1%eth0) cannot be the host of a URL, so it excepts nothing.
     .map((entry) => (isIPv6(entry) && !entry.includes('%') ? new URL(`http://[${entry}]`).hostname : entry))
   return (target) => {
     const proxy = target.protocol === 'https:' ? https : plain
@@ -46,7 +49,7 @@ export function createProxyChoice(options: ProxyOptions | undefined): (target: U
   }
 }
 
-/** A proxy that answered and did not open the tunnel. */
+/** A proxy that answered but did not open the tunnel. */
 export class ProxyRefusedError extends Error {
   readonly status: number
 
@@ -79,7 +82,7 @@ export function openTunnel(stream: Socket, proxy: URL, target: URL): Promise<Soc
       if (head.byteLength > 0) stream.unshift(head)
       resolve(stream)
     })
-    // A refusal without a tunnel can also arrive as an ordinary response.
+    // A refusal can also arrive as an ordinary response.
     request.once('response', (response) => reject(new ProxyRefusedError(proxy, response.statusCode ?? 0)))
     request.on('error', reject)
     request.end()

@@ -1,5 +1,5 @@
-// Resolves names to addresses of the public internet only, at the moment of connecting: the address that was judged is
-// the address that is connected to, so a name that changes its mind in between gains nothing.
+// Resolves names only to addresses of the public internet, at the moment of connecting. The address that was judged is
+// the one that is connected to, so a name that changes its address in between gains nothing.
 
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'

@@ -1,5 +1,5 @@
-// A body whose pieces are pushed into undici. It has the shape of a stream because undici takes pieces without a promise for
-// each from streams only; of a stream it has just what undici 7 asks for.
+// A body whose pieces are pushed into undici. It looks like a stream, because only from streams does undici take pieces
+// without a promise for each. It has just what undici 7 asks of a stream.
 
 import { EventEmitter } from 'node:events'
 
@@ -13,7 +13,7 @@ export class PushedBody extends EventEmitter {
     this.#onWanted = onWanted
   }
 
-  /** undici writes the piece at once, and its request's head before the first. */
+  /** undici writes the piece at once, and the head of the request before the first piece. */
   push(piece: Uint8Array): void {
     this.emit('data', piece)
   }
@@ -23,16 +23,19 @@ export class PushedBody extends EventEmitter {
     this.emit('end')
   }
 
-  /** Called when undici has begun to listen, and whenever the socket has room: how much it holds is not undici's to decide. */
+  /**
+   * undici calls this when it has begun to listen, and whenever the socket has room. Only the first call counts,
+   * because how much the socket holds is not for undici to decide.
+   */
   resume(): this {
     if (this.#isWanted) return this
     this.#isWanted = true
-    // undici is still about to listen to the socket.
+    // At this moment undici does not listen to the socket yet.
     queueMicrotask(this.#onWanted)
     return this
   }
 
-  /** By this undici knows a stream; it never calls it. */
+  /** undici recognises a stream by this method. It never calls it. */
   pipe(): never {
     throw new Error('A body under way has one reader.')
   }

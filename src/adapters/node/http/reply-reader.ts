@@ -1,12 +1,12 @@
-// Reads one answer from undici's callbacks: the head, and of the body no more than was asked for.
+// Reads one answer from undici's callbacks: the head, and no more of the body than was asked for.
 
 import type { TransportReply } from '../../../core/ports.ts'
 
 /** An answer under way. */
 export interface ReplyReader {
-  /** The head of the answer; heads of 1xx are passed over. */
+  /** Takes the head of the answer. Heads of 1xx are ignored. */
   onHead(status: number, rawHeaders: readonly (Buffer | string)[]): void
-  /** Returns false when so much was left unread that the connection is better closed. */
+  /** Returns false once so much was thrown away that the connection is better closed. */
   onData(chunk: Uint8Array): boolean
   /** What was read, once there is a final head. `isWhole` says whether the body has come to its end. */
   reply(isWhole: boolean): TransportReply | undefined
@@ -14,7 +14,10 @@ export interface ReplyReader {
 
 /** How much of an answer is read and thrown away so that its connection can be used again. */
 const MAX_DRAINED_BYTES = 256 * 1024
-/** One for all answers without a body, as those to parts are: memory of its own costs more than to read all else of them. */
+/**
+ * Shared by all answers without a body, such as those to parts: allocating memory costs more than reading all the rest
+ * of them.
+ */
 const NOTHING = new Uint8Array()
 
 /** Makes a reader that keeps at most `maxReplyBytes` of the body. */
@@ -30,7 +33,7 @@ export function createReplyReader(maxReplyBytes: number): ReplyReader {
     },
     onData: (chunk) => {
       const wanted = chunk.subarray(0, maxReplyBytes - keptBytes)
-      // A copy: a view would keep alive the whole buffer that the socket read into.
+      // Copied, because a view would keep alive the whole buffer that the socket read into.
       if (wanted.byteLength > 0) kept.push(Uint8Array.from(wanted))
       keptBytes += wanted.byteLength
       drainedBytes += chunk.byteLength - wanted.byteLength
@@ -44,7 +47,7 @@ export function createReplyReader(maxReplyBytes: number): ReplyReader {
   }
 }
 
-/** A prototype of null, so that a header called `__proto__` is one like any other. */
+/** The prototype is null, so that a header named `__proto__` is like any other. */
 function parseHeaders(raw: readonly (Buffer | string)[]): Record<string, string> {
   const headers = Object.create(null) as Record<string, string>
   for (let at = 0; at + 1 < raw.length; at += 2) {

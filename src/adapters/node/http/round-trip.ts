@@ -1,5 +1,5 @@
-// One bare round trip: a TCP handshake, and the connection is reset before a byte is sent. It waits in the same queues as
-// what we upload, so its time says what others have to wait there.
+// One bare round trip: a TCP handshake, after which the connection is reset before a byte is sent. It waits in the same
+// queues as what we upload, so its time tells how long others have to wait there.
 
 import net from 'node:net'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
@@ -10,8 +10,8 @@ import { createProxyChoice } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
 
 /**
- * Makes the `roundTrip` of a transport, under the same rules of proxies and hosts as its connections. Behind a proxy it
- * measures the way to the proxy. A name is resolved once: looking it up is no part of the line.
+ * Makes the `roundTrip` of a transport, under the same rules for proxies and hosts as its connections. Behind a proxy
+ * it measures the way to the proxy. A name is resolved once, because looking it up is not part of the line.
  */
 export function createRoundTrip({ proxy, addressPolicy = 'any' }: ConnectorOptions) {
   const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined

@@ -1,18 +1,18 @@
-// The controllers of attempts, used again one after the other: to make one, listen to it and let go of it is a thirtieth of what
-// a small file costs, because Node sets each up anew and its garbage collector is slow to let go of them. So is to begin and to
-// end to listen: each is heard by one listener as long as it is used, which all attempts share.
+// Reuses the controllers of attempts. Making one, listening to it and letting go of it takes a thirtieth of what a
+// small file costs, because Node sets each up anew and its garbage collector is slow to free them. Adding and removing
+// a listener is costly as well, so each has one listener for as long as it is used, shared by all attempts.
 
 import { getEventListeners } from 'node:events'
 import { onAbort } from '../../../core/on-abort.ts'
 import type { Controllers } from '../../../core/ports.ts'
 
 /**
- * After so many attempts all that there are by then are let go: what a host's source makes of a signal (`AbortSignal.any`) stays with
- * it, in Node 20, for as long as it lives.
+ * After this many attempts, all controllers made so far are dropped: in Node 20, whatever a host's source makes of a
+ * signal with `AbortSignal.any` stays with it as long as it lives.
  */
 const RENEWED_AFTER = 256
 
-/** One that was aborted, or to which somebody beside us still listens, is not used again. */
+/** Makes the store. A controller that was aborted, or to which somebody besides us still listens, is not used again. */
 export function createSpareControllers(): Controllers {
   let known = new Set<AbortController>()
   let spare: AbortController[] = []
@@ -20,7 +20,7 @@ export function createSpareControllers(): Controllers {
 
   const make = (): AbortController => {
     const controller = new AbortController()
-    // Whoever stays keeps the listener that is shared.
+    // Never leaves, so the shared listener stays.
     onAbort(controller.signal, () => undefined)
     known.add(controller)
     return controller
@@ -37,7 +37,10 @@ export function createSpareControllers(): Controllers {
   }
 }
 
-/** Node knows it of its own signals alone, and not where a page's globals stand beside it: in Electron, or a DOM in tests. */
+/**
+ * Only Node can tell, and only of its own signals: not where a page's globals exist too, as in Electron or with a DOM
+ * in tests.
+ */
 function isUnheard(signal: AbortSignal): boolean {
   try {
     return getEventListeners(signal, 'abort').length === 1

@@ -1,15 +1,19 @@
-// Passes over a `100 Continue` that nobody asked for. A client must (RFC 9110, 15.2), and some servers and proxies send it before
-// the answer to any PUT; undici 7 gives the connection up instead. It does pass over 102, so that is what it gets to read.
+// Skips a `100 Continue` that nobody asked for. A client must (RFC 9110, 15.2), and some servers and proxies send one
+// before the answer to any PUT, but undici 7 then gives the connection up. It does skip a 102, so that is what it gets
+// to read.
 
 import type { Socket } from 'node:net'
 
-/** A first line up to the first digit of its status. undici passes over empty lines before it. */
+/** A status line up to the first digit of its status. undici skips empty lines before it. */
 const LINE = 'HTTP/1.1 1'
 const [ZERO, TWO, LINE_FEED, RETURN] = [0x30, 0x32, 0x0a, 0x0d]
 
-/** Reads along on a socket. Gives what is to be called when a request begins: only the heads before its answer are looked at. */
+/**
+ * Reads along on a socket. Returns what to call when a request begins, because only the heads before its answer are
+ * inspected.
+ */
 export function passOverContinue(socket: Socket): () => void {
-  /** Characters of a first line so far; Infinity: not in one, because the answer itself has begun. */
+  /** Characters of a status line so far. Infinity outside of one, because the answer itself has begun. */
   let at = Infinity
   let isInterim = false
   let lineBreaks = 0
@@ -18,7 +22,7 @@ export function passOverContinue(socket: Socket): () => void {
     for (let index = 0; index < bytes.length && at !== Infinity; index += 1) {
       const byte = bytes[index]
       if (isInterim) {
-        // Its head ends with an empty line, and another one may follow.
+        // An interim head ends with an empty line, and another may follow.
         if (byte === LINE_FEED) lineBreaks += 1
         else if (byte !== RETURN) lineBreaks = 0
         if (at === LINE.length + 1 && byte === ZERO) bytes[index] = TWO

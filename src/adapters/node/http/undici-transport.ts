@@ -1,5 +1,5 @@
-// The Transport of Node, on undici 7: windows go straight to the socket, and an attempt that ends without an answer has
-// its connection reset, so that the far end cannot complete it from what the kernel still holds.
+// The Transport of Node, on undici 7. Windows go straight to the socket. If an attempt ends without an answer, its
+// connection is reset, so that the far end cannot complete it from what the kernel still holds.
 
 import { invalid, isUploadError, UploadError, type AttemptEnding } from '../../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../core/ports.ts'
@@ -14,17 +14,17 @@ import { createTargetReader, readUrl } from './target.ts'
 /** How the transport connects. */
 export interface UndiciTransportOptions extends ConnectorOptions {
   /**
-   * Connections to one origin, idle ones included; further requests wait. Default 63: with a bare handshake beside them 64, and one more
-   * than an engine has parts in flight, so that no call waits for a part.
+   * The most connections to one origin, idle ones included. Further requests wait. Default 63, which is 64 with a bare
+   * handshake beside them, and one more than an engine has parts in flight, so that no call waits for a part.
    */
   readonly maxConnectionsPerHost?: number
-  /** How long an idle connection is kept, ms. Default 4000; a server that names a shorter time is obeyed. */
+  /** How long an idle connection is kept, ms. Default 4000. A server that names a shorter time is obeyed. */
   readonly keepAliveMs?: number
 }
 
 /**
- * Makes the transport of Node. Throws ERR_UPLOAD_INVALID_ARGUMENT for options that make no sense; `send` rejects with
- * the same code for a URL that is not http: or https:, and with the error of a body that could not be read.
+ * Makes the transport of Node. Throws ERR_UPLOAD_INVALID_ARGUMENT for invalid options. `send` rejects with the same
+ * code for a URL that is not http: or https:, and with the error of a body that could not be read.
  *
  * An answer whose head arrived but whose body broke off is an answer, with `isBodyCut`.
  */
@@ -45,7 +45,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
       return await pool.acquire(target, { isFresh, signal: request.signal })
     } catch (error) {
       request.signal.throwIfAborted()
-      // A host that may not be reached is no failure of the network: another attempt would end in the same way.
+      // A host that may not be reached is not a failure of the network: another attempt would end in the same way.
       if (isUploadError(error)) throw error
       throw networkFailure(error, { target, phase: 'connect', ending: 'neverWhole' })
     }
@@ -63,7 +63,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
       return result.reply
     }
     pool.discard(connection)
-    // A kept connection that ended in its sleep has carried nothing of this request: this is not a second attempt.
+    // A kept connection that ended while idle has carried nothing of this request, so this is not a second attempt.
     if (result.kind === 'failed' && result.isStale) return attempt(request, true)
     endings.set(request, result.ending)
     request.signal.throwIfAborted()
@@ -79,7 +79,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
     isResetByAbort: true,
     controllers: createSpareControllers(),
     send(request) {
-      // The same request may be sent again, and starts anew.
+      // The same request may be sent again, and then starts anew.
       endings.delete(request)
       return attempt(request, request.isFreshConnection ?? false)
     },

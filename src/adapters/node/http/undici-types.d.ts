@@ -1,4 +1,4 @@
-// undici publishes types for its index only.
+// undici publishes types only for its index.
 
 declare module 'undici/lib/dispatcher/client.js' {
   export { Client as default } from 'undici'

@@ -10,25 +10,27 @@ import type { Socket } from 'node:net'
 import { finished } from 'node:stream'
 import { passOverContinue } from './unasked-continue.ts'
 
-/** An open connection: `socket` carries HTTP, and lies on a TCP socket that may be below TLS and a proxy's tunnel. */
+/** An open connection. `socket` carries HTTP. Its TCP socket may lie below TLS and a proxy's tunnel. */
 export interface Wire {
   readonly socket: Socket
   /** A request begins: what is read from here on is its answer. */
   begin(): void
-  /** Ends the connection with a TCP reset, at once: what the kernel has not sent is not sent. Idempotent. */
+  /** Ends the connection at once with a TCP reset: what the kernel has not sent is not sent. Idempotent. */
   reset(): void
-  /** True while bytes that were written have not left the process; after the end, whether any never did. */
+  /** True while written bytes have not left the process. After the end: whether some never did. */
   hasUnsentBytes(): boolean
   /**
-   * Calls back, once and as soon as that is known, when every byte written so far has left the process or the connection has
-   * ended. False: so it is, and nobody is called.
+   * Calls back once, as soon as every byte written so far is known to have left the process, or the connection has
+   * ended. Returns false if that is so already, and then calls nobody.
    */
   whenFlushed(callback: () => void): boolean
 }
 
 type Done = (error?: Error | null) => void
 
-/** Takes over a connected socket. `tcp` is the TCP socket below it; the same one for plain HTTP without a proxy. */
+/**
+ * Takes over a connected socket. `tcp` is the TCP socket below it, which is the same for plain HTTP without a proxy.
+ */
 export function createWire(tcp: Socket, socket: Socket): Wire {
   let waiters: (() => void)[] = []
   let hasFailedWrite = false
@@ -42,8 +44,8 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
   const isUnsent = (): boolean => {
     if (hasFailedWrite) return true
     if (socket.writableLength === 0) return false
-    // libuv may have sent everything and not have called back yet, so its own count decides. Node 20 to 24 have it on
-    // the handle only; where it is missing, the stream's count stands.
+    // libuv may have sent everything without having called back yet, so its own count decides. Node 20 to 24 have that
+    // only on the handle. If it is missing, the stream's count stands.
     const queued = (tcp as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize
     return queued === undefined || queued > 0
   }
@@ -68,8 +70,8 @@ export function createWire(tcp: Socket, socket: Socket): Wire {
     begin: passOverContinue(socket),
     reset: () => {
       freeze()
-      // resetAndDestroy (Node 18.3) skips the orderly end and sets SO_LINGER to 0; destroy alone would let the kernel
-      // deliver what it holds. Below TLS the reset must hit the TCP socket: a TLSSocket refuses it.
+      // resetAndDestroy (Node 18.3) skips the orderly end and sets SO_LINGER to 0. With destroy alone, the kernel would
+      // deliver what it holds. Below TLS the reset must hit the TCP socket, because a TLSSocket refuses it.
       if (!tcp.destroyed) tcp.resetAndDestroy()
       socket.destroy()
     },
