@@ -39,21 +39,27 @@ export function fileProblem(error: unknown, path: string, action: string): Uploa
   })
 }
 
-/** The error for a file that was there when its upload began. It has not changed: it may come back as it was, here or elsewhere. */
+/**
+ * The error for a file that was there when its upload began. It has not changed, and may come back as it was, here or
+ * elsewhere.
+ */
 export function fileGone(error: unknown, path: string): UploadError {
   const { code, details } = fileProblem(error, path, 'read')
   const message = `"${path}" is gone: it was moved or deleted, or its drive was taken out. Bring it back, then resume the session.`
   return new UploadError(code, message, { cause: error, details })
 }
 
-/** The error for a path at which there is something that cannot be uploaded as a file. */
+/** The error for a path to something that cannot be uploaded as a file. */
 export function notAFile(path: string, kind: string): UploadError {
   return new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be read: it is ${kind}, not a regular file.`, {
     details: { path },
   })
 }
 
-/** The system's code of an error, such as ENOENT; by its shape, since under Jest the system's errors are of another realm. */
+/**
+ * The system's code of an error, such as ENOENT. Read by shape, because under Jest the system's errors are of another
+ * realm.
+ */
 export function errorCode(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' ? code : undefined

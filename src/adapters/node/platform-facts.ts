@@ -1,40 +1,43 @@
 // What a platform tells of its processes and of itself, each fact in the platform's own form.
 //
-// Linux: the start in ticks since boot, the boot's id, the machine's id, and the space that process ids are counted in
-// (a container has its own). macOS: the start from `ps`, the boot's uuid, the hardware's uuid. Windows: the start from
-// PowerShell, the machine's GUID from the registry. What the platform does not say makes a dead process look alive or
-// far away, which refuses and never endangers.
+// Linux: the start in ticks since boot, the boot's id, the machine's id, and the namespace in which process ids are
+// counted (a container has its own). macOS: the start from `ps`, the boot's UUID, the hardware's UUID. Windows: the
+// start from PowerShell, the machine's GUID from the registry. A fact that the platform does not tell makes a dead
+// process look alive or far away, so a session is refused but never endangered.
 
 import { readFile, readlink } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
 
-/** How a platform is asked; what it does not say is undefined. */
+/** How a platform is asked. What it does not tell is undefined. */
 export interface PlatformReads {
   readonly platform: NodeJS.Platform
   readonly env: Readonly<Record<string, string | undefined>>
   /** A file's text, trimmed. */
   textOf(path: string): Promise<string | undefined>
   linkOf(path: string): Promise<string | undefined>
-  /** What a program says on its stdout, trimmed; undefined when it fails. */
+  /** What a program writes to stdout, trimmed; undefined if it fails. */
   answerOf(program: string, args: readonly string[]): Promise<string | undefined>
 }
 
 export interface PlatformFacts {
-  /** When a process started; `ENDED` when it has, and only its id is left. */
+  /** When a process started. `ENDED` if it has ended and only its id is left. */
   startOf(pid: number): Promise<string | undefined>
   /** Which boot this is. */
   boot(): Promise<string | undefined>
   /** Not to be shown to others as it is. */
   machineId(): Promise<string | undefined>
-  /** Within what process ids count. */
+  /** The space in which process ids count. */
   pidSpace(): Promise<string | undefined>
 }
 
-/** A process that has ended and whose parent has not asked after it: it has an id and does nothing any more. */
+/**
+ * A process that has ended but whose parent has not waited for it (a zombie): it still has an id, and does nothing any
+ * more.
+ */
 export const ENDED = 'ended'
 
-/** The facts of the platform that is asked; of one that is not known, none. */
+/** The facts of the platform that is asked; none for an unknown platform. */
 export function platformFacts(reads: PlatformReads): PlatformFacts {
   const { platform } = reads
   if (platform === 'linux') return linuxFacts(reads)
@@ -42,7 +45,7 @@ export function platformFacts(reads: PlatformReads): PlatformFacts {
   return platform === 'win32' ? windowsFacts(reads) : NO_FACTS
 }
 
-/** Of the platform that we run on. */
+/** Asks the platform that we run on. */
 export const systemReads: PlatformReads = {
   platform: process.platform,
   env: process.env,
@@ -52,9 +55,9 @@ export const systemReads: PlatformReads = {
   },
   linkOf: (path) => readlink(path).catch(() => undefined),
   async answerOf(program, args) {
-    // The same words whoever asks: a start is written in the language and the time zone of the environment.
+    // The same words whoever asks: the start is written in the language and time zone of the environment.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
-    // Only here: Linux runs no program, and the module takes 2 ms to load.
+    // Loaded only here: on Linux no program is run, and the module takes 2 ms to load.
     const { execFile } = await import('node:child_process')
     const answer = await promisify(execFile)(program, [...args], { env, timeout: 5_000 }).catch(() => undefined)
     return answer?.stdout.trim() || undefined
@@ -68,14 +71,14 @@ function linuxFacts({ textOf, linkOf }: PlatformReads): PlatformFacts {
   return {
     async startOf(pid) {
       const stat = await textOf(`/proc/${String(pid)}/stat`)
-      // The program's name is in parentheses and may hold spaces and parentheses itself. After it come the state, field
-      // 3, and later the start, field 22.
+      // The program's name is in parentheses, and may itself contain spaces and parentheses. After it come the state,
+      // field 3, and later the start, field 22.
       const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
       return fields?.[0] === 'Z' || fields?.[0] === 'X' ? ENDED : fields?.[19]
     },
     boot: () => textOf('/proc/sys/kernel/random/boot_id'),
     async machineId() {
-      // Images of containers have an empty file, or the word `uninitialized`, where a machine has its id.
+      // In images of containers this file is empty, or has the word `uninitialized` where a machine has its id.
       const id = (await textOf('/etc/machine-id')) ?? (await textOf('/var/lib/dbus/machine-id'))
       return /^[0-9a-f]{32}$/.test(id ?? '') ? id : undefined
     },
@@ -83,7 +86,7 @@ function linuxFacts({ textOf, linkOf }: PlatformReads): PlatformFacts {
   }
 }
 
-/** By their whole paths: what cron starts has a PATH without /usr/sbin, and would be taken for another machine's. */
+/** By absolute paths: a program that cron starts has a PATH without /usr/sbin, and would pass for another machine's. */
 function macFacts({ answerOf }: PlatformReads): PlatformFacts {
   return {
     startOf: (pid) => answerOf('/bin/ps', ['-o', 'lstart=', '-p', String(pid)]),
@@ -97,11 +100,14 @@ function macFacts({ answerOf }: PlatformReads): PlatformFacts {
 }
 
 function windowsFacts({ answerOf, env }: PlatformReads): PlatformFacts {
-  // By its whole path: a bare name would be looked for in the current folder first, which may be anybody's.
+  // By its absolute path: a bare name would be looked for in the current folder first, which may be anybody's.
   const inSystemFolder = (...names: readonly string[]): string =>
     win32.join(env['SystemRoot'] ?? 'C:\\Windows', 'System32', ...names)
   return {
-    /** In steps of 100 ns, as the system keeps it. Asked once a process, and of a holder only where somebody waits for him. */
+    /**
+     * In steps of 100 ns, as the system keeps it. Asked once for each process, and for a lock's holder only if somebody
+     * waits for it.
+     */
     startOf(pid) {
       const script = `(Get-Process -Id ${String(pid)}).StartTime.ToFileTimeUtc()`
       const powershell = inSystemFolder('WindowsPowerShell', 'v1.0', 'powershell.exe')

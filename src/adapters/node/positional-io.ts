@@ -1,4 +1,4 @@
-// Reads and writes at a position of an open file until all is done; what the system does by halves is joined.
+// Reads and writes at a position of an open file until all is done, however much the system does at a time.
 
 import type { FileHandle } from 'node:fs/promises'
 
@@ -7,10 +7,13 @@ export interface PositionalFile {
   read(into: Uint8Array, offset: number, length: number, at: number): Promise<{ readonly bytesRead: number }>
 }
 
-/** The system takes lengths below 2 GiB only. */
+/** The system accepts only lengths below 2 GiB. */
 export const LONGEST_READ_BYTES = 2 ** 30
 
-/** Fills `into` from byte `at` on and says how many bytes there were; fewer than its length means the file ended. */
+/**
+ * Fills `into` from byte `at` on and resolves with the number of bytes read. If that is less than its length, the file
+ * ended.
+ */
 export async function readFully(handle: PositionalFile, into: Uint8Array, at: number): Promise<number> {
   let filled = 0
   while (filled < into.byteLength) {
@@ -22,7 +25,7 @@ export async function readFully(handle: PositionalFile, into: Uint8Array, at: nu
   return filled
 }
 
-/** Writes all of `bytes` at a place of the file. */
+/** Writes all of `bytes` at a position of the file. */
 export async function writeFully(handle: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
   let written = 0
   while (written < bytes.byteLength) {

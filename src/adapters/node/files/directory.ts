@@ -1,4 +1,4 @@
-// What a path on the command line means: a file is itself, a folder is the files below it in natural order.
+// What a path on the command line means: a file is itself, and a folder is the files below it, in natural order.
 
 import type { BigIntStats, Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { invalid, UploadError } from '../../../core/errors.ts'
 import { errorCode, fileProblem, notAFile } from '../file-problem.ts'
 
 export interface FoundFile {
-  /** As given for a file; the folder as given, and the way down from it, for what was found in one. */
+  /** For a file as given. For what was found in a folder: the folder as given, and the way down from it. */
   readonly path: string
   /** The last part of the path. Files of two subfolders may share it. */
   readonly name: string
@@ -27,8 +27,8 @@ export interface FoundFiles {
 
 export interface FilesUnderOptions {
   /**
-   * Makes it a search below a folder: takes the files of these names and no others, also where one of them, or a folder on the way, is
-   * hidden or called like junk. What cannot be read is left out, and to find none is an answer.
+   * Turns this into a search below a folder: takes the files of these names and no others, even if one of them, or a
+   * folder on the way, is hidden or named like junk. What cannot be read is left out, and finding nothing is no error.
    */
   readonly isSought?: (name: string) => boolean
 }
@@ -36,7 +36,7 @@ export interface FilesUnderOptions {
 interface Search extends FilesUnderOptions {
   readonly files: FoundFile[]
   readonly skipped: SkippedEntry[]
-  /** Folders entered below one argument, by device and number. Each is entered once, so links cannot make a circle. */
+  /** Folders entered below one argument, by device and inode. Each is entered once, so links cannot form a cycle. */
   readonly entered: Set<string>
 }
 
@@ -53,20 +53,20 @@ const JUNK: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^__macosx$/i, 'what macOS puts into archives'],
 ]
 
-/** What was thrown away: a search that found it there too could not tell which one is meant. */
+/** What was thrown away. A search that also found a file there could not tell which one is meant. */
 const THROWN_AWAY = /^(\$recycle\.bin|\.trash(es|-\d+)?)$/i
 
-/** What Node gives for bytes of a name that are not UTF-8; such a name leads nowhere. */
+/** What Node gives for bytes of a name that are not UTF-8. Such a name leads nowhere. */
 const NOT_UTF8 = '\ufffd'
 
-/** Made when names are first put in order: the first Intl object of a process takes 6 ms, a tenth of loading this package. */
+/** Made when names are first sorted: the first Intl object of a process takes 6 ms, a tenth of loading this package. */
 let collator: Intl.Collator | undefined
 
 /**
- * The files that a path means, or several one after the other. Below a folder, each level is in natural order (take-2 before
- * take-10), junk is left out and named, and links are followed, each folder being entered once. A file that is named
- * itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that cannot be
- * read, with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
+ * The files that one or more paths mean, one path after the other. Below a folder, each level is in natural order
+ * (take-2 before take-10), junk is left out and named, and links are followed, each folder being entered once. A file
+ * that is named itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that
+ * cannot be read, and with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
  */
 export async function filesUnder(
   paths: string | readonly string[],
@@ -116,7 +116,7 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
   }
   const isTaken = search.isSought?.(name) ?? true
   const mayBeUnaskable = name.includes(NOT_UTF8)
-  // The listing knows plain files; only links, folders and what the file system does not tell are looked at.
+  // The listing knows plain files. Only links, folders and what the file system leaves open are looked at.
   if (entry.isFile() && !(isTaken && mayBeUnaskable)) {
     if (isTaken) search.files.push({ path, name })
     return
@@ -165,7 +165,7 @@ function refuseEmpty(path: string, skipped: readonly SkippedEntry[]): never {
   invalid(`There is no file to upload in "${path}". Skipped: ${left.join(', ')}${more}.`, { path })
 }
 
-/** Names that the collator holds equal, such as 1 and 01, still have one order. */
+/** Names that the collator holds equal, such as 1 and 01, still have a fixed order. */
 function inNaturalOrder(left: string, right: string): number {
   // One language for everyone: the order of a capture must not depend on the machine.
   collator ??= new Intl.Collator('en', { numeric: true })

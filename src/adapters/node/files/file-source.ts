@@ -1,4 +1,5 @@
-// Source over a regular file: one handle per opening, reads at positions, and a check that the path still means that file.
+// Source over a regular file: one handle per opening, reads at positions, and a check that the path still means that
+// file.
 
 import type { BigIntStats } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
@@ -17,12 +18,12 @@ export interface FileSourceOptions {
   readonly name?: string
 }
 
-/** One for the process, as the disks are. */
+/** One for the process, because it shares its disks. */
 const processDisk = createQuickDisk()
 
 /**
- * Uploads the file at `path`, which is resolved against the working folder of this moment; links are followed. Whatever
- * is missing, not readable by this user or not a regular file rejects with ERR_UPLOAD_SOURCE_READ at `describe`.
+ * Uploads the file at `path`, which is resolved at once against the current working folder. Links are followed. A file
+ * that is missing, not readable by this user or not regular makes `describe` reject with ERR_UPLOAD_SOURCE_READ.
  */
 export function fileSource(path: string, options: FileSourceOptions = {}): Source {
   return fileSourceOn(processDisk, path, options)
@@ -33,7 +34,7 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
   if (path === '') invalid('fileSource: the path is empty. Pass the path of a file.')
   const location = resolve(path)
   const place: Place = { location, folder: dirname(location) }
-  /** It is the file that is expected; else it is closed. */
+  /** Makes the reader if this is the expected file. Otherwise closes the file. */
   const check = (file: OpenFile, expected: SourceIdentity): Reader | Promise<Reader> => {
     try {
       requireSame(location, expected, identityOf(file.facts))
@@ -70,7 +71,7 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
   const what = `the reader of "${location}"`
   const gate = createReadGate(what)
   let isClosed = false
-  /** What the disk answers at once goes on at once; whatever goes wrong is a rejection. */
+  /** What the disk answers at once is used at once. Whatever goes wrong is a rejection. */
   const atOnceOrLater = <T>(
     ask: () => T | Promise<T>,
     check: (answer: T) => void,
@@ -114,7 +115,7 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
   }
 }
 
-/** The answer, or the rejection or throw of `problem`. */
+/** The answer; a failure is thrown, or rejected with, as `problem` puts it. */
 function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknown): T | Promise<T> {
   try {
     const answer = ask()
@@ -128,8 +129,8 @@ function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknow
 }
 
 /**
- * Judges the path, not the handle: a file moved over this one leaves the handle on the old bytes, and a resume would read the
- * new ones. An open file keeps its number also on drives that give out numbers as they go.
+ * Judges the path, not the handle: if another file was moved over this one, the handle still has the old bytes, but a
+ * resume would read the new ones. An open file keeps its inode number even on drives that make numbers up as they go.
  */
 function verifyPath(location: string, opened: BigIntStats, found: BigIntStats): void {
   requireSame(location, identityOf(opened), identityOf(found))

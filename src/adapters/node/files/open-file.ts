@@ -1,5 +1,5 @@
-// A regular file, opened for reading: each operation is done at once where the disk is quick, else on a thread; and so is what
-// takes longer than the way to a thread and back, since there it is done while the calling thread sends.
+// A regular file, opened for reading. Each operation is done at once if the disk is quick, else on a thread. Reads that
+// take longer than the way to a thread and back always go to a thread, where they run while the calling thread sends.
 
 import { close, closeSync, constants, fstat, fstatSync, open, openSync, read, readSync, statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
@@ -11,7 +11,7 @@ import { fileProblem, notAFile } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
-/** Where a file is, and the folder that it lies in: found once, and asked about at every step. */
+/** Where a file is, and the folder that it lies in, which is found once and asked about at every step. */
 export interface Place {
   readonly location: string
   readonly folder: string
@@ -20,7 +20,10 @@ export interface Place {
 export interface OpenFile {
   /** As the file was when it was opened. */
   readonly facts: BigIntStats
-  /** Fills `into` from byte `at` on and gives the number of bytes there were; fewer than its length: the file ended. */
+  /**
+   * Fills `into` from byte `at` on and returns the number of bytes read. If that is less than its length, the file
+   * ended.
+   */
   read(into: Uint8Array, at: number): number | Promise<number>
   /** Called once, when no read is under way. */
   close(): void | Promise<void>
@@ -30,14 +33,14 @@ const opened = promisify(open)
 const closed = promisify(close)
 const found = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
 const bigint = { bigint: true } as const
-// Should a pipe have been put in the place of the file since it was first looked at, its opening must not wait for a writer.
-/** To read so much takes some 30 µs or more, as long as a thread is asked and answers. */
+/** Reading this much takes some 30 µs or more, as long as it takes to ask a thread and get its answer. */
 const LONG_BYTES = 131_072
+// O_NONBLOCK: if a pipe has been put in the file's place since the first look, opening must not wait for a writer.
 const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants.O_NONBLOCK)
 
 /**
- * Looks at a file before it is opened for the first time, and whether it may be read: opening is the only check of permission
- * that holds for every file system. Whatever is no regular file, or cannot be read, throws ERR_UPLOAD_SOURCE_READ.
+ * Looks at a file before it is first opened, and checks that it may be read: opening is the only check of permission
+ * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file or cannot be read.
  */
 export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
   if (!disk.mayAskNow(folder)) return lookFirstOnThread(location)
@@ -95,7 +98,7 @@ async function openOnThread(disk: QuickDisk, { location, folder }: Place): Promi
   }
 }
 
-/** What the path stands for now; rejects with the system's error. */
+/** What the path stands for now. Throws or rejects with the system's error. */
 export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
   return disk.mayAskNow(folder) ? disk.askNow(() => statSync(location, bigint)) : stat(location, bigint)
 }
@@ -122,7 +125,10 @@ function readNow(fd: number, into: Uint8Array, at: number): number {
   return bytes
 }
 
-/** What `readFully` does, with one promise for the whole: with the several that it makes, 2 GiB took longer than read at once. */
+/**
+ * Does what `readFully` does, with a single promise. With the several that `readFully` makes, 2 GiB took longer than
+ * when read on the calling thread.
+ */
 function readOnThread(fd: number, into: Uint8Array, at: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const readOn = (bytes: number): void => {

@@ -1,4 +1,5 @@
-// A private temporary file that grows at its end and is read anywhere; it goes away with its owner or with the process.
+// A private temporary file that grows at its end and can be read anywhere. It goes away with its owner or with the
+// process.
 
 import { rmSync } from 'node:fs'
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
@@ -11,17 +12,20 @@ import { readFully, writeFully } from '../positional-io.ts'
 
 export interface Spool {
   readonly path: string
-  /** Adds bytes at the end; one call at a time. Settles when the system has them, so the disk holds its writer back. */
+  /**
+   * Adds bytes at the end, one call at a time. Settles when the system has them, so a slow disk holds back whoever
+   * writes.
+   */
   append(bytes: Uint8Array): Promise<void>
-  /** Fills `into` from byte `at` on and says how many bytes there were. Reads may run at the same time. */
+  /** Fills `into` from byte `at` on and resolves with the number of bytes read. Reads may run at the same time. */
   read(into: Uint8Array, at: number): Promise<number>
   /** Waits for the calls under way, then deletes the file and its folder. Idempotent. */
   remove(): Promise<void>
 }
 
 /**
- * Makes one in a new folder of its own (mode 0700, the file 0600) below `tempDir`, by default the system's. Rejects with
- * ERR_UPLOAD_SOURCE_READ, naming the place, when that cannot be written to.
+ * Makes a spool in a new folder of its own (mode 0700, the file 0600) below `tempDir`. Default: the system's folder for
+ * temporary files. Rejects with ERR_UPLOAD_SOURCE_READ, naming the place, if that cannot be written to.
  */
 export async function createSpool(tempDir: string = tmpdir()): Promise<Spool> {
   const parent = resolve(tempDir)
@@ -76,7 +80,7 @@ async function createFile(parent: string): Promise<{ folder: string; path: strin
   }
 }
 
-// One listener serves all spools, and only while there are any. It does not run when the process is killed outright.
+// One listener serves all spools, and only while there are any. It does not run if the process is killed outright.
 const folders = new Set<string>()
 
 function removeAtExit(folder: string): void {

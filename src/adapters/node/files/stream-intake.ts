@@ -1,4 +1,4 @@
-// Takes one pass over a stream of any make into a spool file, at the disk's pace, and lets readers wait for its bytes.
+// Reads a stream of any kind once into a spool file, at the disk's pace, and lets readers wait for its bytes.
 
 import { isUploadError, UploadError } from '../../../core/errors.ts'
 import { sourceChanged } from '../../web/source-identity.ts'
@@ -8,28 +8,31 @@ import { pullFrom, type StreamInput } from './stream-pull.ts'
 export interface StreamIntakeOptions {
   readonly name: string
   readonly stream: StreamInput
-  /** How long the stream says it is; another length fails it. */
+  /** How long the stream says it is. Any other length is a failure. */
   readonly announcedBytes: number | undefined
   readonly tempDir: string | undefined
 }
 
 export interface StreamIntake {
   readonly receivedBytes: number
-  /** True when the stream has ended as it should. */
+  /** True once the stream has ended as it should. */
   readonly isEnded: boolean
-  /** Begins to take the stream in. Idempotent. */
+  /** Begins to read the stream. Idempotent. */
   start(): void
-  /** Settles when `isReached` says so, asked at each change; rejects with the stream's failure when there is one. */
+  /**
+   * Resolves once `isReached` returns true, which is asked at each change. Rejects with the stream's failure if there
+   * is one.
+   */
   until(isReached: () => boolean): Promise<void>
-  /** Asks all who wait again. */
+  /** Makes all who wait ask again. */
   readonly wake: () => void
-  /** Bytes that have been received; says how many there were. */
+  /** Reads bytes that were received, and resolves with their number. */
   read(into: Uint8Array, at: number): Promise<number>
-  /** Stops the stream, refuses those who wait, and deletes the spool file. Idempotent. */
+  /** Stops the stream, rejects all waits, and deletes the spool file. Idempotent. */
   dispose(): Promise<void>
 }
 
-/** Makes an intake; nothing is pulled and no file is made before `start`. */
+/** Makes an intake. Before `start` nothing is pulled and no file is made. */
 export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
   const { name, announcedBytes } = options
   const source = pullFrom(options.stream, name)
@@ -54,14 +57,14 @@ export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
   async function takeIn(ready: Promise<Spool>): Promise<void> {
     const spool = await ready
     for (;;) {
-      // It may have failed while its file was made, and what was stopped is not pulled at any more.
+      // It may have failed while its file was being made, and a stopped stream must not be pulled any more.
       const bytes = failure === undefined ? await source.pull() : undefined
       if (failure !== undefined) return
       if (bytes === undefined) break
       if (announcedBytes !== undefined && receivedBytes + bytes.byteLength > announcedBytes) {
         throw wrongLength(name, announcedBytes, `at least ${receivedBytes + bytes.byteLength}`)
       }
-      // The next piece is not asked for before this one is written: the disk sets the pace.
+      // The next piece is not asked for before this one is written, so the disk sets the pace.
       await spool.append(bytes)
       receivedBytes += bytes.byteLength
       wake()
@@ -83,7 +86,7 @@ export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
     start() {
       if (spooling !== undefined || failure !== undefined) return
       spooling = createSpool(options.tempDir)
-      // What fails here is kept for those who ask; a removal that fails leaves a file that the process's exit takes.
+      // A failure here is kept for those who ask. If the removal fails too, the exit of the process removes the file.
       takeIn(spooling).catch((error: unknown) => fail(asUploadError(error, name)).catch(() => undefined))
     },
     until(isReached) {

@@ -4,15 +4,18 @@ import type { IncomingMessage } from 'node:http'
 
 import { UploadError } from '../../../core/errors.ts'
 
-/** A Node Readable, a web ReadableStream or an async sequence; its pieces are bytes, or text that is sent as UTF-8. */
+/** A Node Readable, a web ReadableStream or an async sequence. Its pieces are bytes, or text that is sent as UTF-8. */
 export type StreamInput = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array | string>
 
 export interface StreamPull {
-  /** The next piece, undefined at the end; it is the caller's until the next pull. Rejects with ERR_UPLOAD_SOURCE_READ. */
+  /**
+   * The next piece, or undefined at the end. It is the caller's until the next pull. Rejects with
+   * ERR_UPLOAD_SOURCE_READ.
+   */
   pull(): Promise<Uint8Array | undefined>
   /**
-   * Ends the stream, also while a pull waits, and returns at once; of a request that a server has yet to answer, what still comes
-   * is thrown away instead, since its end would be that of its connection. Idempotent.
+   * Ends the stream, even while a pull waits, and returns at once. The request of a server that has yet to answer it is
+   * not ended, since that would end its connection. What still arrives of it is thrown away instead. Idempotent.
    */
   stop(): void
 }
@@ -25,7 +28,7 @@ interface Pulling {
 /** Takes charge of the stream: from here on its errors come out of `pull` and nowhere else. Pulls nothing yet. */
 export function pullFrom(stream: StreamInput, name: string): StreamPull {
   const isNode = isNodeStream(stream)
-  // An error before the first pull would end the process when nobody listens; the first pull reports it.
+  // Without a listener, an error before the first pull would end the process. The first pull reports it.
   if (isNode) stream.on('error', () => undefined)
   let pulling: Pulling | undefined
 
@@ -52,8 +55,9 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
         else pulling.stop()
       } else if (isNode) stream.destroy()
       else if ('getReader' in stream) {
-        // In the next turn: what `Readable.toWeb` gives throws past everybody, and so ends the process, when it is cancelled
-        // between a read and the turn in which its Node stream heeds it. A pull may begin until then, and only its reader can cancel.
+        // In the next turn, because a stream from `Readable.toWeb` throws where nobody can catch it, and so ends the
+        // process, if it is cancelled between a read and the turn in which its Node stream heeds that. A pull may begin
+        // until then, and then only its reader can cancel.
         setImmediate(() => {
           if (pulling === undefined) stream.cancel().catch(() => undefined)
           else pulling.stop()
@@ -65,7 +69,7 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
 
 function begin(stream: StreamInput): Pulling {
   if ('getReader' in stream) {
-    // The sequence of a web stream queues its end behind a read that waits; a reader can be cancelled at once.
+    // The iterator of a web stream queues its end behind a read that waits. A reader can be cancelled at once.
     const reader = stream.getReader()
     return { next: () => reader.read(), stop: () => void reader.cancel().catch(() => undefined) }
   }
@@ -96,12 +100,12 @@ interface NodeStream {
   destroy(): unknown
 }
 
-/** Of HTTP/1 or HTTP/2, which a server has been sent; what a client was answered has no method. */
+/** True for an HTTP/1 or HTTP/2 request that a server received. The answer that a client gets has no method. */
 function isRequest(stream: StreamInput): stream is StreamInput & IncomingMessage {
   return 'method' in stream && typeof stream.method === 'string' && 'iterator' in stream
 }
 
-/** By shape and not by class: streams of other copies of the stream library count too. */
+/** By shape and not by class, because streams of other copies of the stream library count, too. */
 function isNodeStream(stream: StreamInput): stream is StreamInput & NodeStream {
   const shape = stream as Partial<NodeStream>
   return typeof shape.on === 'function' && typeof shape.destroy === 'function'

@@ -1,7 +1,8 @@
-// Source over a stream: what can be consumed once is spooled to a private file, so that any range can be read again.
+// Source over a stream: what can be consumed only once is spooled to a private file, so that any range can be read
+// again.
 //
-// With a known size, parts go out while later bytes are still arriving. The range with the last byte is held back until
-// the stream has ended: a stream that is longer than it said is found out before its upload can be complete.
+// With a known size, parts are sent while later bytes are still arriving. The range with the last byte is held back
+// until the stream has ended. So a stream that is longer than announced is found out before its upload can be complete.
 
 import { invalid, UploadError } from '../../../core/errors.ts'
 import { onAbort } from '../../../core/on-abort.ts'
@@ -12,17 +13,19 @@ import { createStreamIntake, type StreamIntake } from './stream-intake.ts'
 import type { StreamInput } from './stream-pull.ts'
 
 export interface StreamSourceOptions {
-  /** How many bytes the stream will give. Default: unknown, and the upload starts when all of it is spooled. */
+  /** How many bytes the stream will give. Default: unknown, and the upload starts once all of it is spooled. */
   readonly sizeBytes?: number
-  /** Where the spool file goes; it may become as large as the stream. Default: the system's folder for such files. */
+  /**
+   * Where the spool file goes, which may become as large as the stream. Default: the system's folder for such files.
+   */
   readonly tempDir?: string
 }
 
 /**
- * Uploads what `stream` gives under `name`. The stream is this source's from now on: it is read once, beginning at the
- * first `describe` or `open`, and ended by `dispose`; the request of a server is read to its end and thrown away then, so that
- * you can answer it. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its
- * error as the cause; one of another length than announced with ERR_UPLOAD_SOURCE_CHANGED. Both are final.
+ * Uploads what `stream` gives under `name`. From now on the stream belongs to this source. It is read once, from the
+ * first `describe` or `open` on, and ended by `dispose`, except that the request of a server is then read to its end
+ * and thrown away, so that you can answer it. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its error as
+ * the cause, one of another length than announced with ERR_UPLOAD_SOURCE_CHANGED. Both are final.
  */
 export function streamSource(name: string, stream: StreamInput, options: StreamSourceOptions = {}): Source {
   const announcedBytes = options.sizeBytes
@@ -52,7 +55,7 @@ export function streamSource(name: string, stream: StreamInput, options: StreamS
   }
 }
 
-/** Waits for what the stream gives; rejects with the signal's reason when that fires first: it may never come. */
+/** Waits for what the stream gives, which may never come. Rejects with the signal's reason if that fires first. */
 async function arrival(intake: StreamIntake, isHere: () => boolean, signal: AbortSignal | undefined): Promise<void> {
   const settled = intake.until(() => signal?.aborted === true || isHere())
   const leave = signal && onAbort(signal, intake.wake)

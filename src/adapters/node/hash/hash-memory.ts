@@ -1,30 +1,34 @@
-// The memory that a hashing thread shares with the thread that sends. Its kernel reads bodies where they are, so windows that
-// lie in it are hashed without a copy; bytes from elsewhere are copied into a part of it that is kept for them.
+// The memory that a hashing thread shares with the thread that sends. Its kernel reads bodies where they are, so
+// windows in this memory are hashed without a copy. Bytes from elsewhere are copied into a part of it that is reserved
+// for them.
 
 import { KERNEL_LAYOUT, KERNEL_PAGES } from './md5-kernel.ts'
 
-/** Some bytes of the memory: where they begin, and how many. */
+/** Some bytes of the memory: where they begin, and how many there are. */
 export type Place = readonly [at: number, bytes: number]
 
 export interface HashMemory {
   readonly memory: WebAssembly.Memory
-  /** Zeroed, and never taken back. Undefined when what there is for windows, 49 MiB, is used up. */
+  /** Zeroed memory, which is never taken back. Undefined once the 49 MiB for windows are used up. */
   allocate(bytes: number): Uint8Array | undefined
-  /** Undefined for bytes that are elsewhere. */
+  /** Undefined for bytes that lie elsewhere. */
   placeOf(bytes: Uint8Array): Place | undefined
 }
 
-/** Bytes from elsewhere are copied in pieces of at most so many bytes, and 8 MiB of them at once. */
+/** Bytes from elsewhere are copied in pieces of at most this size, and at most 8 MiB of them at once. */
 export const COPY_BYTES = 256 * 1024
 export const COPIES = 32
-/** Where copy number `index` is. */
+/** Where copy number `index` lies. */
 export const copyAt = (index: number): number => KERNEL_LAYOUT.freeAt + index * COPY_BYTES
 
-/** Memory of so many pages for a kernel. Throws where the process has no WebAssembly, or not so much room for addresses. */
+/**
+ * Shared memory of this many pages for a kernel. Throws if the process has no WebAssembly, or not enough address space.
+ */
 export function createKernelMemory(pages: number): WebAssembly.Memory {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
-  // V8 does not count shared memory of WebAssembly: that of hashers that nobody holds any more would lie there until other
-  // garbage is enough to collect. This it counts, for as long as the memory lives; never touched, it takes nothing itself.
+  // V8 does not count WebAssembly's shared memory, so the memory of hashers that nobody holds would stay until other
+  // garbage suffices for a collection. V8 does count this buffer, which lives as long as the memory. It is never
+  // touched and so takes none.
   return Object.assign(memory, { weight: new ArrayBuffer(memory.buffer.byteLength) })
 }
 

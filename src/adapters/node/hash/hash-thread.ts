@@ -1,5 +1,5 @@
-// One thread that hashes: takes steps, answers those of each body in their order, and when it ends, every step that was
-// not answered is given back as lost, in order. It holds the process only while a step is under way.
+// One thread that hashes. It takes steps and answers those of each body in order. When it ends, every step without an
+// answer is given back as lost, in order. It keeps the process alive only while a step is under way.
 
 import { Worker } from 'node:worker_threads'
 
@@ -8,8 +8,9 @@ import { COPIES, copyAt, type HashMemory, type Place } from './hash-memory.ts'
 import { HASH_PROGRAM, hashWorkerData, type HashAnswer, type HashMessage } from './worker-hash-program.ts'
 
 /**
- * One step of one body: bytes in the hasher's memory, or at most COPY_BYTES from elsewhere; that its digest is wanted; or that
- * it never will be. The bytes must not change until `onDone` or `onLost` was called; one of them always is.
+ * One step of one body: bytes in the hasher's memory, or at most COPY_BYTES from elsewhere; a request for its digest;
+ * or word that the body will never be finished. The bytes must not change until `onDone` or `onLost` is called. One of
+ * them always is.
  */
 export interface HashJob {
   readonly hashId: number
@@ -19,16 +20,19 @@ export interface HashJob {
 }
 
 export interface HashThread {
-  /** False from its first sign of failure, and once closed: nothing new should begin here. */
+  /** False from the first sign of failure, and once closed: nothing new should begin here. */
   readonly isSound: () => boolean
   submit(job: HashJob): void
-  /** Ends it at once; what is under way is lost. Idempotent; settles when the thread is gone. */
+  /** Ends the thread at once. What is under way is lost. Idempotent. Settles when the thread is gone. */
   close(): Promise<void>
 }
 
-/** Starts one; throws when the process may have no threads, or no WebAssembly. `onDied` hears once of an end that `close` did not ask for. */
+/**
+ * Starts a thread. Throws if the process may have no threads, or has no WebAssembly. `onDied` is called once for an end
+ * that `close` did not ask for.
+ */
 export function startHashThread(memory: HashMemory, onDied: () => void): HashThread {
-  // A host's flags, its preloads (NODE_OPTIONS too) and the secrets of its environment are not for this thread.
+  // A host's flags, its preloads (also from NODE_OPTIONS) and the secrets of its environment are not for this thread.
   const worker = new Worker(HASH_PROGRAM, {
     eval: true,
     execArgv: [],
@@ -45,7 +49,7 @@ export function startHashThread(memory: HashMemory, onDied: () => void): HashThr
   let cause: unknown
 
   const post = (): void => {
-    // A thread that is dying takes nothing any more, and its copies belong to the next one.
+    // A dying thread takes nothing any more, and its copies belong to the next one.
     for (let job = waiting[0]; isSound && job !== undefined; job = waiting[0]) {
       const { hashId, step } = job
       const known = typeof step === 'string' ? step : memory.placeOf(step)

@@ -1,7 +1,7 @@
-// MD5 of many bodies at once. One MD5 is a chain in which each step waits for the last, so a processor spends most of it
-// waiting; bodies have nothing to do with each other. With WebAssembly's SIMD eight of them, step by step in turns, take less
-// than the time of two (bench/micro/hash.ts). No library for JavaScript does that. The program is written here, from RFC 1321,
-// when it is first needed: there is no binary to trust.
+// MD5 of many bodies at once. One MD5 is a chain in which each step waits for the last, so a processor spends most of
+// it waiting. Bodies do not depend on each other: with WebAssembly's SIMD, eight of them, step by step in turns, take
+// less than the time of two (bench/micro/hash.ts). No JavaScript library does that. The program is written here, from
+// RFC 1321, when it is first needed, so there is no binary to trust.
 
 import { ROUNDS, stepConstant, stepWord, writeStep } from './md5-steps.ts'
 import { WORDS_SPARES, writeWords } from './md5-words.ts'
@@ -11,36 +11,40 @@ import { FOUR_WORDS, WORD, wasmCode, wasmModule, type WasmCode } from './wasm-co
 export const KERNEL_LAYOUT = {
   /** The state of each lane: word `r` of lane `n` is the 32-bit word `16 * (n >> 2) + 4 * r + (n & 3)`. */
   statesAt: 0,
-  /** The address of each lane's bytes, 32-bit words. */
+  /** The addresses of the lanes' bytes, as 32-bit words. */
   lanesAt: 256,
   /** Free for two blocks that are nowhere else in the memory. */
   tailAt: 512,
   /** From here on a kernel touches nothing but the lanes. */
   freeAt: 65_536,
 } as const
-/** The kernel's own: its constants, and the words of the present blocks. */
+/** The kernel's own: its constants, and the words of the current blocks. */
 const CONSTANTS_AT = 1024
 const WORDS_AT = 4096
 
-/** The size of the memory, in pages of 64 KiB: it does not grow. Only what is touched is taken from the machine. */
+/**
+ * The size of the memory, in pages of 64 KiB. It does not grow. Only the pages that are touched take memory of the
+ * machine.
+ */
 export const KERNEL_PAGES = 928
 
 /**
- * Bodies at once. Beside another processor at work, as it is while parts are sent, a pass over sixteen takes 2.1 to 2.3
- * times as long as one over eight (1.8 where it is idle), and sixteen are seldom there: docs/performance-notes.md.
+ * Bodies at once. While another processor is at work, as it is while parts are sent, a pass over sixteen takes 2.1 to
+ * 2.3 times as long as one over eight (1.8 times while it is idle), and there are seldom sixteen:
+ * docs/performance-notes.md.
  */
 export const KERNEL_LANES = 8
 /** SIMD takes four lanes together. */
 const GROUPS = KERNEL_LANES / 4
 
 /**
- * A WebAssembly module. It imports a shared memory, `md5.memory`, and exports `take(bytes)`: takes that many bytes, a
- * positive multiple of 64, from where each lane's address points into the lane's state. All lanes are taken: the address of
- * one that is not needed must be that of as many bytes, too.
+ * A WebAssembly module. It imports a shared memory, `md5.memory`, and exports `take(bytes)`, which takes that many
+ * bytes, a positive multiple of 64, from each lane's address into that lane's state. All lanes are always taken, so a
+ * lane that is not needed must also have an address with that many bytes.
  */
 export function md5Kernel(): Uint8Array<ArrayBuffer> {
   const code = wasmCode()
-  // Locals: beside the argument seven that count and point; then all that is hashed.
+  // Locals: besides the argument, seven that count and point, then all that are hashed.
   code.raw(2, 7, WORD, GROUPS * 4 + WORDS_SPARES, FOUR_WORDS)
   writeTake(code)
   return wasmModule({
@@ -55,11 +59,11 @@ export function md5Kernel(): Uint8Array<ArrayBuffer> {
 
 const END = 0
 const AT = 1
-/** Where the words and the constants of the present steps are. */
+/** Where the words and the constants of the current steps are. */
 const WORDS = 2
 const CONSTANTS = 3
 const LANE = 4
-/** Four locals of each group of lanes: its state. The registers change places at each step. */
+/** The locals of a group's state, four for each group. The registers change places at each step. */
 const state = (group: number, register: number): number => 8 + group * 4 + (register & 3)
 
 /** The constants of the steps, each four times. */
@@ -86,8 +90,8 @@ function writeTake(code: WasmCode): void {
 }
 
 /**
- * Four steps, four times: a program without loops is too long for the place where a processor keeps what it has decoded, and
- * took a fifth longer. The words of the blocks stand there twice, so that no four steps go beyond their end.
+ * Four steps, four times: without loops the program is too long for a processor's cache of decoded instructions, and
+ * took a fifth longer. The words of the blocks are stored twice, so that no four steps run past their end.
  */
 function writeRounds(code: WasmCode): void {
   const spare = state(GROUPS, 0)
@@ -98,7 +102,7 @@ function writeRounds(code: WasmCode): void {
     writeWords(code, LANE, spare, (index) => [wordAt(group, index), wordAt(group, index + 16)])
   }
   for (const [index, round] of ROUNDS.entries()) {
-    // Four steps further is so much further in the block: four words, or as many back.
+    // Four steps on means four words on in the block, or four words back.
     const isForward = stepWord(round, 4) === ((stepWord(round, 0) + 4) & 15)
     const first = isForward ? 0 : 12
     code.count(first * GROUPS * 16)
@@ -144,7 +148,7 @@ function writeSum(code: WasmCode, local: number, stateAt: number): void {
   code.store(stateAt)
 }
 
-/** Where the next block of a lane is, into a local. */
+/** Puts the address of a lane's next block into a local. */
 function writeLane(code: WasmCode, lane: number, local: number): void {
   code.count(0)
   code.loadCount(KERNEL_LAYOUT.lanesAt + 4 * lane)

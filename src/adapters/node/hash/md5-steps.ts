@@ -2,11 +2,11 @@
 
 import type { WasmCode } from './wasm-code.ts'
 
-/** One of the four rounds (section 3.4 of the RFC): sixteen steps. */
+/** One of the four rounds (RFC 1321, section 3.4), which has sixteen steps. */
 export interface Round {
-  /** How far the steps turn, four by four. */
+  /** By how many bits the steps rotate, in a cycle of four. */
   readonly turns: readonly number[]
-  /** The word of the block that the first step takes, and how much further each other one, of sixteen. */
+  /** Which of the block's sixteen words the first step takes, and how many words further on each next step goes. */
   readonly firstWord: number
   readonly stride: number
   /** Adds the function F, G, H or I to what is on the stack. */
@@ -20,7 +20,7 @@ export const ROUNDS: readonly Round[] = [
   { turns: [6, 10, 15, 21], firstWord: 0, stride: 7, addMix: addI },
 ]
 
-/** What step `index` of 64 adds; those of the last round are less by one, see addI. */
+/** What step `index` of 64 adds. In the last round that is less by one, see addI. */
 export function stepConstant(index: number): number {
   return Math.floor(Math.abs(Math.sin(index + 1)) * 2 ** 32) - (index < 48 ? 0 : 1)
 }
@@ -32,9 +32,11 @@ export function stepWord({ firstWord, stride }: Round, step: number): number {
 
 export interface Step {
   readonly round: Round
-  /** From the beginning of the round. */
+  /** Counted from the beginning of the round. */
   readonly step: number
-  /** The local of a register, 0 to 3, whatever is added to it; they change places at each step. */
+  /**
+   * The local of a register. Any integer stands for one of 0 to 3, because the registers change places at each step.
+   */
   register(index: number): number
   /** The local that holds the constant. */
   readonly constant: number
@@ -58,7 +60,7 @@ export function writeStep(code: WasmCode, { round, step, register, constant, put
   code.set(a)
 }
 
-/** F: where a bit of b is set that of c, else that of d; one operation less than as the RFC writes it. */
+/** F takes the bit of c where that of b is set, else that of d. One operation less than the RFC's form. */
 function addF(code: WasmCode, b: number, c: number, d: number): void {
   code.get(c)
   code.get(d)
@@ -70,7 +72,7 @@ function addF(code: WasmCode, b: number, c: number, d: number): void {
   code.do('add')
 }
 
-/** G: the two halves share no bit, so each is added as soon as it is known. */
+/** G: its two halves share no bit, so each is added as soon as it is known. */
 function addG(code: WasmCode, b: number, c: number, d: number): void {
   code.get(c)
   code.get(d)
@@ -82,7 +84,7 @@ function addG(code: WasmCode, b: number, c: number, d: number): void {
   code.do('add')
 }
 
-/** H: b, which is known last, comes last. */
+/** H: b comes last, because it is known last. */
 function addH(code: WasmCode, b: number, c: number, d: number): void {
   code.get(c)
   code.get(d)
@@ -92,7 +94,7 @@ function addH(code: WasmCode, b: number, c: number, d: number): void {
   code.do('add')
 }
 
-/** I: c ^ (b | ~d) is ~(c ^ (d & ~b)), and to add ~x is to subtract x, and one, which the constant has done. */
+/** I: c ^ (b | ~d) is ~(c ^ (d & ~b)). Adding ~x is subtracting x and then one, which the constant has already done. */
 function addI(code: WasmCode, b: number, c: number, d: number): void {
   code.get(d)
   code.get(b)

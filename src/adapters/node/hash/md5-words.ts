@@ -2,17 +2,20 @@
 
 import type { WasmCode } from './wasm-code.ts'
 
-/** Locals of four words that `writeWords` uses. */
+/** How many locals of four words `writeWords` uses. */
 export const WORDS_SPARES = 9
 
-/** From where the locals `lane` and the three after it point, four blocks, word by word; to each place in `wordAt` of a word. */
+/**
+ * Reads four blocks from where the local `lane` and the next three point, and stores each word at every place that
+ * `wordAt` names for it.
+ */
 export function writeWords(
   code: WasmCode,
   lane: number,
   spare: number,
   wordAt: (index: number) => readonly number[],
 ): void {
-  // Four words of each lane, and then in pairs of lanes the lower and the higher two of them.
+  // Four words of each lane, then, for each pair of lanes, its two lower and its two higher words.
   const quad = spare + 1
   const [low, high] = [spare + 5, spare + 7]
   for (let index = 0; index < 16; index += 4) {
@@ -39,7 +42,7 @@ export function writeWords(
   }
 }
 
-/** Four of the eight words of a local and the next. */
+/** Picks four of the eight words of a local and the next one. */
 function writePick(code: WasmCode, local: number, words: readonly number[]): void {
   code.get(local)
   code.get(local + 1)

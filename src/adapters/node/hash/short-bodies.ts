@@ -1,6 +1,6 @@
-// MD5 of short bodies on the calling thread, many in one pass: a body is copied when it is given, and hashed with all others that
-// wait when the first digest of them is asked for, eight in a pass.
-// Of long bodies a thread does the same: see worker-hash-program. Here each is in one piece, with MD5's padding behind it.
+// MD5 of short bodies on the calling thread, many in one pass. A body is copied when it is given. When the first digest
+// is asked for, all bodies that wait are hashed together, eight in a pass. A thread does the same for long bodies: see
+// worker-hash-program. Here each body is in one piece, with MD5's padding behind it.
 
 import { hash as hashOnce } from 'node:crypto'
 
@@ -9,19 +9,19 @@ import { createKernelMemory } from './hash-memory.ts'
 import { KERNEL_LANES, KERNEL_LAYOUT, md5Kernel } from './md5-kernel.ts'
 
 export interface ShortBodies {
-  /** Takes a body of at most SHORT_BYTES, which may change from then on. Returns what asks for its digest. */
+  /** Takes a body of at most SHORT_BYTES, which may change afterwards. Returns a function that gives its digest. */
   add(bytes: Uint8Array): () => string
 }
 
 /** The longest body that is taken, bytes. */
 export const SHORT_BYTES = 65_536
-/** A kernel costs as much to compile as OpenSSL takes for some megabytes. */
+/** Compiling a kernel takes as long as OpenSSL does for some megabytes. */
 const BYTES_BEFORE_KERNEL = 4 * 1024 * 1024
 const BLOCK = 64
-/** A body, and what MD5 puts behind it. */
+/** A body, and what MD5 appends to it. */
 const SLOT_BYTES = SHORT_BYTES + 2 * BLOCK
 const PAGES = Math.ceil((KERNEL_LAYOUT.freeAt + KERNEL_LANES * SLOT_BYTES) / 65_536)
-/** A pass over all lanes takes as long as OpenSSL with so many of them, one by one. */
+/** A pass over all lanes takes as long as OpenSSL does for this many bodies, one by one. */
 const WORTH_LANES = 2
 const FIRST_STATE = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476] as const
 const stateAt = (lane: number, word: number): number =>
@@ -35,7 +35,7 @@ interface Waiting {
 
 export function createShortBodies(): ShortBodies {
   let bytesBeforeKernel = BYTES_BEFORE_KERNEL
-  /** Null where there is none. */
+  /** Null if there can be none. */
   let kernel: Kernel | null | undefined
   let waiting: Waiting[] = []
 
@@ -69,15 +69,15 @@ export function createShortBodies(): ShortBodies {
 }
 
 interface Kernel {
-  /** Held for its weight. */
+  /** Held for its weight (see hash-memory). */
   readonly memory: WebAssembly.Memory
   readonly bytes: Uint8Array
   readonly words: DataView
-  /** Takes so many bytes of each lane into its state. */
+  /** Takes this many bytes of each lane into its state. */
   readonly take: (bytes: number) => void
 }
 
-/** Null where the processor has no SIMD, or the process no WebAssembly or no room for it. */
+/** Null if the processor has no SIMD, or the process no WebAssembly or no room for it. */
 function startKernel(): Kernel | null {
   try {
     const memory = createKernelMemory(PAGES)
@@ -93,7 +93,7 @@ function startKernel(): Kernel | null {
   }
 }
 
-/** Together, unless a few of them are much longer than the others. */
+/** Hashes bodies together, unless a few of them are much longer than the others. */
 function digestAll(kernel: Kernel, bodies: readonly Waiting[]): void {
   const longest = Math.max(...bodies.map(({ lengthBytes }) => lengthBytes))
   const sum = bodies.reduce((bytes, { lengthBytes }) => bytes + lengthBytes, 0)
@@ -106,7 +106,7 @@ function digestAll(kernel: Kernel, bodies: readonly Waiting[]): void {
   }
 }
 
-/** Pass after pass, each up to the end of the shortest that are left. */
+/** Makes pass after pass, each up to the end of the shortest body that is left. */
 function digestTogether({ bytes, words, take }: Kernel, bodies: readonly Waiting[]): void {
   const lanes = bodies.map((body) => ({ body, left: pad({ bytes, words }, body) })).sort((a, b) => a.left - b.left)
   lanes.forEach((_, lane) => {
@@ -116,7 +116,7 @@ function digestTogether({ bytes, words, take }: Kernel, bodies: readonly Waiting
   lanes.forEach(({ body, left }, first) => {
     if (left > done) {
       for (let lane = 0; lane < KERNEL_LANES; lane += 1) {
-        // A lane whose body has ended goes along with one that has not: its digest is known.
+        // The lane of a body that has ended goes along with one that has not. Its digest is known.
         const { at } = (lane < first ? body : lanes[lane]?.body) ?? body
         words.setUint32(KERNEL_LAYOUT.lanesAt + 4 * lane, at + done, true)
       }
@@ -127,7 +127,7 @@ function digestTogether({ bytes, words, take }: Kernel, bodies: readonly Waiting
   })
 }
 
-/** A one, zeros up to the end of a block, and the length in bits. Returns how long it is with them. */
+/** Appends a one, zeros up to the end of a block, and the length in bits. Returns the length with these. */
 function pad({ bytes, words }: Pick<Kernel, 'bytes' | 'words'>, { at, lengthBytes }: Waiting): number {
   const paddedBytes = Math.ceil((lengthBytes + 9) / BLOCK) * BLOCK
   bytes.fill(0, at + lengthBytes, at + paddedBytes)

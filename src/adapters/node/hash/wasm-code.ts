@@ -1,5 +1,5 @@
-// Writes the few instructions of WebAssembly that a hash needs, on four 32-bit words side by side, into bytes.
-// https://webassembly.github.io/spec/core/binary/ has the numbers.
+// Writes the few instructions of WebAssembly that a hash needs, on four 32-bit words side by side, as bytes. For the
+// numbers see https://webassembly.github.io/spec/core/binary/.
 
 /** Writes instructions, one after the other. Locals are below 128. */
 export interface WasmCode {
@@ -11,15 +11,15 @@ export interface WasmCode {
   /** From, or to, the memory at the address on the stack plus `at`. */
   load(at: number): void
   store(at: number): void
-  /** Like `load`, of one word: an address or a number that counts. */
+  /** Like `load`, but for one word: an address or a number that counts. */
   loadCount(at: number): void
-  /** Turns what is on the stack; `spare` is a local that it may use. */
+  /** Rotates what is on the stack to the left. `spare` is a local that it may use. */
   rotateLeft(bits: number, spare: number): void
-  /** A number that counts bytes or bits, and not a word of the hash. */
+  /** A number that counts bytes or bits, as opposed to a word of the hash. */
   count(value: number): void
-  /** Begins what is repeated. */
+  /** Begins a loop. */
   loop(): void
-  /** Adds `step` to a local that counts, and repeats while it is below another local, or a number above all locals. */
+  /** Adds `step` to a local that counts, and repeats while it is below `end`: a local, or a number from 128 on. */
   endLoop(local: number, step: number, end: number): void
   /** Ends the function. */
   end(): void
@@ -90,14 +90,16 @@ export interface WasmModule {
   readonly module: string
   readonly memory: string
   readonly export: string
-  /** The size of the memory at most, in pages of 64 KiB. */
+  /** The maximum size of the memory, in pages of 64 KiB. */
   readonly pages: number
   readonly body: readonly number[]
   /** What is written into the memory when the module is instantiated. */
   readonly data: { readonly at: number; readonly bytes: Uint8Array }
 }
 
-/** A module of one function `export`, of one 32-bit argument and no result, on an imported shared memory. */
+/**
+ * A module with one function, named by `export`, of one 32-bit argument and no result, on an imported shared memory.
+ */
 export function wasmModule({ module, memory, pages, body, data, ...names }: WasmModule): Uint8Array<ArrayBuffer> {
   const function_ = sized(body)
   const limits: number[] = [0x03, 1]
@@ -117,18 +119,18 @@ export function wasmModule({ module, memory, pages, body, data, ...names }: Wasm
   )
 }
 
-/** The types of a word and of four. */
+/** The types of one word and of four. */
 export const WORD = 0x7f
 export const FOUR_WORDS = 0x7b
 
-/** A section of one entry. */
+/** A section with one entry. */
 function section(id: number, entry: readonly number[]): number[] {
   const bytes = [id]
   unsigned(bytes, entry.length + 1)
   return bytes.concat(1, entry)
 }
 
-/** Bytes, and before them how many. */
+/** Bytes, preceded by their number. */
 function sized(content: readonly number[]): number[] {
   const bytes: number[] = []
   unsigned(bytes, content.length)
@@ -139,7 +141,7 @@ function named(name: string): number[] {
   return [name.length, ...Array.from(name, (letter) => letter.charCodeAt(0))]
 }
 
-/** LEB128, in which WebAssembly writes its numbers. */
+/** LEB128, the form in which WebAssembly writes numbers. */
 function unsigned(into: number[], value: number): void {
   let rest = value
   for (; rest > 127; rest >>>= 7) into.push((rest & 127) | 128)

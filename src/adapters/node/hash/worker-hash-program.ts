@@ -1,13 +1,16 @@
-// What a hashing thread runs, as source text: hosts bundle, rename and move this package, and a program that travels
-// inside the module has no path that could be wrong. It is evaluated by the Worker itself, never by `eval`.
+// What a hashing thread runs, as source text. Hosts bundle, rename and move this package, and a program inside the
+// module has no path that could be wrong. The Worker itself evaluates it; `eval` is never used.
 
 import type { Place } from './hash-memory.ts'
 import { KERNEL_LANES, KERNEL_LAYOUT, md5Kernel } from './md5-kernel.ts'
 
-/** What is said to a hashing thread: where bytes of a body are, that its digest is wanted, or that it never will be. */
+/**
+ * A message to a hashing thread: where bytes of a body are, that its digest is wanted, or that it will never be
+ * finished.
+ */
 export type HashMessage = readonly [hashId: number, step: Place | 'digest' | 'drop']
 
-/** Its answer, one per message, for each body in their order: the digest where one was asked for, else nothing. */
+/** The answer to each message, in the order of each body's messages: the digest if one was asked for, else null. */
 export type HashAnswer = readonly [hashId: number, digest: string | null]
 
 /** What a thread is started with. */
@@ -16,11 +19,11 @@ export interface HashWorkerData {
   readonly memory: WebAssembly.Memory
   readonly layout: typeof KERNEL_LAYOUT
   readonly lanes: number
-  /** Undefined where the processor has no SIMD. */
+  /** Undefined if the processor has no SIMD. */
   readonly module: Uint8Array<ArrayBuffer> | undefined
 }
 
-/** Written once, in some milliseconds. */
+/** Written once, which takes some milliseconds. */
 let written: Uint8Array<ArrayBuffer> | undefined
 
 export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
@@ -30,10 +33,11 @@ export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
 }
 
 /**
- * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: eight take as long as one. While
- * some have none it waits a moment for them before each pass that is not full, but never for the last blocks of a body. One that
- * begins alone goes through OpenSSL, whose single chain is quicker, as all do without a kernel. `getBuiltinModule` is in both
- * module systems, so that a host's flag that makes evaluated text a module changes nothing.
+ * Keeps one MD5 state per body, and takes as many bodies at once as have bytes to hash: a pass takes as long for eight
+ * as for one. So before each pass that is not full it waits a moment for bodies that have no bytes yet, but never for
+ * the last blocks of a body. A body that begins alone goes through OpenSSL, whose single chain is quicker. Without a
+ * kernel all bodies do. `getBuiltinModule` exists in both module systems, so a flag of the host that makes evaluated
+ * text a module changes nothing.
  */
 export const HASH_PROGRAM = `
 const { parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule('node:worker_threads')

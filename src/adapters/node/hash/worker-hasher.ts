@@ -1,6 +1,6 @@
-// Hasher on a thread of its own, so that the thread that feeds the sockets does not stop to hash. What can be hashed is
-// hashed: without a thread, after `close`, and when the thread ends before it has taken a first window, the calling thread
-// does it.
+// Hasher on a thread of its own, so that the thread that feeds the sockets does not stop to hash. Everything is hashed:
+// without a thread, after `close`, and if the thread ends before it has taken a first window, the calling thread does
+// it.
 
 import { windowMemory } from '../window-memory.ts'
 import { invalid, invariant, type UploadError } from '../../../core/errors.ts'
@@ -13,35 +13,40 @@ import { createShortBodies, SHORT_BYTES } from './short-bodies.ts'
 
 export interface WorkerHasherOptions {
   /**
-   * A body whose first piece is shorter, bytes, is hashed by the calling thread. Measured: from 32 KiB on a thread spares
-   * the calling thread more than half, but below 64 KiB it takes half as much processor time again. Default 64 KiB.
+   * A body whose first piece is shorter than this, bytes, is hashed by the calling thread. Default 64 KiB. Measured:
+   * from 32 KiB on a thread saves the calling thread more than half of the time, but below 64 KiB it takes half as much
+   * processor time again.
    */
   readonly smallBodyBytes?: number
 }
 
 export interface WorkerHasher extends Hasher {
   /**
-   * Memory in which this hasher's thread reads without a copy, zeroed: pass it to the engine as `allocate`. It lives as long as
-   * the hasher. Beyond 49 MiB in all, and where there is none to share, it is plain memory: hashed all the same, by copies.
+   * Zeroed memory that this hasher's thread reads without a copy: pass it to the engine as `allocate`. It lives as long
+   * as the hasher. Beyond 49 MiB in all, and where memory cannot be shared, it is plain memory, which is hashed by
+   * copies.
    */
   allocate(bytes: number): Uint8Array
   /** Ends the thread. Idempotent. */
   close(): Promise<void>
 }
 
-/** Ends of the thread that were not asked for, after which no other is started. */
+/** After this many unasked ends of the thread, no other is started. */
 const MAX_DEATHS = 3
 const SMALL_BODY_BYTES = 64 * 1024
-/** To start the thread costs as much as to hash 30 MB here; this much keeps the calling thread for some 6 ms in all. */
+/**
+ * Starting the thread costs as much as hashing 30 MB here. Hashing this much keeps the calling thread busy for some 6
+ * ms in all.
+ */
 const BYTES_BEFORE_THREAD = 4 * 1024 * 1024
 
 /**
- * MD5 on a thread, which is not started for the first 4 MiB of bodies whose lengths are told. One is enough: it takes the
- * bodies that are under way together, and the more there are the quicker it is. An idle hasher does not hold the process.
- * When the thread dies, bodies of which it had taken a window reject with ERR_UPLOAD_INTERNAL, retryable: their windows are
- * gone, so the part must be sent again; another thread is started, three in all. `close` ends it; such bodies then reject
- * with the same code, and bodies begun later are hashed by the calling thread. Throws ERR_UPLOAD_INVALID_ARGUMENT for
- * options out of range.
+ * MD5 on a thread, which is not started for the first 4 MiB of bodies whose lengths are told. One thread is enough: it
+ * takes all bodies under way together, and the more there are, the quicker it is. An idle hasher does not keep the
+ * process alive. If the thread dies, bodies of which it had taken a window reject with ERR_UPLOAD_INTERNAL, retryable:
+ * their windows are gone, so the part must be sent again. Another thread is started, up to three in all. `close` ends
+ * the thread: such bodies then reject with the same code, and later bodies are hashed by the calling thread. Throws
+ * ERR_UPLOAD_INVALID_ARGUMENT for options out of range.
  */
 export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   const { smallBodyBytes = SMALL_BODY_BYTES } = options
@@ -55,7 +60,7 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   let isClosed = false
   let lastId = 0
 
-  /** Null where there is none; made when it is first wanted. */
+  /** Made when it is first wanted; null if there can be none. */
   const sharedMemory = (): HashMemory | null => {
     if (memory !== undefined) return memory
     try {
@@ -64,7 +69,7 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
       return (memory = null)
     }
   }
-  /** Undefined: the calling thread has to do it. */
+  /** Undefined if the calling thread has to do it. */
   const threadForBody = (lengthBytes: number): HashThread | undefined => {
     if (isClosed || deaths >= MAX_DEATHS) return undefined
     if (thread?.isSound() === true) return thread
@@ -77,7 +82,7 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
     try {
       thread = startHashThread(shared, () => (deaths += 1))
     } catch {
-      // A host may forbid threads, or WebAssembly; that costs speed, not uploads.
+      // A host may forbid threads, or WebAssembly. That costs speed, not uploads.
       deaths = MAX_DEATHS
       return undefined
     }
@@ -114,7 +119,7 @@ interface BodyHashOptions {
 }
 
 function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, callingThread }: BodyHashOptions): BodyHash {
-  /** Where the state is: nowhere before the first byte, then in one of these. */
+  /** Where the state is: nowhere before the first byte, then in one of these two. */
   let local: BodyHash | undefined
   let thread: HashThread | undefined
   let isBegunThere = false
@@ -124,7 +129,7 @@ function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, calli
     thread = undefined
     return (local ??= callingThread.start())
   }
-  /** Where the thread ends before it has taken any of the body, nothing is lost: `again` does the step here. */
+  /** If the thread ends before it has taken any of the body, nothing is lost: `again` does the step here. */
   const submit = (home: HashThread, step: HashJob['step'], again: (hash: BodyHash) => unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const onDone = (digest: string | null): void => {
@@ -167,7 +172,7 @@ function createBodyHash({ hashId, threadForBody, isShared, smallBodyBytes, calli
       if (isOver) return
       isOver = true
       local?.dispose?.()
-      // It waits its turn behind the windows that were given before; nobody waits for it.
+      // The drop waits its turn behind the windows given before. Nobody waits for it.
       thread?.submit({ hashId, step: 'drop', onDone: () => undefined, onLost: () => undefined })
     },
   }
