@@ -1,7 +1,7 @@
-// Journal on disk for Node: one folder a session, locked while it is open, in a folder of the user's own.
+// Journal on disk for Node: one folder for each session, locked while it is open, in a folder of the user's own.
 //
-// What is kept how well is said in group-commit.ts, what the bytes are in core/journal/journal-lines.ts, and who may open a
-// session in journal-lock.ts.
+// group-commit.ts says how safely each record is kept, core/journal/journal-lines.ts what the bytes are, and
+// journal-lock.ts who may open a session.
 
 import { randomUUID } from 'node:crypto'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
@@ -21,17 +21,18 @@ import { forgetKey, keepKey, listSessions } from './session-listing.ts'
 import { folderOfKey } from './session-folder.ts'
 
 export interface DiskJournalOptions {
-  /** Where the sessions are; made (0700) with the first one. `stateFolder()` is the platform's place. */
+  /** Where the sessions are. Made (0700) with the first session. `stateFolder()` is the platform's usual place. */
   readonly folder: string
   /** Default: the platform's. */
   readonly clock?: Pick<Clock, 'wallNow' | 'monotonicNow'>
 }
 
 /**
- * Sessions that outlive the process and a power cut. Any string is a key. `open` rejects with ERR_UPLOAD_JOURNAL when
- * the session is open here or elsewhere, and when its journal is damaged or of another version; a torn tail is dropped.
- * `append` rejects with the same code when the disk does not take the records, and may be tried again unless the disk
- * failed while it made them durable. `list` takes no lock and names sessions with an unreadable journal too.
+ * Makes a journal whose sessions outlive the process and a power cut. Any string is a key. `open` rejects with
+ * ERR_UPLOAD_JOURNAL if the session is open here or elsewhere, and if its journal is damaged or of another version. A
+ * torn tail is dropped. `append` rejects with the same code if the disk does not take the records. It may be tried
+ * again, unless the disk failed while making them durable. `list` takes no lock, and also names sessions whose journal
+ * is unreadable.
  */
 export function diskJournal({ folder, clock = systemClock() }: DiskJournalOptions): Journal {
   const root = resolve(folder)
@@ -60,7 +61,7 @@ export function diskJournal({ folder, clock = systemClock() }: DiskJournalOption
       const lock = await lockSession(place, key)
       const aside = join(root, `${REMOVED}${randomUUID()}`)
       try {
-        // One step: whoever looks finds either the session under its lock, or nothing.
+        // In one step: whoever looks finds either the session under its lock, or nothing.
         await explained(place, 'removed', () => rename(place, aside))
       } catch (error) {
         await lock.release()
@@ -92,7 +93,7 @@ function openSession(
   return {
     key,
     records: file.records,
-    // The texts are made before anything is awaited: what the caller does to its records later is not seen.
+    // The texts are made before anything is awaited, so what the caller later does to its records has no effect.
     append(records) {
       return new Promise((settle) => {
         if (closing !== undefined) {
@@ -113,7 +114,7 @@ async function leave(place: string, lock: JournalLock): Promise<void> {
 
 let lastUs = 0
 
-/** Microseconds, so that sessions that begin in one millisecond have an order too. */
+/** In microseconds, so that sessions that begin in the same millisecond have an order, too. */
 function beginningAt(wallMs: number): number {
   return (lastUs = Math.max(Math.floor(wallMs) * 1000, lastUs + 1))
 }
@@ -127,7 +128,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** What a process left that died while it removed a session: addresses are in there. */
+/** Removes what is left by a process that died while it removed a session, because there are addresses in it. */
 async function sweepRemoved(root: string): Promise<void> {
   for (const name of await readdir(root).catch(() => [])) {
     if (name.startsWith(REMOVED)) await rm(join(root, name), { recursive: true, force: true }).catch(() => undefined)

@@ -1,5 +1,5 @@
-// What it takes for bytes and names to survive a power cut: written aside, brought to the disk, put in place by a rename,
-// and the folder brought to the disk as well.
+// What it takes for bytes and names to survive a power cut: they are written aside, brought to the disk and renamed
+// into place, and the folder is brought to the disk as well.
 
 import { mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { errorCode } from '../file-problem.ts'
 import { writeFully } from '../positional-io.ts'
 
-/** Makes a new file (mode 0600) of `bytes` and brings it to the disk; when that fails, nothing of it is left. */
+/** Makes a new file (mode 0600) of `bytes` and brings it to the disk. If that fails, nothing of it is left. */
 export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   try {
     const handle = await open(path, 'w', 0o600)
@@ -23,7 +23,7 @@ export async function writeWhole(path: string, bytes: Uint8Array): Promise<void>
   }
 }
 
-/** Makes a folder and those above it (mode 0700) and brings their names to the disk. */
+/** Makes a folder and those above it (mode 0700), and brings their names to the disk. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await makeFolders(path)
   if (first === undefined) return
@@ -31,9 +31,9 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it (mode 0700); gives the first that was not there. Not by `recursive` of Node (20 to 24), which
- * never ends where nothing can be made though the folder above is there (/proc, what an automounter watches), and which says
- * ENOENT of a disk that is read-only, as if someone had taken the folder away.
+ * Makes a folder and those above it (mode 0700). Returns the first that was not there. Node's own `recursive` (20 to
+ * 24) is not used: it never ends where nothing can be made though the folder above exists (/proc, or what an
+ * automounter watches), and reports a read-only disk as ENOENT, as if someone had removed the folder.
  */
 export async function makeFolders(path: string, isAboveThere = false): Promise<string | undefined> {
   try {
@@ -58,7 +58,7 @@ async function isFolder(path: string): Promise<boolean> {
   )
 }
 
-/** Brings a folder's names to the disk. On Windows a folder cannot be opened for that, and NTFS keeps its own log. */
+/** Brings a folder's names to the disk. Windows cannot open a folder for that, and NTFS keeps its own log. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(path, 'r')

@@ -1,7 +1,8 @@
-// One session's journal file: opened and checked, appended to, shortened when it has grown. Its process holds the lock.
+// One session's journal file: opened and checked, appended to, and shortened when it has grown. Its process holds the
+// lock.
 //
-// The file is born whole, by a rename, with its first records, and is 0600 because addresses are in it. A write that
-// fails is cut off again, so that the next one may succeed.
+// The file comes into being whole, by a rename, with its first records. It is 0600 because it contains addresses. A
+// write that fails is cut off again, so that the next one may succeed.
 
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +25,7 @@ import {
 } from './journal-writing.ts'
 
 export interface JournalFile extends LineStore {
-  /** Found at opening. */
+  /** The records found at opening. */
   readonly records: readonly JournalRecord[]
   /** Brings the rest to the disk, marks the file as complete and closes it. Never rejects. */
   close(): Promise<void>
@@ -35,15 +36,15 @@ export function journalPath(folder: string): string {
   return join(folder, 'journal')
 }
 
-/** The records in `folder` now, without changing or locking anything; none when there is no journal. */
+/** The records in `folder` now, read without changing or locking anything; none if there is no journal. */
 export function readJournalFile(folder: string): Promise<readonly JournalRecord[]> {
   const path = journalPath(folder)
   return explained(path, 'read', async () => decodeJournal(await bytesOf(path), path).records)
 }
 
 /**
- * Opens the journal in `folder`; one that is not there is made with its first records, under the header that
- * `makeHeader` gives. Damage, another version and a header of another key reject with ERR_UPLOAD_JOURNAL, before
+ * Opens the journal in `folder`. If there is none, it is made with its first records, under the header that
+ * `makeHeader` returns. Damage, another version, or the header of another key reject with ERR_UPLOAD_JOURNAL before
  * anything is changed.
  */
 export async function openJournalFile(
@@ -56,7 +57,7 @@ export async function openJournalFile(
     const bytes = await bytesOf(path)
     const { header, records, lineCount, isKept, soundBytes } = decodeJournal(bytes, path)
     if (header !== undefined && header.key !== key) throw otherKey(path, key, header.key)
-    // Left by a process that died while it wrote it; it may hold addresses.
+    // Left by a process that died while writing it. It may contain addresses.
     await rm(asideOf(path), { force: true })
     const end = { lineCount, bytes: soundBytes }
     const state: WrittenJournal = {
@@ -112,7 +113,7 @@ async function add(state: WrittenJournal, handle: FileHandle, texts: readonly st
   state.end = { lineCount: end.lineCount + texts.length, bytes: end.bytes + bytes.length }
 }
 
-/** On the disk before anything follows, or lines of the tail could show up again behind new ones. */
+/** The cut is on the disk before anything follows, or lines of the tail could show up again after new ones. */
 async function cutTail(state: WrittenJournal, handle: FileHandle): Promise<void> {
   await handle.truncate(state.end.bytes)
   await sync(state)
@@ -129,7 +130,7 @@ async function close(state: WrittenJournal): Promise<void> {
     if (isDirty(state)) await sync(state)
     await add(state, state.handle, [KEPT_MARK])
   } catch {
-    // Only received parts were not on the disk yet; the file is read as after a crash.
+    // Only received parts were not on the disk yet. The file will be read as after a crash.
   } finally {
     await state.handle?.close().catch(() => undefined)
   }

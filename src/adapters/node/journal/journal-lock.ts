@@ -1,9 +1,9 @@
 // The lock on one session's folder: two processes never drive one session.
 //
-// The lock is a folder `lock` that holds one file, named by a number no other holder ever has, which says who the
-// holder is. It is made aside, complete, and renamed into place: a rename onto a folder that is not empty fails, so of
-// many takers exactly one wins. The file of a dead holder is deleted under its own name, so a taker that was slow can
-// never delete the lock of the next one. A lock is stale only when its process is gone, never because it is old.
+// The lock is a folder `lock` that holds one file. The file says who the holder is, and its name is a number that no
+// other holder ever has. The folder is completed aside and renamed into place. A rename onto a folder that is not empty
+// fails, so of many takers exactly one wins. The file of a dead holder is deleted by its own name, so a slow taker can
+// never delete the lock of the next one. A lock is stale only if its process is gone, never because it is old.
 
 import { randomUUID } from 'node:crypto'
 import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises'
@@ -16,17 +16,17 @@ import { explained } from './journal-problem.ts'
 import { ownIdentity, whereIs, type ProcessIdentity } from './process-identity.ts'
 
 export interface JournalLock {
-  /** Gives the lock back and removes the session's folder when nothing is in it. Idempotent; never rejects. */
+  /** Gives the lock back, and removes the session's folder if it is empty. Idempotent. Never rejects. */
   release(): Promise<void>
 }
 
-/** Takers that meet in the same moment go round a few times at most; each round somebody has won. */
+/** Takers that meet in the same moment go round a few times at most. In each round one of them wins. */
 const MAX_ROUNDS = 100
 
 /**
- * Locks the folder of the session `key`, making it (0700) where needed. Rejects with ERR_UPLOAD_JOURNAL when a living
- * process holds it, this one included; when its holder is on another machine, also one of the same name, or cannot be
- * read, so that nothing can be said of it; and when the folder cannot be used.
+ * Locks the folder of the session `key`, making it (0700) if needed. Rejects with ERR_UPLOAD_JOURNAL if a living
+ * process holds it, this one included; if nothing can be said of its holder, because that is on another machine, even
+ * one of the same name, or cannot be read; and if the folder cannot be used.
  */
 export function lockSession(folder: string, key: string): Promise<JournalLock> {
   return explained(folder, 'locked', async () => {
@@ -42,7 +42,9 @@ export function lockSession(folder: string, key: string): Promise<JournalLock> {
   })
 }
 
-/** Whether a living process may be driving the session in this folder, this one included. Takes and changes nothing. */
+/**
+ * Whether a living process, this one included, may be driving the session in this folder. Takes and changes nothing.
+ */
 export async function isLocked(folder: string): Promise<boolean> {
   const lock = join(folder, 'lock')
   for (const name of await namesIn(lock).catch(() => [])) {
@@ -52,7 +54,7 @@ export async function isLocked(folder: string): Promise<boolean> {
   return false
 }
 
-/** The file that holds the lock; undefined when there is a lock already, or the folder went away meanwhile. */
+/** The file that holds the lock; undefined if there is a lock already, or the folder went away meanwhile. */
 async function tryToLock(folder: string): Promise<string | undefined> {
   const nonce = randomUUID()
   const aside = join(folder, `lock-${nonce}`)
@@ -63,14 +65,14 @@ async function tryToLock(folder: string): Promise<string | undefined> {
     return join(folder, 'lock', nonce)
   } catch (error) {
     await rm(aside, { recursive: true, force: true })
-    // Windows says EPERM or EACCES where others say that the folder is there and not empty; `clearWay` looks.
+    // Windows says EPERM or EACCES where others say that the folder exists and is not empty. `clearWay` finds out.
     if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return undefined
     if (process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')) return undefined
     throw error
   }
 }
 
-/** On the disk before it counts: after a power cut an empty file would say of nobody that he is gone. */
+/** On the disk before it counts: after a power cut, an empty file could never tell that its holder is gone. */
 async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -81,7 +83,7 @@ async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
   }
 }
 
-/** Removes the lock of a process that is gone; throws when it may be there. */
+/** Removes the lock of a process that is gone. Throws if the process may still be there. */
 async function clearWay(folder: string, key: string): Promise<void> {
   const lock = join(folder, 'lock')
   for (const name of await namesIn(lock)) {
@@ -125,7 +127,7 @@ async function release(folder: string, path: string): Promise<void> {
   await removeIfEmpty(folder).catch(() => undefined)
 }
 
-/** Removes what processes left that died while they made a lock. Those of the living are still wanted. */
+/** Removes what processes left that died while making a lock. What living ones make is still needed. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
     if (!name.startsWith('lock-')) continue
@@ -134,7 +136,9 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-/** What a file that holds a lock says. `absent`: it went away meanwhile. Without an owner nothing can be said of whose it is. */
+/**
+ * What the file that holds a lock says. `absent`: it went away meanwhile. Without `owner` it is not known whose it is.
+ */
 interface Holder {
   readonly where: 'absent' | 'unreadable' | Awaited<ReturnType<typeof whereIs>>
   readonly owner?: ProcessIdentity
@@ -151,9 +155,9 @@ async function holderIn(path: string): Promise<Holder> {
 
 function isIdentity(value: unknown): value is ProcessIdentity {
   if (typeof value !== 'object' || value === null || !('host' in value) || !('pid' in value)) return false
-  // 0 and negative numbers mean groups of processes to the system.
+  // To the system, 0 and negative numbers mean groups of processes.
   if (typeof value.host !== 'string' || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 0) return false
-  // A field that says something else than we do must not pass for one that differs, which would make its holder gone.
+  // A field of another type than ours must not pass for one that differs, which would make its holder count as gone.
   const known: Partial<Record<string, unknown>> = { ...value }
   return ['machine', 'start', 'boot', 'pidSpace'].every((name) => ['string', 'undefined'].includes(typeof known[name]))
 }

@@ -33,7 +33,7 @@ export function journalProblem(error: unknown, path: string, action: string): Up
   })
 }
 
-/** Runs `work`; what the file system refuses is told as `journalProblem` does, an UploadError passes as it is. */
+/** Runs `work`. What the file system refuses is reported as `journalProblem` does; an UploadError passes unchanged. */
 export async function explained<T>(path: string, action: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -1,11 +1,11 @@
-// A journal's file while it is open: what of it is known to be on the disk, and how it is replaced by another one as a whole.
+// A journal's file while it is open: how much of it is known to be on the disk, and how it is replaced as a whole.
 //
-// After an fsync that failed nothing is certain: the system may have dropped the bytes and still show them. The file is then
+// After a failed fsync nothing is certain: the system may have dropped the bytes and still show them. The file is then
 // cut back to what is known to be on the disk, and takes nothing more until it is opened again.
 //
-// It is rewritten as the shortest equivalent history when that halves it: at opening from 64 KiB on, and later each time
-// it has doubled and is over 8 MiB: rewriting reads and folds all of it, which for the journal of a night of thousands of
-// small files would cost more memory than the upload itself.
+// The file is rewritten as the shortest equivalent history if that halves it: at opening from 64 KiB on, and later each
+// time it has doubled and is over 8 MiB. Not more often, because rewriting reads and folds all of it. For the journal
+// of a night of thousands of small files, that would cost more memory than the upload itself.
 
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -31,13 +31,13 @@ export interface LinePlace {
 export interface WrittenJournal {
   readonly path: string
   readonly header: JournalHeader
-  /** Undefined until the file is there. */
+  /** Undefined until the file exists. */
   handle: FileHandle | undefined
   /** The last line. */
   end: LinePlace
-  /** The last line that is known to be on the disk: the same object where that is the last one. */
+  /** The last line that is known to be on the disk. The same object as `end` if that is it. */
   kept: LinePlace
-  /** Something stands behind the last whole line: cut off before the next write. */
+  /** Something follows the last whole line. It is cut off before the next write. */
   hasTail: boolean
   compactAtBytes: number
   /** Nothing was written since the last line said that all before it is kept. */
@@ -45,7 +45,7 @@ export interface WrittenJournal {
   broken: UploadError | undefined
 }
 
-/** Brings all that was written to the disk. Rejects with ERR_UPLOAD_JOURNAL; the file is broken then. */
+/** Brings everything that was written to the disk. Rejects with ERR_UPLOAD_JOURNAL, after which the file is broken. */
 export async function sync(state: WrittenJournal): Promise<void> {
   try {
     await state.handle?.datasync()
@@ -57,10 +57,10 @@ export async function sync(state: WrittenJournal): Promise<void> {
   }
 }
 
-/** Puts a whole new file in place. When it rejects before the rename, all is as it was. */
+/** Puts a whole new file in place. If it rejects before the rename, everything is as it was. */
 export async function replace(state: WrittenJournal, texts: readonly string[]): Promise<void> {
   const { path } = state
-  // It is seen only when all of it is on the disk, so each line may call all of them kept.
+  // It becomes visible only when all of it is on the disk, so each line may say that all of them are kept.
   const bytes = encodeWhole(state.header, texts)
   await writeWhole(asideOf(path), bytes)
   try {
@@ -97,7 +97,7 @@ async function syncNames(state: WrittenJournal): Promise<void> {
   }
 }
 
-/** Keeps the file as it is when the shorter one cannot be written: only brevity is lost. Never rejects. */
+/** Shortens the history. If the shorter file cannot be written, the longer one stays. Never rejects. */
 export async function shorten(state: WrittenJournal, known: readonly JournalRecord[] | undefined): Promise<void> {
   const { path, end } = state
   try {
@@ -108,12 +108,12 @@ export async function shorten(state: WrittenJournal, known: readonly JournalReco
       if (encodeWhole(state.header, texts).length * 2 <= end.bytes) await replace(state, texts)
     }
   } catch {
-    // Where this left the file in doubt, `broken` says so to the next append.
+    // If this left the file in doubt, `broken` says so to the next append.
   }
   state.compactAtBytes = compactAtBytes(state.end)
 }
 
-/** How long the file is when it is worth rewriting again. */
+/** The length from which on the file is worth rewriting again. */
 export function compactAtBytes({ bytes }: LinePlace): number {
   return Math.max(COMPACT_LATER_BYTES, 2 * bytes)
 }

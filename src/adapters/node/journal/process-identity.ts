@@ -1,5 +1,5 @@
-// Who a process is, so that it can be told later whether that very process is still there: a process id alone is given
-// to another one sooner or later, and a host name alone belongs to more than one machine of a shared home folder.
+// Who a process is, so that one can tell later whether that very process is still there. A process id alone is sooner
+// or later given to another process, and a host name alone may belong to several machines that share a home folder.
 
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -10,25 +10,28 @@ import { ENDED, platformFacts, systemReads } from '../platform-facts.ts'
 export interface ProcessIdentity {
   readonly host: string
   readonly pid: number
-  /** Which machine, beyond its name: 32 hex digits made from an id of the platform, which is not to be passed on itself. */
+  /**
+   * Which machine, beyond its name: 32 hex digits, derived from an id of the platform that must not itself be passed
+   * on.
+   */
   readonly machine?: string
   /** When it started, in the platform's own form. */
   readonly start?: string
   /** Which boot of the host it runs under. */
   readonly boot?: string
-  /** Within what the process id counts. */
+  /** The space in which the process id counts. */
   readonly pidSpace?: string
 }
 
 const facts = platformFacts(systemReads)
 let own: Promise<ProcessIdentity> | undefined
 
-/** Of this process; asked of the system once. */
+/** The identity of this process. The system is asked once. */
 export function ownIdentity(): Promise<ProcessIdentity> {
   return (own ??= identify())
 }
 
-/** `elsewhere`: it cannot be seen from here, so nothing can be said of it. */
+/** `elsewhere`: the process cannot be seen from here, so nothing can be said of it. */
 export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' | 'elsewhere'> {
   const here = await ownIdentity()
   if (!isThisMachine(found, here)) return 'elsewhere'
@@ -40,8 +43,8 @@ export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' 
 }
 
 /**
- * Two machines may have one name, and clones of a disk one id as well, so the name must agree, and with it the boot, which
- * no other machine has, or the id. Where neither is known on either side the name is all there is.
+ * Two machines may share a name, and clones of a disk may share an id as well. So the name must agree, and with it
+ * either the boot, which no other machine has, or the id. If neither is known on either side, the name alone decides.
  */
 export function isThisMachine(found: ProcessIdentity, here: ProcessIdentity): boolean {
   if (found.host !== here.host) return false
@@ -63,7 +66,7 @@ async function identify(): Promise<ProcessIdentity> {
   }
 }
 
-/** What is not known is not different. */
+/** An unknown value does not differ from any other. */
 function areDifferent(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
@@ -73,12 +76,12 @@ function hasProcess(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is there and belongs to another user.
+    // EPERM: the process exists and belongs to another user.
     return errorCode(error) !== 'ESRCH'
   }
 }
 
-/** Its maker asks that a machine's id is not shown to others as it is: what is kept is a digest of it under our name. */
+/** A digest of the machine's id under our name, because its maker asks that the id itself is not shown to others. */
 async function machineOf(): Promise<string | undefined> {
   const id = await facts.machineId()
   return id === undefined ? undefined : createHmac('sha256', id).update('mocap-uplink').digest('hex').slice(0, 32)

@@ -1,17 +1,18 @@
-// The folder name of a session's key. Any string is a key: a path, a reserved name, `__proto__`, keys that differ in case
-// only, half a surrogate pair. Names use what every file system keeps apart and as written: a-z, 0-9, - and %.
+// The folder name of a session's key. Any string is a key: a path, a reserved name, `__proto__`, keys that differ only
+// in case, half of a surrogate pair. Names use only what every file system keeps distinct and as written: a-z, 0-9, -
+// and %.
 
 import { createHash } from 'node:crypto'
 
 const PREFIX = 'session-'
-/** Some encrypting file systems take names of 143 bytes at most. */
+/** Some encrypting file systems accept names of at most 143 bytes. */
 const LONGEST_ENCODED = 120
-/** Marks a name that is cut; no encoded key has it, because a % is followed by hex digits or u. */
+/** Marks a name that is cut off. No encoded key contains it, because there a % is followed by hex digits or u. */
 const CUT = '%-'
 
 /**
- * One name for each key. A key that is too long for a name gets its beginning and a SHA-256; it is then not readable
- * from the name.
+ * Returns one name for each key. For a key that is too long it has the beginning and a SHA-256, and the key cannot be
+ * read from the name.
  */
 export function folderOfKey(key: string): string {
   const encoded = key.replace(/[^a-z0-9-]/g, encodeUnit)
@@ -39,7 +40,7 @@ export function keyOfFolder(name: string): string {
     )
 }
 
-/** By UTF-16 units and not by characters, so that half a pair has a name of its own. */
+/** By UTF-16 units and not by characters, so that half of a surrogate pair has a name of its own. */
 function encodeUnit(unit: string): string {
   const code = unit.charCodeAt(0)
   return code < 0x100 ? `%${code.toString(16).padStart(2, '0')}` : `%u${code.toString(16).padStart(4, '0')}`

@@ -20,7 +20,7 @@ interface FoundSession {
   readonly begunUs: number
 }
 
-/** Keys of the sessions that have a journal, readable or not, oldest first; none when the folder is not there. */
+/** Keys of the sessions that have a journal, readable or not, oldest first; none if the folder does not exist. */
 export async function listSessions(root: string): Promise<readonly string[]> {
   const names = (await namesIn(root)).filter(isSessionFolder)
   const found: FoundSession[] = []
@@ -32,7 +32,7 @@ export async function listSessions(root: string): Promise<readonly string[]> {
   return found.map(({ key }) => key)
 }
 
-/** Writes the key of a folder whose name does not tell it, for the day when its journal cannot be read. */
+/** Stores the key of a folder whose name does not tell it, for the day when its journal cannot be read. */
 export async function keepKey(place: string, key: string): Promise<void> {
   if (isNameWhole(folderOfKey(key)) || (await keptKey(place)) === key) return
   const path = keyPath(place)
@@ -40,7 +40,7 @@ export async function keepKey(place: string, key: string): Promise<void> {
   await rename(`${path}.new`, path)
 }
 
-/** Takes it back when no journal was begun. */
+/** Removes the stored key if no journal was begun. */
 export async function forgetKey(place: string): Promise<void> {
   const hasJournal = await stat(journalPath(place)).then(
     () => true,
@@ -56,7 +56,7 @@ async function findSession(root: string, name: string): Promise<FoundSession | u
   if (file === undefined) return undefined
   const header = await readHeader(path)
   if (header !== undefined) return { name, ...header }
-  // Its journal cannot be read. It is listed all the same, so that somebody can look at it and remove it.
+  // The journal cannot be read. It is listed nevertheless, so that somebody can look at it and remove it.
   const key = isNameWhole(name) ? keyOfFolder(name) : await keptKey(place)
   return { name, key: key ?? name, begunUs: file.mtimeMs * 1000 }
 }

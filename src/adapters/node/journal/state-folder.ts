@@ -6,9 +6,10 @@ import { posix, win32 } from 'node:path'
 const NAME = 'mocap-uplink'
 
 /**
- * MOCAP_STATE_DIR when set, else `$XDG_STATE_HOME/mocap-uplink` (default `~/.local/state`), on macOS
- * `~/Library/Application Support/mocap-uplink`, on Windows `%LOCALAPPDATA%\mocap-uplink\State`. An empty variable counts
- * as not set, and so does a relative XDG_STATE_HOME, as its specification asks. The path is absolute; nothing is made.
+ * MOCAP_STATE_DIR if set. Otherwise `$XDG_STATE_HOME/mocap-uplink` (default `~/.local/state`), on macOS
+ * `~/Library/Application Support/mocap-uplink`, on Windows `%LOCALAPPDATA%\mocap-uplink\State`. An empty variable
+ * counts as not set, and so does a relative XDG_STATE_HOME, as its specification asks. The path is absolute. Nothing is
+ * created.
  */
 export function stateFolder(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -20,7 +21,7 @@ export function stateFolder(
   if (platform === 'win32') {
     return join(env['LOCALAPPDATA'] || join(env['USERPROFILE'] || homedir(), 'AppData', 'Local'), NAME, 'State')
   }
-  // Of an empty HOME, homedir says an empty path, which would be wherever the program happens to be started.
+  // If HOME is empty, homedir returns an empty path, which would mean wherever the program happens to be started.
   const home = env['HOME'] || homedir() || userInfo().homedir
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', NAME)
   const stateHome = env['XDG_STATE_HOME']
