@@ -1,6 +1,6 @@
 // A call to an S3-compatible store that the host signs: create, list, complete, abort or head. Each try is signed anew
-// and has its own deadline. What may pass is tried again, and a store that is away is waited for, as a service is.
-// Whether a late answer changed something is for the caller to ask.
+// and has its own deadline. What may pass is tried again, and a store that is away is waited for, as a service is. The
+// caller must find out whether a try whose answer was lost changed something.
 
 import { unreachable, reasonOf } from '../client/call-errors.ts'
 import { persist, type Failure } from '../client/persist.ts'

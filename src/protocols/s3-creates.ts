@@ -100,8 +100,8 @@ async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): 
 }
 
 /**
- * Makes `count` calls whose waits are reported as one. It waits only while every call under way waits, and then as the
- * one does that is tried next.
+ * Makes `count` calls whose waits are reported as one. A wait is reported only while every call under way waits, and is
+ * that of the call which is tried next.
  */
 function joined(count: number, onWaiting: OnWaiting): (call: (own: OnWaiting) => Promise<void>) => Promise<void> {
   const running = new Map<object, HostWait | undefined>()

@@ -115,7 +115,9 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
   }
 }
 
-/** The answer; a failure is thrown, or rejected with, as `problem` puts it. */
+/**
+ * Returns the answer. A throw or a rejection becomes what `problem` makes of it; an UploadError that is thrown stays.
+ */
 function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknown): T | Promise<T> {
   try {
     const answer = ask()

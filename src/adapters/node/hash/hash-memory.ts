@@ -26,9 +26,9 @@ export const copyAt = (index: number): number => KERNEL_LAYOUT.freeAt + index * 
  */
 export function createKernelMemory(pages: number): WebAssembly.Memory {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
-  // V8 does not count WebAssembly's shared memory, so the memory of hashers that nobody holds would stay until other
-  // garbage suffices for a collection. V8 does count this buffer, which lives as long as the memory. It is never
-  // touched and so takes none.
+  // V8 does not count WebAssembly's shared memory, so that of hashers nobody holds would stay until there is enough
+  // other garbage for a collection. V8 does count this buffer, which lives as long as the memory. It is never touched,
+  // so it takes no memory itself.
   return Object.assign(memory, { weight: new ArrayBuffer(memory.buffer.byteLength) })
 }
 
