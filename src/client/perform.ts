@@ -25,7 +25,7 @@ export interface Sent {
 export interface Answer extends CallResult {
   readonly name: OperationName
   readonly body: WireObject
-  /** The JSON of the reply; undefined if the reply is empty and no body is needed. */
+  /** The JSON of the reply; undefined if it has none and no body is needed. */
   readonly json: unknown
   /** The fields of `json`; none if it is no object. */
   readonly fields: WireObject

@@ -35,12 +35,12 @@ export interface Failure {
 
 export type Tried<TResult, TFailure extends Failure> = { readonly result: TResult } | { readonly failure: TFailure }
 
-/** The first pause is half of this on average. Each further one is twice as long, up to the cap. ms. */
+/** The first pause is half of this on average, ms. Each further one is twice as long, up to the cap. */
 const BASE_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
-/** No pause is shorter than this, however the random draw falls, ms. */
+/** No pause is shorter than this, ms, however the random draw falls. */
 const MIN_WAIT_MS = 250
-/** Waits are reported once this much time has passed without an answer, ms. A person does not notice less. */
+/** Waits are reported once no answer has come for this long, ms. A person does not notice less. */
 const TOLD_FROM_MS = 2_000
 
 /** What is tried, and how. */

@@ -17,7 +17,7 @@ interface Asked {
 export const REPLY_BOUNDS: JsonBounds = { levels: 64, values: 2_000_000 }
 /** The most characters of the service's words that a message quotes. */
 const MAX_WORDS_LENGTH = 300
-/** A longer body is not searched for words, bytes. */
+/** A body of more bytes is not searched for words. */
 const MAX_WORDS_BODY_BYTES = 65_536
 const WORD_FIELDS = ['message', 'msg', 'error', 'error_description', 'detail', 'errors']
 
@@ -50,7 +50,7 @@ export function readJson(reply: TransportReply, { operation, words }: Asked, isB
   }
 }
 
-/** A shorter credential would be found in half of all answers by chance. Characters. */
+/** A credential of fewer characters is not searched for: it would be found in half of all answers by chance. */
 const SHORTEST_SECRET = 8
 
 /**

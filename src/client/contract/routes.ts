@@ -27,7 +27,7 @@ export const routes = {
     kind: 'create',
     words: 'create the capture session',
   },
-  // Registering names again leaves no orphan. A refusal after a doubtful try means that the names were registered then.
+  // Registering names again leaves no orphan. A refusal after a doubtful try means that this try registered them.
   'mocapSessionFiles.register': {
     method: 'POST',
     path: '/mocap_session_file',

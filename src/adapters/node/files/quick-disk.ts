@@ -26,8 +26,8 @@ const PLATFORM_SAYS_TYPE = process.platform === 'linux'
 const ALLOWED_MS = 0.2
 const ALLOWED_MS_PER_BYTE = 1_000 / 2 ** 30
 /**
- * If operations overrun what they may take by this much in all, less what others saved, the disk is left to threads for
- * a while. ms.
+ * Once operations have overrun what they may take by this much in all, less what others saved, and it was the disk that
+ * took the time, it is left to the threads for a while, ms.
  */
 const PATIENCE_MS = 20
 const REST_MS = 1_000

@@ -31,7 +31,7 @@ export interface WorkerHasher extends Hasher {
   close(): Promise<void>
 }
 
-/** After this many unasked ends of the thread, no other is started. */
+/** Once the thread has ended unasked this often, no other is started. */
 const MAX_DEATHS = 3
 const SMALL_BODY_BYTES = 64 * 1024
 /**
