@@ -1,6 +1,6 @@
-// Sends the parts of many files of many sessions at once, never more than the cap. The queue holds the slots, at most
-// twice the cap of them; which part a slot takes is decided when it frees, by the transfers' schedules. This is the
-// only file that knows the queue's library.
+// Sends the parts of many files of many sessions at once, never more than the cap. The queue holds the slots: at most as many
+// as the cap running, and as many waiting. Which part a slot takes is decided by the transfers' schedules when it frees. This
+// is the only file that knows the queue's library.
 
 import PQueue from 'p-queue'
 import { createAlarm } from './time/alarm.ts'
@@ -19,16 +19,19 @@ export interface FixedEngineOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
-  /** Computes MD5 of every part; absent: nothing is verified. */
+  /** Computes the MD5 of every part; absent: nothing is verified. */
   readonly hasher?: Hasher
   /** Parts in flight across all sessions, 1 to 64. */
   readonly concurrency: number
-  /** Attempts of a part that reached the host, the first included. Default 8. */
+  /** Most tries of a part, the first included; an attempt that never reached the host uses none up. Default 8. */
   readonly retries?: number
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
   readonly timeouts?: Partial<AttemptTimeouts>
-  /** `windowBodies()`, the way of bytes that must pass through us. Absent: only Blobs that go unread can be sent. */
+  /**
+   * `windowBodies()`, for bytes that must pass through our memory. Absent: only Blobs that go to the network unread can be
+   * sent.
+   */
   readonly bodies?: WindowBodies
 }
 
@@ -38,39 +41,41 @@ export interface EngineOptions
     TuningOptions,
     Pick<WindowBodiesOptions, 'memoryBytes' | 'allocate' | 'wholeBodies'> {}
 
-/** An engine without a limit of its rate. */
+/** An engine without a rate limit. */
 export interface FixedEngine {
-  /** Transfers a session's files. Settles as Transfer.done does; by then no attempt of the session runs. */
+  /** Transfers a session's files. Settles as `Transfer.done` does; no attempt of the session is running by then. */
   run(job: TransferJob, signal: AbortSignal): Promise<TransferResult>
-  /** A hint that the network may be back: hosts that are out of reach are probed at once. Decides nothing else. */
+  /** A hint that the network may be back: hosts that are out of reach are probed at once. It has no other effect. */
   probeNow(): void
-  /** Slots taken now, the cap, and slots that wait to be taken: never more than the cap. */
+  /** Slots in use, the cap, and slots that wait to start, which are never more than the cap. */
   stats(): { readonly inFlight: number; readonly cap: number; readonly waiting: number }
 }
 
 export interface Engine extends FixedEngine {
-  /** Another limit from now on, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+  /** Sets a new rate limit, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT for a limit that is none. */
   limitRate(limit: LimitRate): void
 }
 
-/** The engine with the tuning that is made of its options. Throws ERR_UPLOAD_INVALID_ARGUMENT for an option that cannot be. */
+/**
+ * Makes an engine with the tuning that `makeTuning` makes of these options. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid
+ * option.
+ */
 export function createTunedEngine(options: EngineOptions, makeTuning: TuningMaker): Engine {
   const { concurrency = 'auto', retries = 1, giveUpAfterMs = 0, timeouts = {} } = options
-  // What is no number would be compared with in vain: neither attempts nor waits would come to their end.
+  // Every comparison with NaN is false: neither attempts nor waits would come to their end.
   const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((value) => value >= 0)
   if (!isCounting) invalid('retries must be 1 or more, times 0 or more.')
   const tuning = makeTuning(options)
   const largestCap = concurrency === 'auto' ? MAX_CONCURRENCY : concurrency
-  // Last, since options may be shared with a fixed engine, which is given them.
+  // Last, since options may be shared with a fixed engine and then hold `bodies` already.
   const engine = driveSlots({ ...options, bodies: windowBodies({ ...options, concurrency: largestCap }) }, tuning)
   return { limitRate: (limit) => tuning.limitRate(limit), ...engine }
 }
 
 /**
- * The engine without what a page may not need: no number of connections that finds itself, no rate limit, no background mode,
- * no connection is reset because it crawls, and without `bodies` it sends only Blobs that need not pass through us. Everything
- * else is the same, in less code. Throws ERR_UPLOAD_INVALID_ARGUMENT for an
- * option that cannot be.
+ * Makes an engine without what a page may not need: it does not find the number of connections by itself, has no rate limit and
+ * no background mode, and resets no connection because it crawls. Without `bodies` it sends only Blobs that need not pass
+ * through our memory. Everything else is the same, in less code. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid option.
  */
 export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
   return driveSlots(options, fixedTuning(options))
@@ -92,21 +97,22 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
       ready += transfer.readyCount(nowMs)
       dueMs = Math.min(dueMs, transfer.nextDueMs(nowMs) ?? Infinity)
     }
-    // A slot that finds nothing left when it frees simply ends.
+    // A slot that finds no part when it starts simply ends.
     for (let wanted = ready - queue.size; wanted > 0 && queue.size < tuning.limit(); wanted -= 1)
       void queue.add(runSlot)
     alarm.set(dueMs === Infinity ? undefined : dueMs)
   }
   const runSlot = async (): Promise<void> => {
     if (queue.pending === 1) sampling?.begin()
-    // A slot goes on with the next part, unless there are too many of them by now.
+    // A slot goes on with the next part, unless there are too many slots by now.
     while (queue.pending <= tuning.limit()) {
       const attempt = settling ? settling((onFree) => nextAttempt(transfers, onFree)) : nextAttempt(transfers)
       if (attempt === undefined) return
       if (await attempt) sampling?.partDone()
     }
   }
-  // What learns the line counts attempts by their slots, and where it is used bodies are mostly read by us.
+  // Only without sampling. What learns the line counts attempts by their slots, and where it is used, bodies are mostly read by
+  // us: only an unread body frees its slot early.
   const settling = tuning.sample === undefined ? createSettling() : undefined
   const alarm = createAlarm(clock, pump)
   const sampling = tuning.sample?.({
@@ -156,7 +162,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
   }
 }
 
-/** The next attempt of the session whose turn it is. Sessions take turns, so that a long one does not starve another. */
+/** The next attempt of the session whose turn it is. Sessions take turns, so that a long one does not starve the others. */
 function nextAttempt(transfers: Transfer[], onFree?: () => void): ReturnType<Transfer['attemptNext']> {
   for (let tries = transfers.length; tries > 0; tries -= 1) {
     const transfer = transfers.shift()

@@ -1,5 +1,5 @@
-// What the end of an attempt means for its part, its file and its host. What the next life must know is recorded before
-// the part may go again.
+// What the end of an attempt means for its part, its file and its host. Whatever a later run must know is recorded before the
+// part may go again.
 
 import type { AttemptStart } from './attempts.ts'
 import type { AttemptResult } from '../attempt/attempt.ts'
@@ -18,30 +18,33 @@ export interface AttemptEndOptions {
   readonly host: HostWatch
   readonly clock: Clock
   readonly random: Random
-  /** Tries of a part, the first included. */
+  /** Most tries of a part, the first included. */
   readonly retries: number
   readonly signal: AbortSignal
   readonly failFile: (file: LedgerFile, error: unknown, turn?: Turn) => Promise<void>
-  /** How long the addresses of a file live; undefined where they do not say. */
+  /** How long the addresses of a file live, ms; undefined where they do not say. */
   readonly lifeOf: (file: LedgerFile) => number | undefined
-  /** Every receipt of the file is there. */
+  /** Called when every receipt of the file is there. */
   readonly onComplete: (file: LedgerFile) => void
-  /** Files went to a new session: what was scheduled of them is void. */
+  /** Called when files were moved to a new session: what was scheduled of them is void. */
   readonly onMoved: () => Promise<void>
 }
 
 export interface AttemptEnd {
-  /** Takes the end of an attempt in. Undefined: that is done. */
+  /** Processes the end of an attempt. Undefined: that is already done. */
   ended(start: AttemptStart, result: AttemptResult): Promise<void> | undefined
 }
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, clock, random, retries, signal, failFile } = options
-  /** Many parts of a file find its addresses refused at once: they share one renewal, and those after it need none. */
+  /**
+   * Renewals under way. When many parts of a file find its addresses refused at once, they share one renewal; later ones need
+   * none.
+   */
   const renewing = new Map<LedgerFile, Promise<boolean>>()
 
   const goAgain = (turn: Turn, delayMs = 0): void => schedule.putBack(turn, clock.monotonicNow() + delayMs)
-  /** Undefined: it will be tried again. */
+  /** Puts the part back, or fails its file when there is no further try. Undefined: the part will be tried again. */
   const retry = (
     file: LedgerFile,
     turn: Turn,
@@ -55,22 +58,22 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     if (decision.kind === 'giveUp') return failFile(file, decision.error, turn)
     const nowMs = clock.monotonicNow()
     const probeAtMs = host.probeAtMs(nowMs)
-    // An outage has the circuit's own waits.
+    // During an outage, the circuit's wait replaces the backoff.
     const delayMs = probeAtMs === undefined ? decision.delayMs : probeAtMs - nowMs
     job.report({ type: 'retry', unit, attempt, delayMs, error })
     goAgain({ ...turn, attempt: attempt + 1, usedTries }, delayMs)
     return undefined
   }
-  /** It answered well: without a wait and a count this would go on for ever. */
+  /** The answer itself was a success. Without a wait and a count, this would go on for ever. */
   const retryLost = (file: LedgerFile, turn: Turn, what: string): Promise<void> | undefined => {
     const message = `The storage ${what} part ${turn.unit.partNumber}.`
     return retry(file, turn, new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true }))
   }
-  /** Its receipt is on record. */
+  /** Called once the receipt is on record. */
   const taken = ({ turn, file, generation }: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
     const { unit, furthestEnd = unit.start } = turn
     const { acceptedEnd } = receipt
-    // The file may have gone to a new session while this was written.
+    // The file may have moved to a new session while this was written.
     if (file.generation !== generation) return undefined
     const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
     job.report({ type: 'received', unit: accepted })
@@ -82,7 +85,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const rest = { ...turn, unit: { ...unit, start: acceptedEnd }, furthestEnd: Math.max(furthestEnd, acceptedEnd) }
     if (acceptedEnd < unit.start) return retryLost(file, rest, 'lost what it had accepted of')
     if (acceptedEnd === unit.start) return retryLost(file, rest, 'accepted nothing of')
-    // Only more than there ever was is progress: what was lost is taken again and again by some.
+    // Only bytes beyond the furthest point are progress: some storages lose bytes and accept the same ones again and again.
     goAgain(acceptedEnd > furthestEnd ? { ...rest, attempt: 1, usedTries: 0 } : rest)
     return undefined
   }
@@ -110,8 +113,8 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { error } = verdict
     if (verdict.kind === 'retry')
       return retry(file, { ...turn, isFreshConnection: false }, error, tries, verdict.retryAfterMs)
-    // Every new address counts as an attempt, so that a storage that takes none of them is believed in the end; the first one
-    // may have died before it was tried.
+    // Every new address counts as a try, so that a storage which takes none of them is believed in the end. The try of a dead
+    // address is not counted here: the first one may have died before it was tried.
     const usedTries = turn.usedTries + tries
     let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.usedTries : usedTries) < retries
     try {
@@ -125,7 +128,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     if (file.generation !== generation) return options.onMoved()
     goAgain({ ...turn, attempt: turn.attempt + 1, usedTries })
   }
-  /** No request was made; it goes on as if the storage had refused it. */
+  /** No request was made. It goes on as if the storage had refused the address. */
   const expired = (start: AttemptStart): Promise<void> => {
     const message = `The address of part ${start.turn.unit.partNumber} has expired.`
     return refused(start, { kind: 'renew', error: new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message) }, 1, true)
@@ -138,10 +141,10 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const onFresh = { ...turn, isFreshConnection: true }
     switch (result.kind) {
       case 'aborted':
-        // Nothing of its file, or of the session, goes any more.
+        // Nothing more of its file, or of the session, is sent.
         return
       case 'crawled':
-        // No failure of the part: nothing waits and nothing is counted.
+        // The part did not fail, so it does not wait and uses up no try.
         goAgain({ ...onFresh, attempt: turn.attempt + 1 })
         return
       case 'source':

@@ -1,5 +1,5 @@
-// The attempts of one session that are under way: each with an abort of its own, so that a file that failed takes down its
-// attempts and no others, and a session that stops takes down all of them.
+// The attempts of one session that are under way. Each has an abort controller of its own, so that a failed file aborts only
+// its own attempts, and a session that stops aborts them all.
 
 import { readAddress, type SignedAddress } from '../address/address.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
@@ -12,31 +12,31 @@ import type { Protocol, Unit } from '../ports.ts'
 import type { Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
 
-/** Where an attempt begins: the address that it uses, and which generation of its file. */
+/** What an attempt starts with: its turn, its address, and the generation of its file. */
 export interface AttemptStart {
   readonly turn: Turn
   readonly file: LedgerFile
   readonly address: SignedAddress
   readonly generation: number
-  /** When the address came, wall time. */
+  /** Wall time at which the address came, ms since 1970. */
   readonly addressedAtMs: number
-  /** When, monotonic ms. */
+  /** When the attempt began, monotonic ms. */
   readonly beganAtMs: number
-  /** An earlier life failed by the refusal of this address. */
+  /** In an earlier run, the storage refused this address and the file failed. */
   readonly isLeftOver: boolean
 }
 
 export interface Attempts {
   count(): number
-  /** Sends a unit once. Rejects only for mistakes of ours. `onAnswered`: see Attempt. */
+  /** Sends a unit once. Rejects only for a mistake of ours. `onAnswered`: see Attempt. */
   send(start: AttemptStart, onAnswered?: () => void): Promise<AttemptResult>
   abortFile(fileIndex: number, reason: unknown): void
-  /** Settles when no attempt of the file runs any more. */
+  /** Resolves when no attempt of the file is running any more. */
   idle(fileIndex: number): Promise<void>
   abortAll(reason: unknown): void
   /**
-   * Once a second or so, for the end of a session: resets an attempt that crawls while others flew, if it is not whole yet. It
-   * then ends as `crawled`. `isTail`: nothing else is left to send, and slots are idle.
+   * Called about once a second, for the end of a session. Resets an attempt that crawls while others flew, unless its whole
+   * body was handed over; it then ends as `crawled`. `isTail`: nothing else is left to send, and slots are idle.
    */
   resetStraggler(nowMs: number, isTail: boolean): void
 }
@@ -45,9 +45,9 @@ export interface AttemptsOptions {
   readonly ports: AttemptPorts
   readonly job: TransferJob
   readonly addresses: Pick<SendPartPorts, 'isExpired'> & Pick<Protocol, 'judge'>
-  /** So many more bytes were handed to the network. */
+  /** Called with the number of bytes that were newly handed to the network. */
   readonly onBytes: (bytes: number) => void
-  /** Finds the attempt that holds the session up; absent: none is reset. */
+  /** Makes the watch that finds attempts which hold the session up; absent: none is reset. */
   readonly watchStragglers?: Tuning['watchStragglers'] | undefined
 }
 
@@ -56,7 +56,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const { transport } = ports
   const running = new Set<Attempt>()
   const stragglers = transport.isResetByAbort === true ? watchStragglers?.() : undefined
-  /** Who waits for the next end of an attempt. */
+  /** Called when the next attempt ends. */
   const waiters: (() => void)[] = []
   const sending: SendPartPorts = {
     protocol: { request: (unit, address) => job.protocol.request(unit, address), judge: addresses.judge },
@@ -108,7 +108,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 }
 
-/** The present address of a unit. */
+/** The current address of a unit. */
 export function addressOf(file: LedgerFile, unit: Unit): SignedAddress {
   return readAddress(known(file.addresses[unit.partNumber - 1]))
 }

@@ -1,18 +1,19 @@
-// One host that may be out of reach, or out of service: when to stop sending to it, when to probe, and when to give it up. Pure:
-// times are given, on any clock that does not jump back. Closed, everything may go. Open, nothing may. Probing, exactly one
-// part may, and its end decides. The host is given up only by a probe that failed, never by the mere passing of time.
+// A circuit breaker for one host that may be out of reach or out of service: when to stop sending to it, when to probe it, and
+// when to give it up. Pure: the caller passes the time, on any clock that does not jump back. Closed: everything may go. Open:
+// nothing may. Probing: exactly one part may, and its end decides. Only a probe that failed gives the host up, never the mere
+// passing of time.
 
 import type { Random } from '../ports.ts'
 import { MAX_RETRY_AFTER_MS, pauseFor } from '../retry.ts'
 
 export interface CircuitOptions {
-  /** How long the host may be out of reach, ms. Time in which nobody probed is not counted. */
+  /** How long the host may be out of reach, ms. Time in which a due probe was not made does not count. */
   readonly giveUpAfterMs: number
-  /** For the jitter of probes. Absent: no jitter. */
+  /** For the jitter of the probes. Absent: no jitter. */
   readonly random?: Random
 }
 
-/** All times are on the clock of the caller, ms. */
+/** The state of a circuit. All times are on the caller's clock, ms. */
 export type CircuitState =
   | { readonly kind: 'closed' }
   | {
@@ -30,10 +31,12 @@ export interface Circuit {
   /** A request got no answer. */
   onFailure(nowMs: number): void
   /**
-   * A request was answered with no more than: not now. A host that took something a moment ago only throttles, and is let alone by the
-   * waits of each part; so is one that has not answered otherwise yet, while others are in flight: those may be what it takes.
-   * `retryAfterMs`: the pause that it asked for; one that is longer than a part waits by itself opens at once. It is cut at the time of
-   * giving up, so that it ends. `inFlight`: those others; default 0.
+   * A request was answered with no more than: not now. A host that took something within the last 5 s only throttles: the waits
+   * of the single parts are enough for it. The same holds for one that has not answered otherwise yet while other requests are
+   * in flight, since those may be what it takes.
+   *
+   * `retryAfterMs`: the pause that the host asked for. One longer than a part waits by itself (5 min) opens the circuit at
+   * once; it is cut at the time of giving up, so that it ends. `inFlight`: the number of other requests; default 0.
    */
   onRefusal(nowMs: number, retryAfterMs?: number, inFlight?: number): void
   /** Any other answer: the host is there. It does not end a pause that the host asked for. */
@@ -43,12 +46,12 @@ export interface Circuit {
   state(nowMs: number): CircuitState
 }
 
-/** Failures in a row, without another answer between them, that open the circuit. */
+/** Failures in a row that open the circuit; any other answer resets the count. */
 const FAILURES_TO_OPEN = 3
-/** A host that refuses, and took something within this, is in service. */
+/** A host that refuses, but took something within this time, is in service, ms. */
 const IN_SERVICE_MS = 5_000
 const FIRST_PROBE_MS = 1_000
-/** The longest time between probes. */
+/** The longest time between probes, ms. */
 const LONGEST_PROBE_MS = 60_000
 
 interface Outage {
@@ -56,7 +59,7 @@ interface Outage {
   giveUpAtMs: number
   untilMs: number
   probeMs: number
-  /** True from the first look at or after `untilMs` on, until that probe has ended. */
+  /** True from the first look at or after `untilMs` until that probe has ended. */
   isProbing: boolean
   /** True when the host itself asked for the pause; answers to other requests do not end it. */
   isHeld: boolean
@@ -72,26 +75,26 @@ export function createCircuit(options: CircuitOptions): Circuit {
   /** Turns a pause that is over into a probe. */
   const look = (nowMs: number): Outage | undefined => {
     if (outage === undefined || outage.isProbing || nowMs < outage.untilMs) return outage
-    // What kept the probe back was a pause or a machine asleep.
+    // The probe is late because of a pause, or because the machine slept. That time does not count.
     outage.giveUpAtMs += nowMs - outage.untilMs
     outage.isProbing = true
     return outage
   }
-  /** `opens`: unless it is open, this failure opens it. */
+  /** Records a failure. `opens`: it opens the circuit, if that is closed. */
   const fail = (nowMs: number, opens: boolean, retryAfterMs = 0): void => {
     let current = look(nowMs)
     if (current === undefined) {
       if (!opens) return
       const giveUpAtMs = nowMs + giveUpAfterMs
-      // A pause that was asked for comes before the first probe, else that is due as after a probe that failed.
+      // A pause that the host asked for comes before the first probe. Without one, this failure counts as that of a probe.
       const isProbing = retryAfterMs === 0
       current = { sinceMs: nowMs, giveUpAtMs, untilMs: nowMs, probeMs: FIRST_PROBE_MS, isProbing, isHeld: false }
       outage = current
     } else if (nowMs >= current.giveUpAtMs) isGivenUp = true
     if (isGivenUp) return
-    // What fails while the circuit is open was under way before: it says nothing new, but that a pause is asked for.
+    // What fails while the circuit is open was under way before. All it can add is that the host asks for a pause.
     if (current.isProbing) {
-      // A fifth earlier at most, so that many clients do not knock at once.
+      // Up to a fifth earlier, so that many clients do not knock at once.
       wait(current, nowMs, current.probeMs * (1 - 0.2 * random()))
       current.probeMs = Math.min(current.probeMs * 2, LONGEST_PROBE_MS)
       current.isHeld = false
@@ -101,7 +104,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       current.isHeld = true
     }
   }
-  /** The next probe is no earlier than that, but for the last one, which is in time. */
+  /** Puts the next probe off by at least this long, but never beyond the time of giving up: the last probe must be in time. */
   const wait = (current: Outage, nowMs: number, delayMs: number): void => {
     current.untilMs = Math.max(current.untilMs, Math.min(nowMs + delayMs, current.giveUpAtMs))
     current.isProbing = false

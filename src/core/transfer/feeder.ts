@@ -1,5 +1,5 @@
-// Gets addresses for files whose turn comes, one request at a time, while few parts are ready: an address that is asked
-// for long before it is used grows old meanwhile.
+// Gets addresses for the next files, one request at a time, while few parts are ready. An address that is requested long before
+// it is used ages meanwhile.
 
 import { invariant } from '../errors.ts'
 import type { LedgerFile } from '../journal/ledger.ts'
@@ -10,14 +10,14 @@ export interface Feeder {
   isHungry(): boolean
   /** Whether every file has been asked for and answered. */
   isDone(): boolean
-  /** One request. Rejects as `job.replenish` does. */
+  /** Makes one request. Rejects as `job.replenish` does. */
   feed(signal: AbortSignal): Promise<void>
 }
 
-/** `onFile` hears of every file that is no longer `planned`: it has addresses now, or it has failed. */
+/** `onFile` is called for every file that is no longer `planned`: it has addresses now, or it has failed. */
 export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => void): Feeder {
   const planned = job.ledger.files.filter((file) => file.state === 'planned')
-  /** Files are asked for in their order: those before this one have been told. */
+  /** Files are requested in order. Those before this index have been reported. */
   let next = 0
   let isFeeding = false
 
@@ -32,7 +32,7 @@ export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => voi
         next += 1
         onFile(file)
       }
-      // Asking again and again without an effect would never end.
+      // A request without an effect would be repeated for ever.
       invariant(next > before || signal.aborted, 'a request for addresses settles at least one file')
       isFeeding = false
     },

@@ -1,5 +1,5 @@
-// Files whose receipts are complete, on their way to be confirmed: a bounded number at once, first come first served. Each of
-// them is confirmed, or parts of it go again, or it has failed. Confirmations hold no slot and no window of the engine.
+// Files whose receipts are complete and that wait to be confirmed: a bounded number at once, first come, first served. Each
+// file is then confirmed or has failed, or some of its parts go again. Confirmations hold no slot and no window of the engine.
 
 import { isFatal } from './file-failure.ts'
 import type { LedgerFile } from '../journal/ledger.ts'
@@ -10,9 +10,9 @@ import type { TransferJob } from './transfer-job.ts'
 export interface FinisherOptions {
   readonly job: Pick<TransferJob, 'finish' | 'finishesAtOnce' | 'report'>
   readonly schedule: Pick<Schedule, 'add'>
-  /** Of the transfer: nothing is finished any more. */
+  /** The transfer's signal: once it fires, nothing more is finished. */
   readonly signal: AbortSignal
-  /** Runs a task in the life of the transfer; at its end there may be parts to send. */
+  /** Runs a task in the lifetime of the transfer. At its end there may be parts to send. */
   readonly track: (task: () => Promise<void>) => Promise<void>
   readonly failFile: (file: LedgerFile, error: unknown) => Promise<void>
   readonly deadlineOf: (file: LedgerFile) => number | undefined
@@ -20,13 +20,13 @@ export interface FinisherOptions {
 
 export interface Finisher {
   /**
-   * Takes a file once: one that is queued or under way is not taken again, because two parts that become durable
-   * together both find their file complete.
+   * Queues a file. One that is queued or under way is not taken again: two parts that become durable together both find their
+   * file complete.
    */
   add(file: LedgerFile): void
 }
 
-/** Files under way at once, where the job does not say. */
+/** Files that are finished at once, where the job does not say. */
 const AT_ONCE = 4
 
 export function createFinisher(options: FinisherOptions): Finisher {
@@ -59,7 +59,7 @@ export function createFinisher(options: FinisherOptions): Finisher {
       await failFile(file, error)
     }
     running -= 1
-    // Forgotten before its parts go again, so that it can be complete once more.
+    // Forgotten before its parts go again, so that it can complete once more.
     known.delete(file)
     if (again.length > 0) {
       const units = again.map((partNumber) => unitOf(file, partNumber))

@@ -1,10 +1,10 @@
-// Items by an order that changes: the first one is at hand, adding and taking cost O(log n). An item whose place changed is
-// added once more; what was added before is passed over when its turn comes, because its stamp is no longer the newest.
+// A priority queue of items whose order changes. Adding and taking cost O(log n). An item whose keys changed is added once
+// more; its older entry is passed over when it comes first, because its stamp is no longer the newest.
 
 export interface Heap<T> {
-  /** Adds an item at its present place. */
+  /** Adds an item by its current keys. */
   add(item: T): void
-  /** The first item that is still where it was when it was added. */
+  /** The first item whose entry is up to date. It stays in the heap. */
   first(): T | undefined
 }
 
@@ -14,11 +14,11 @@ interface Entry<T> {
   readonly keys: readonly number[]
 }
 
-/** `keysOf`: compared one after another, the smaller first. `stampOf`: changes whenever the keys do, or the item is out. */
+/** `keysOf`: compared one after another, smaller first. `stampOf`: changes whenever the keys do, or when the item is out. */
 export function createHeap<T>(keysOf: (item: T) => readonly number[], stampOf: (item: T) => number): Heap<T> {
   const entries: Entry<T>[] = []
 
-  /** Without iterators: ten thousand files pass through here, each several times. */
+  /** Compares without iterators: ten thousand files pass through here, several times each. */
   const isBefore = ({ keys }: Entry<T>, { keys: others }: Entry<T>): boolean => {
     for (let at = 0; at < keys.length; at += 1) {
       const key = keys[at] ?? 0

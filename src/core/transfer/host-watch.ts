@@ -1,5 +1,6 @@
-// Watches one storage host by how attempts end: says how many may start now, by its congestion window while it is in service and else
-// by a circuit, and tells when it went out of reach or out of service, until when it is let alone, and when it is back.
+// Watches one storage host by how attempts end. It says how many attempts may start now: its congestion window decides while
+// the host is in service, a circuit otherwise. It reports when the host goes out of reach or out of service, until when it is
+// left alone, and when it is back.
 
 import type { AttemptStart } from './attempts.ts'
 import type { AttemptResult } from '../attempt/attempt.ts'
@@ -15,45 +16,49 @@ export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** Attempts under way. */
+  /** Number of attempts under way. */
   inFlight(): number
-  /** Hears when the host goes out of reach, of each try, and when it is back. */
+  /** Called when the host goes out of reach, when it is tried again, and when it is back. */
   report(event: TransferEvent): void
-  /** `isThere`: it answered to the last, and took nothing. Returns whether there is still something to ask it for. */
+  /**
+   * Called when the host is given up. `isThere`: it still answered, but took nothing. Returns whether there is still something
+   * to ask it for.
+   */
   onGiveUp(error: UploadError, isThere: boolean): boolean
 }
 
 export interface HostWatch {
-  /** Takes in how an attempt ended. Returns how much of a try of its part it uses up: nothing during an outage. */
+  /** Records how an attempt ended. Returns how much of a try of its part that uses up: nothing during an outage. */
   ended(start: Pick<AttemptStart, 'turn' | 'address' | 'beganAtMs'>, result: AttemptResult): number
   isInReach(nowMs: number): boolean
-  /** An attempt begins. */
+  /** Records that an attempt begins. */
   tried(): void
-  /** The network may be back: probes at once, where the host is out of reach. */
+  /** The network may be back: if the host is out of reach, it is probed at once. */
   probeNow(): void
-  /** How many more attempts may start. */
+  /** How many more attempts may start now. */
   openSlots(nowMs: number): number
-  /** When the next may start where none may, monotonic ms; undefined when one may, or others must end first. */
+  /** When the next attempt may start, monotonic ms; undefined when one may start now, or when others must end first. */
   dueMs(nowMs: number): number | undefined
-  /** When the next probe is due; undefined while the host is in reach. */
+  /** When the next probe is due, monotonic ms; undefined while the host is in reach or is being probed. */
   probeAtMs(nowMs: number): number | undefined
 }
 
 /**
- * How much of a try an answer uses up that says: not now. Sixty of them last a quarter of an hour at least: a storage that throttles
- * some requests for ten minutes costs no file, and a part that alone is never taken comes to its end.
+ * How much of a try is used up by an answer that says no more than: not now. With 8 tries, a part comes to its end after 57
+ * such answers, with waits of some 13 minutes in all. So a storage that throttles some requests for ten minutes costs no file,
+ * and a part that alone is never taken still ends.
  */
 const AWAY_TRY = 1 / 8
-/** What a missing answer says of how many the host takes, as a share of a refusal: many a line breaks connections by itself. */
+/** Weight of a missing answer in the congestion window, as a share of a refusal: many lines break connections by themselves. */
 const MISSING_WEIGHT = 0.4
 
 export function createHostWatch(options: HostWatchOptions): HostWatch {
   const { clock, inFlight, report } = options
   const circuit = createCircuit(options)
   const window = createCongestionWindow()
-  /** Until when it was told to be out of reach; undefined while it is in reach, NaN once it was told that it is asked again. */
+  /** The end of the pause that was last reported. Undefined while the host is in reach, NaN once a new try was reported. */
   let toldUntilMs: number | undefined
-  /** Failures since it went out of reach: whether it did, the next answer tells. */
+  /** Missing answers since the host went out of reach. The next answer tells whether it really was. */
   let unjudged = 0
 
   const announce = (cause: Partial<TransportError & HttpStatusError>, address: string, nowMs: number): void => {
@@ -90,7 +95,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
 
   const answered = (nowMs: number): void => {
     circuit.onSuccess(nowMs)
-    // A pause that the host asked for is not ended by answers to what was under way before it.
+    // A pause that the host asked for is not ended by answers to requests from before it.
     if (toldUntilMs === undefined || !isInReach(nowMs)) return
     toldUntilMs = undefined
     report({ type: 'reachable' })
@@ -112,17 +117,18 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
         tries = AWAY_TRY
       } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered(nowMs)
       else return 1
-      // What is asked during an outage is one part at a time: its answer says nothing of how many the host takes.
+      // During an outage one part goes at a time, so its answer says nothing about how many the host takes.
       if (!isInReach(nowMs)) {
         if (result.kind === 'missing') unjudged += 1
         return 0
       }
-      // Where what was under way before is answered, and no probe, it was no outage: those that failed meanwhile were too many.
+      // The answer was to a request from before, not to a probe. So there was no outage, and the failures meanwhile mean that
+      // too many parts were in flight.
       if (nextProbeMs) for (; unjudged > 0; unjudged -= 1) window.refused(beganAtMs, others, nowMs, MISSING_WEIGHT)
       unjudged = 0
       const isTaken = result.kind === 'received' || (result.kind === 'refused' && result.verdict.kind !== 'retry')
       if (isTaken) window.taken(beganAtMs, others, nowMs)
-      // What a part is refused again and again may be its own matter.
+      // A part that is refused again and again may itself be the cause.
       else window.refused(beganAtMs, others, nowMs, (result.kind === 'missing' ? MISSING_WEIGHT : 1) / turn.attempt)
       return tries
     },
@@ -145,7 +151,10 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
 
 type Retry = Extract<Verdict, { kind: 'retry' }>
 
-/** The storage takes nothing now, whatever it is sent: it throttles, restarts, or asks for a pause that no part waits by itself. */
+/**
+ * Whether the storage takes nothing now, whatever it is sent: it throttles, restarts, or asks for a longer pause than a part
+ * waits by itself.
+ */
 function isNotNow(verdict: Verdict): verdict is Retry {
   if (verdict.kind !== 'retry') return false
   const { error, isThrottle, retryAfterMs = 0 } = verdict

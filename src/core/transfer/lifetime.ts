@@ -1,24 +1,26 @@
-// The life of one piece of concurrent work: tasks come and go; when the work is stopped, or is over, it settles only
-// after the last task has ended. So whoever awaits it knows that nothing runs any more.
+// The life of one piece of concurrent work. Tasks come and go; when the work is stopped or over, `done` settles only after the
+// last task has ended. So whoever awaits it knows that nothing runs any more.
 
 import { onAbort } from '../on-abort.ts'
 
 export interface Lifetime<T> {
-  /** Fires when the work is stopped; its reason is why. */
+  /** Fires when the work is stopped; its reason says why. */
   readonly signal: AbortSignal
   readonly done: Promise<T>
   /**
-   * Runs a task inside the life, unless it was stopped, and gives its result. A task that rejects stops everything. Never
-   * rejects; undefined when there is no result.
+   * Runs a task, unless the work was stopped, and resolves with its result. A task that rejects stops everything. Never
+   * rejects; resolves with undefined when there is no result.
    */
   track<R>(task: () => Promise<R>): Promise<R | undefined>
-  /** Stops: the signal fires, and `done` rejects with the reason when the last task has ended. */
+  /** Fires the signal; `done` rejects with the reason once the last task has ended. */
   stop(reason: unknown): void
   /** Settles `done` when no task runs and the outcome is there, or the work was stopped. */
   settleIfOver(): void
 }
 
-/** `outcome` says what `done` resolves with, or undefined while the work is not over. `onTaskEnd`: a task has ended. */
+/**
+ * `outcome` gives what `done` resolves with, or undefined while the work is not over. `onTaskEnd` is called after each task.
+ */
 export function createLifetime<T extends object>(
   outer: AbortSignal,
   outcome: () => T | undefined,
@@ -33,7 +35,7 @@ export function createLifetime<T extends object>(
     resolve = onResolve
     reject = onReject
   })
-  // Whoever starts the work awaits it; until then a rejection is not unhandled.
+  // A rejection does not count as unhandled before whoever starts the work awaits it.
   done.catch(() => undefined)
 
   const settleIfOver = (): void => {

@@ -1,4 +1,4 @@
-// Files that went to a new session: what was scheduled of them is void, and they begin anew there.
+// Files that were moved to a new session: what was scheduled of them is void, and they start anew there.
 
 import type { Attempts } from './attempts.ts'
 import { UploadError } from '../errors.ts'
@@ -15,12 +15,12 @@ export interface MovedFilesOptions {
 }
 
 /**
- * Takes up what moved since it was asked last. The attempts of a file end before the first part of the new session goes, and all
- * of them before the job hears that nothing goes to the old one any more.
+ * Makes a function that restarts the files which were moved since its last call. The attempts of a file end before its first
+ * part goes to the new session. All of them end before the job hears that nothing goes to the old session any more.
  */
 export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedFilesOptions): () => Promise<void> {
   const generations = job.ledger.files.map((file) => file.generation)
-  /** Moves that are being taken up: one may come while the attempts of the one before still end. */
+  /** Calls under way: files may be moved again while the attempts of an earlier move are still ending. */
   let taking = 0
   return async () => {
     const moved = job.ledger.files.filter((file, index) => generations[index] !== file.generation)

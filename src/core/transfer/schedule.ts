@@ -1,91 +1,91 @@
-// Which part goes next. Asked only when a slot frees, so that the choice is made with all that is known by then.
-// Deterministic and without time of its own: the caller says what time it is. Parts that were put back because they
-// must wait hold no slot and no window. Taking and putting back cost O(log n) at ten thousand parts.
+// Which part goes next. It is asked only when a slot frees, so that the choice uses all that is known by then. It is deterministic and
+// has no clock: the caller passes the time. Parts that were put back to wait hold no slot and no window. Taking a part and putting it
+// back need O(log n) comparisons, also with ten thousand parts.
 //
-// The file with the least left goes first: one that is nearly done gets done, and a small one is not stuck behind a huge
-// one. A quarter of the parts in flight is for the file that came first, so that a huge one moves meanwhile and does not
-// become the tail. When addresses are about to die, their files alone go, one by one: a file half sent is worth nothing then.
-// In which order files are registered is not decided here.
+// The file with the fewest bytes left goes first: one that is nearly done gets finished, and a small one is not stuck behind a huge one.
+// A quarter of the parts in flight is reserved for the earliest file, so that a huge one moves meanwhile and does not become the tail.
+// When addresses are about to expire, only their files go, one by one: after that, a half-sent file is worth nothing. The order in which
+// files are registered is not decided here.
 
 import { createHeap } from './heap.ts'
 import type { Unit } from '../ports.ts'
 import { createSorted } from './sorted.ts'
 
-/** A unit to send and how often it has been tried before. */
+/** A unit to send, and the history of its attempts. */
 export interface Turn {
   readonly unit: Unit
-  /** Counts from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number
-  /** How many of its tries it has used up: not every attempt uses one up, nor a whole one. */
+  /** How many of its tries are used up. An attempt may use up none, or only a fraction of one. */
   readonly usedTries: number
-  /** The attempt before failed on the network: its connection is not trusted again. */
+  /** The previous attempt failed on the network, so its connection is not trusted again. */
   readonly isFreshConnection: boolean
-  /** How far the storage had ever accepted the part; absent: to where the unit starts. */
+  /** The furthest that the storage ever accepted the part, as a byte position; absent: where the unit starts. */
   readonly furthestEnd?: number
-  /** How often its file had begun anew when it was given out. */
+  /** How often its file had been restarted when this turn was given out. */
   readonly epoch: number
 }
 
 export interface Schedule {
   /**
-   * Adds a file's units; they go in their order. `deadlineMs`: when its addresses die, on the clock of `take`; the newest one
-   * given holds. Absent: never.
+   * Adds units of a file, which go in this order. `deadlineMs`: when its addresses expire, on the clock of `take`; a later call
+   * replaces it. Absent: never.
    */
   add(units: readonly Unit[], deadlineMs?: number): void
   /**
-   * Gives the next unit that may be sent at `nowMs`, or nothing. A taken unit is not given again until put back. `isProbe`: rather the
-   * first of a file, of which no other goes before it is settled, so that one file that is never taken does not stand for all; else
-   * one that waits, also before its time.
+   * Gives the next unit that may be sent at `nowMs`, or undefined. A unit is not given again until it is put back. `isProbe`: prefers a
+   * unit that was never sent, and gives no other of that file until it is settled, so that one file which is never taken does not speak
+   * for all. Without such a unit it takes one that waits, even before its time.
    */
   take(nowMs: number, isProbe?: boolean): Turn | undefined
-  /** A taken unit will be tried again, not before `notBeforeMs`; of a dropped file it will not. */
+  /** A taken unit will be tried again, not before `notBeforeMs`. Does nothing if its file was dropped or restarted meanwhile. */
   putBack(turn: Turn, notBeforeMs: number): void
-  /** The file begins anew with these units; what was given out of it before does not come back. */
+  /** Restarts a file with these units. What was given out of it before can no longer be put back. */
   restart(fileIndex: number, units: readonly Unit[], deadlineMs?: number): void
-  /** A taken unit is done with. */
+  /** A taken unit needs no further attempt. */
   settle(unit: Unit): void
-  /** Nothing more of this file is given out, now or later. */
+  /** Gives out nothing more of this file, now or later. */
   drop(fileIndex: number): void
-  /** Units that `take` would give out at `nowMs`; with `order: next`, files rather than units. */
+  /** Number of units that `take` would give out at `nowMs`; with `order: next`, at most one new unit of each file counts. */
   readyCount(nowMs: number): number
   /** When the earliest unit that must still wait at `nowMs` may go; undefined when none waits. */
   nextDueMs(nowMs: number): number | undefined
 }
 
 export interface ScheduleOptions {
-  /** `next`: at most one unit of a file is out at a time, in order. */
+  /** `next`: the units of a file go one at a time, in order. */
   readonly order: 'any' | 'next'
 }
 
 interface Queued {
   units: readonly Unit[]
   cursor: number
-  /** A unit of this file is out or waits to be tried again, and none goes for the first time before: with `order: next`, or of a probe. */
+  /** No new unit of this file may go: with `order: next`, or after a probe, the one that is out or waits must settle first. */
   isBusy: boolean
-  /** Its place among the files, from its first units on. */
+  /** Its position among the files, in the order in which they were first added. */
   readonly place: number
   epoch: number
   deadlineMs: number
   /** Bytes of the units that were not given out yet. */
   leftBytes: number
-  /** What is given out: no more than there are parts in flight. */
+  /** The units that are out; never more than there are parts in flight. */
   readonly out: { readonly partNumber: number; readonly isFirstComer: boolean }[]
-  /** Counts the changes, for the heaps. */
+  /** Counts the changes, so that the heaps recognize stale entries. */
   stamp: number
 }
 
-/** The share of what is out that is for the file that came first: one in so many. */
+/** One in this many of the parts that are out is reserved for the earliest file. */
 const FIRST_COMER_SHARE = 4
-/** Addresses that die within this are about to, ms. */
+/** Addresses that expire within this time are about to expire, ms. */
 const NEAR_MS = 5 * 60_000
-/** Deadlines this close to each other count as one, ms: those of a session differ by how long it took to sign them. */
+/** Deadlines within one step of this length count as equal, ms: those of one session differ only by how long signing took. */
 const DEADLINE_STEP_MS = 60_000
 
 export function createSchedule({ order }: ScheduleOptions): Schedule {
   const files = new Map<number, Queued>()
   const dropped = new Set<number>()
   const waiting = createSorted<{ readonly turn: Turn; readonly notBeforeMs: number }>((entry) => entry.notBeforeMs)
-  /** Files that could give a unit now: one that cannot was changed since it was added. */
+  /** The heaps hold the files that can give a new unit now; a file that no longer can has changed since it was added. */
   const stampOf = ({ stamp }: Queued): number => stamp
   const byLeft = createHeap<Queued>(({ leftBytes, place }) => [leftBytes, place], stampOf)
   const byPlace = createHeap<Queued>(
@@ -98,16 +98,16 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   )
   let outCount = 0
   let firstComerCount = 0
-  /** What these could give: units, or one of each file where only the next may go. */
+  /** How many new units the files can give; with `order: next`, at most one of each. */
   let freshCount = 0
-  /** The last one given out had been tried before: the next is a fresh one, so that what is never taken does not hold up the others. */
+  /** The last turn given out was a retry. The next is a new unit, so that parts which are never taken do not hold up the others. */
   let wasRepeat = false
 
   const freshOf = ({ units, cursor, isBusy }: Queued): number => {
     const left = isBusy ? 0 : units.length - cursor
     return order === 'any' ? left : Math.min(left, 1)
   }
-  /** Every change of a file goes through here, so that the count and the heaps of open files stay true. */
+  /** Every change of a file goes through here, so that the count and the heaps stay correct. */
   const change = (queued: Queued, apply: (queued: Queued) => void): void => {
     const before = freshOf(queued)
     apply(queued)
@@ -131,7 +131,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       firstComerCount -= Number(isFirstComer)
     }
   }
-  /** These are what is left of the file from now on. */
+  /** Sets what is left of the file. */
   const fill = (queued: Queued, units: readonly Unit[], deadlineMs: number): void => {
     change(queued, () => {
       queued.units = units
@@ -154,7 +154,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     free(queued)
     fill(queued, units, deadlineMs)
   }
-  /** Addresses that are dead already are not saved by haste. */
+  /** The file whose addresses expire next. Those that have already expired are passed over: haste does not save them. */
   const firstDying = (nowMs: number): Queued | undefined => {
     for (let queued = byDeadline.first(); queued !== undefined; queued = byDeadline.first()) {
       if (queued.deadlineMs > nowMs) return queued
@@ -207,7 +207,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     putBack(turn, notBeforeMs) {
       const { fileIndex, partNumber } = turn.unit
       const queued = files.get(fileIndex)
-      // A file that was dropped began anew with that.
+      // The file was dropped or restarted meanwhile.
       if (queued?.epoch !== turn.epoch) return
       takeBack(queued, partNumber)
       waiting.add({ turn, notBeforeMs })

@@ -1,4 +1,4 @@
-// The addresses of one session's files: when they die, and what the storage's answers say of that.
+// The addresses of one session's files: when they expire, and what the storage's answers say about that.
 
 import { readAddress, type SignedAddress } from '../address/address.ts'
 import { createAddressClock } from '../address/address-clock.ts'
@@ -8,15 +8,15 @@ import { fileAt, type Ledger, type LedgerFile } from '../journal/ledger.ts'
 import type { Clock, Protocol } from '../ports.ts'
 
 export interface SessionAddresses {
-  /** When those of a file die, on the monotonic clock; undefined while that is not known. */
+  /** When the addresses of a file expire, monotonic ms; undefined while that is not known. */
   deadlineOf(file: LedgerFile): number | undefined
   /** How long they live, ms; undefined where they do not say. */
   lifeOf(file: LedgerFile): number | undefined
-  /** Whether the address of an attempt is not to be used any more. */
+  /** Whether the address of an attempt must no longer be used: it has expired, or the file has a newer one. */
   isExpired(attempt: Pick<Attempt, 'unit' | 'address'>): boolean
-  /** The same judgement, from which the storage's time is read. */
+  /** The protocol's judgement; also learns the storage's time from the reply. */
   readonly judge: Protocol['judge']
-  /** What an attempt's result means, now that its address may have died. */
+  /** What an attempt's result means, given that its address may have expired meanwhile. */
   ended(start: AttemptStart, result: AttemptResult): AttemptResult
 }
 
@@ -44,7 +44,7 @@ export function createSessionAddresses(
       if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
       if (result.kind !== 'refused') return result
       let { verdict } = result
-      // Ceph has no word for expiry: it just denies what died on its way.
+      // Ceph has no word for expiry: it simply denies an address that expired on its way.
       const isDenied = verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
       if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs)))
         verdict = { kind: 'renew', error: verdict.error }

@@ -1,11 +1,11 @@
-// Attempts whose bytes were taken and that are still looked into: whether the source is what it was, and what to write down. They
-// need no slot for that, and the line should not stand idle meanwhile.
+// Frees the slots of attempts whose bytes were taken while the rest is still processed: whether the source is what it was, and
+// what to write down. That needs no slot, and the line should not stand idle meanwhile.
 
-/** How many may be looked into without a slot; with more, each keeps its own to its end. */
+/** How many attempts may be processed without a slot; beyond that, each keeps its slot to its end. */
 const MAX_SETTLING = 64
 
 /**
- * Begins an attempt, which says itself when it needs its slot no more; it never rejects. Settles when the slot is free.
+ * Begins an attempt, which never rejects and calls `onFree` when it no longer needs its slot. Resolves when the slot is free.
  * Undefined when there is nothing to begin.
  */
 export type Settling = (begin: (onFree: () => void) => Promise<unknown> | undefined) => Promise<undefined> | undefined

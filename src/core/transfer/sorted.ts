@@ -1,16 +1,16 @@
-// Items in the order of a number, found by halving: for what waits for its time.
+// A list that is sorted by a number and searched by bisection. It holds what waits for its time.
 
 export interface Sorted<T> {
   add(item: T): void
   keep(isKept: (item: T) => boolean): void
-  /** Takes the first one out. */
+  /** Removes the first item and returns it. */
   shift(): T | undefined
   at(index: number): T | undefined
-  /** How many have a key up to this one. */
+  /** Number of items whose key is at most this one. */
   countUpTo(key: number): number
 }
 
-/** Items by key, those of one key by arrival. */
+/** Sorts items by key; those with the same key keep the order in which they came. */
 export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
   let items: T[] = []
 

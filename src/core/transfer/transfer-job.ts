@@ -1,5 +1,5 @@
-// What a flow hands to the engine to be transferred, and what the engine tells it meanwhile. The engine learns nothing
-// of the service's verbs from it.
+// What a flow hands to the engine to be transferred, and what the engine reports meanwhile. It tells the engine nothing of the
+// service's calls.
 
 import type { UploadError } from '../errors.ts'
 import type { JournalRecord } from '../journal/journal.ts'
@@ -9,12 +9,12 @@ import type { HostWait, Protocol, Source, Unit } from '../ports.ts'
 /** A record without its time, which the job stamps. */
 export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'at'> : never) : never
 
-/** `sent` comes with every window; the others are rare. */
+/** `sent` comes with every window; the other events are rare. */
 export type TransferEvent =
   | { readonly type: 'sent'; readonly unit: Unit; readonly sentBytes: number }
-  /** `unit`: as much of it as was accepted. */
+  /** `unit`: the range that was accepted. */
   | { readonly type: 'received'; readonly unit: Unit }
-  /** An attempt ended without a receipt: what it sent does not count. */
+  /** An attempt ended without a receipt: what it sent no longer counts. */
   | { readonly type: 'attemptEnded'; readonly unit: Unit }
   | {
       readonly type: 'retry'
@@ -23,23 +23,25 @@ export type TransferEvent =
       readonly delayMs: number
       readonly error: UploadError
     }
-  /** Receipts that the far end did not honour: these parts go again. */
+  /** The far end did not honour the receipts of these parts: they go again. */
   | { readonly type: 'voided'; readonly units: readonly Unit[] }
   | { readonly type: 'fileState'; readonly file: LedgerFile }
-  /** Which call waits, and for whom; without a call it is parts that wait for the storage. */
+  /** Which call waits, and for which far end. Without `call`, parts wait for the storage. */
   | ({ readonly type: 'unreachable'; readonly call?: object } & Omit<HostWait, 'operation' | 'reason' | 'isDoubtful'> &
       Partial<HostWait>)
-  /** A try of a call begins, or, without one, the storage is asked again. */
+  /** A try of a call begins. Without `call`, the storage is tried again. */
   | { readonly type: 'tried'; readonly call?: object }
-  /** Also at the end of each call, however it ended. */
+  /** The wait is over. Also reported at the end of each call, however it ended. */
   | { readonly type: 'reachable'; readonly call?: object }
 
 export interface RenewalReason {
-  /** By the storage's clock as we know it the addresses are dead; else it refused one that should live. */
+  /**
+   * The addresses are dead by the storage's clock, as far as we know it. False: the storage refused one that should be alive.
+   */
   readonly isDead: boolean
-  /** The storage's own words: the addresses have expired. Else it gave no reason. */
+  /** The storage itself said that the addresses have expired. False: it gave no reason. */
   readonly isExpired: boolean
-  /** How long they live, from when they were signed; undefined where they do not say. */
+  /** How long the addresses live from when they were signed, ms; undefined where they do not say. */
   readonly lifeMs: number | undefined
   readonly signal: AbortSignal
 }
@@ -48,26 +50,28 @@ export interface TransferJob {
   readonly ledger: Ledger
   readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
   source(fileIndex: number): Source
-  /** Makes a record durable, then applies it to the ledger. Undefined: both is done. */
+  /** Makes a record durable, then applies it to the ledger. Undefined: both are already done. */
   record(body: RecordBody): Promise<void> | undefined
   /**
-   * Gets addresses for the next files, in order, or fails them; called while few parts are ready, never twice at once.
-   * A rejection ends the session.
+   * Gets addresses for the next files, in order, or fails those files. Called while few parts are ready, never twice at once. A
+   * rejection ends the session.
    */
   replenish(signal: AbortSignal): Promise<void>
   /**
-   * Every receipt of the file is there: confirms it. Resolves with the numbers of parts that must be sent again, if any.
-   * Undefined: it is confirmed.
+   * Confirms a file whose receipts are complete. Resolves with the numbers of the parts that must be sent again, if any.
+   * Undefined: it is already confirmed.
    */
   finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> | undefined
-  /** How many files may be finished at once, where that is no call and reads nothing; absent: the engine's own number. */
+  /** How many files may be finished at once, for a job that makes no call and reads nothing for it. Absent: 4. */
   readonly finishesAtOnce?: number
   /**
-   * Asks for new addresses for a file whose addresses are no longer taken; false when there is no way. It may move this and
-   * other files to a new session: their generation tells.
+   * Gets new addresses for a file whose addresses are no longer taken; resolves with false when there is no way. It may move
+   * this and other files to a new session, which then raises their generation.
    */
   renew(file: LedgerFile, reason: RenewalReason): Promise<boolean>
-  /** After `renew` has moved files: no attempt of theirs in the old session runs any more. A rejection ends the session. */
+  /**
+   * Called after `renew` has moved files, once none of their attempts runs in the old session. A rejection ends the session.
+   */
   moved?(): Promise<void>
   report(event: TransferEvent): void
 }

@@ -1,5 +1,5 @@
-// The transfer of one session: which of its parts may go, and when all of it is settled. It owns no slots; the engine
-// asks it for the next part when one frees. What an attempt's end means is decided in attempt-end.
+// The transfer of one session: which of its parts may go, and when all of it is settled. It owns no slots: the engine asks it
+// for the next part when a slot frees. What the end of an attempt means is decided in attempt-end.
 
 import { createAttemptEnd } from './attempt-end.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
@@ -20,7 +20,7 @@ import { createSessionAddresses } from './session-addresses.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface TransferSettings {
-  /** Attempts of a part that reached the host, the first included. */
+  /** Most tries of a part, the first included. An attempt that never reached the host uses none up. */
   readonly retries: number
   readonly giveUpAfterMs: number
 }
@@ -28,7 +28,7 @@ export interface TransferSettings {
 /** What all transfers of an engine share. */
 export interface TransferPorts extends AttemptPorts, Pick<AttemptsOptions, 'onBytes' | 'watchStragglers'> {
   readonly random: Random
-  /** Something changed: there may be work for a slot. */
+  /** Called when something changed: there may be work for a slot. */
   readonly wake: () => void
 }
 
@@ -38,31 +38,37 @@ export interface TransferResult {
 }
 
 export interface Transfer {
-  /** Parts that could start at a time, monotonic ms. */
+  /** Number of parts that could start at this time, monotonic ms. */
   readyCount(nowMs: number): number
   /**
-   * Takes the next part and sends it once; undefined when none is ready. `onFree`: its slot is free already, while what the
-   * answer means is still looked into. Never rejects; gives whether the part was taken.
+   * Takes the next part and sends it once; undefined when no part is ready. Never rejects; resolves with whether the storage
+   * took the part. `onFree` is called when its slot is free already, while the answer is still being processed.
    */
   attemptNext(onFree?: () => void): Promise<boolean | undefined> | undefined
-  /** When to look again although nothing changed, monotonic ms, later than `nowMs`. */
+  /** When to look again although nothing has changed, monotonic ms, later than `nowMs`. */
   nextDueMs(nowMs: number): number | undefined
-  /** The network may be back. */
+  /** A hint that the network may be back. */
   probeNow(): void
   /**
-   * Gets addresses for more files when few parts are ready for so many slots; or, where the host takes no more at once, for fewer,
-   * but not fewer than a request gets: it may take as long as many short parts.
+   * Gets addresses for more files when too few parts are ready for this many slots. Where the host takes fewer parts at once,
+   * fewer suffice, but never fewer than one request gets: that request may take as long as many short parts.
    */
   feed(slots: number, nowMs: number): void
-  /** Once a second or so: an attempt that holds up the end alone goes again; see straggler. `isIdle`: slots are free. */
+  /**
+   * Called about once a second. Resets an attempt that alone holds up the end of the session; see straggler. `isIdle`: slots
+   * are free.
+   */
   resetStraggler(nowMs: number, isIdle: boolean): void
-  /** Settles when every file has; rejects when the session cannot go on, or with the signal's reason. No attempt runs by then. */
+  /**
+   * Resolves when every file is settled; rejects when the session cannot go on, or with the signal's reason. No attempt is
+   * running by then.
+   */
   readonly done: Promise<TransferResult>
 }
 
 /**
- * Addresses for more files are asked for while fewer parts than so many for each slot are ready. A batch of them is a call and two
- * writes of the journal: with two parts for each slot, 300 small files on a short line stood still for it twice.
+ * More addresses are requested while fewer than this many parts per slot are ready. A batch costs one call and two writes of
+ * the journal: with two parts per slot, 300 small files on a short line stalled twice for it.
  */
 const LOOKAHEAD = 8
 
@@ -85,14 +91,14 @@ export function createTransfer(
     inFlight: attempts.count,
     report: (event) => job.report(event),
     onGiveUp(error, isThere) {
-      // A storage that has taken other files of the session is no more away than that: those fail that it never took.
+      // A storage that has taken other files of this session is not away. Only the files fail that are not yet complete.
       if (!isThere || job.ledger.confirmedCount === 0) {
         life.stop(error)
         return false
       }
       const left = job.ledger.files.filter(({ state }) => state === 'planned' || state === 'ready')
       void life.track(() => Promise.all(left.map((file) => failFile(file, error))))
-      // Those that are being confirmed go on, and parts of them may have to go again.
+      // Files that are being confirmed go on, and some of their parts may have to be sent again.
       return true
     },
   })
@@ -128,7 +134,7 @@ export function createTransfer(
     const { addressedAtMs, generation } = file
     const beganAtMs = clock.monotonicNow()
     const address = addressOf(file, unit)
-    // Whatever was mended since, they may never be taken; they are tried, and renewed without a doubt.
+    // These addresses may never be taken, whatever was fixed since. They are tried, and renewed at the first refusal.
     const isLeftOver = file.wereAddressesRefused
     const start = { turn, file, address, addressedAtMs, generation, beganAtMs, isLeftOver }
     const result = addresses.ended(start, await attempts.send(start, onFree))
@@ -148,7 +154,7 @@ export function createTransfer(
   life.settleIfOver()
 
   const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(nowMs))
-  // A probe has the host's time, and none of its part's own.
+  // A probe goes when the host is due, whatever wait its own part has left.
   const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach(nowMs) ? nowMs : Infinity)
   return {
     done: life.done,
@@ -169,7 +175,8 @@ export function createTransfer(
     feed(slots, nowMs) {
       if (!feeder.isHungry()) return
       const open = openSlots(nowMs)
-      // Out of reach, a part is wanted for the probe alone: those that were there may have failed with their addresses.
+      // Out of reach, only the probe needs a part. There may be none: the parts that were ready may have failed with their
+      // addresses.
       const soon = Math.max((open + attempts.count()) * LOOKAHEAD, job.protocol.traits.batchSize)
       const wanted = host.isInReach(nowMs) ? Math.min(slots * LOOKAHEAD, soon) : open
       if (readyParts(nowMs) < wanted) void life.track(() => feeder.feed(life.signal))
@@ -177,7 +184,7 @@ export function createTransfer(
   }
 }
 
-/** Says how the session ended, once every file has. */
+/** The result of the session; undefined until every file is settled. */
 function outcomeOf({ ledger }: TransferJob): TransferResult | undefined {
   const settled = countSettled(ledger)
   return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
