@@ -1,5 +1,5 @@
-// All that learns how to use the line, in one: the number of parts that finds itself, the limit of the rate with its
-// timetable, the background mode that listens for queues, and the connections that crawl while others fly.
+// Everything that learns how to use the line, in one: the number of parts that finds itself, the rate limit with its timetable,
+// the background mode that listens for queues, and the resets of connections that crawl while others fly.
 
 import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { createLineDelay } from './line/line-delay.ts'
@@ -8,16 +8,18 @@ import { createSampling, type Learner } from './sampling.ts'
 import { createStragglerResets } from './line/straggler-resets.ts'
 import { checkConcurrency, type TuningMaker, type TuningOptions } from './tuning.ts'
 
-/** Of 64 connections to a host, two stay free of parts: for the calls of a service that lies there, and for a bare handshake. */
+/**
+ * Of 64 connections to a host, two stay free of parts: one for the calls of a service on that host, one for a bare handshake.
+ */
 const MAX_PARTS = 62
 const BACKGROUND_CONCURRENCY: ConcurrencyOptions = { start: 2, max: 4 }
-/** How often the controller hears: while a trial is near, and between trials. */
+/** How often the controller gets a sample, ms: while a trial is near, and between trials. */
 const SAMPLE_MS = { curious: 100, calm: 500 }
 
-/** What `concurrency: 'auto'`, `limitRate` and `isBackground` need. */
+/** The tuning that `concurrency: 'auto'`, `limitRate` and `isBackground` need. */
 export const adaptiveTuning: TuningMaker = (options) => {
   const { clock } = options
-  // A number that is given has nothing to learn: no bare connection is opened for it.
+  // A given number has nothing to learn: no bare connection is opened for it.
   const hearing = (options.concurrency ?? 'auto') === 'auto' ? options.hearing : undefined
   const controller = createConcurrency(concurrencyOptions(options), hearing)
   const pace = createPace(clock, options.limitRate)

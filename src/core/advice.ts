@@ -1,5 +1,5 @@
-// What to do about an error, by its code: one table for programs, the command line and docs/errors.md. It stands apart
-// from the errors, so that a page that shows words of its own does not load it.
+// What to do about an error, by its code: one table for programs, the command line and docs/errors.md. It is kept apart from
+// the errors, so that a page which shows words of its own does not load it.
 
 import type { UploadErrorCode } from './errors.ts'
 

@@ -1,5 +1,5 @@
 // How many parts may be in flight. Pure: it learns from samples and answers with a number. No fixed number is right: a long
-// lossy line wants sixty-four connections, a short clean one two, and each more would only delay everyone else's traffic.
+// lossy line wants sixty-four connections, a short clean one two, and any more would only delay everyone else's traffic.
 
 import { invalid } from './errors.ts'
 import { createAdaptiveConcurrency } from './line/adaptive-concurrency.ts'
@@ -14,15 +14,17 @@ export type ConcurrencyOptions =
       readonly start?: number
       /** Default 64. */
       readonly max?: number
-      /** Parts to begin with at a host so near that no line lies between: more where what prepares them takes many together. Default 4. */
+      /**
+       * Parts to begin with at a host so near that no line lies between. More is better where parts are prepared many at a
+       * time. Default 4.
+       */
       readonly near?: number
     }
   | { readonly fixed: number }
 
 /**
- * Makes a controller: `fixed` keeps one number, the other form finds its own between `min` and `max`. Without `hearing` it
- * goes by rates alone. Throws
- * ERR_UPLOAD_INVALID_ARGUMENT unless 1 ≤ min ≤ start ≤ max, all whole.
+ * Makes a controller: `fixed` keeps one number, the other form finds its own between `min` and `max`. Without `hearing` it goes
+ * by rates alone. Throws ERR_UPLOAD_INVALID_ARGUMENT unless 1 ≤ min ≤ start ≤ max, all whole.
  */
 export function createConcurrency(
   options: ConcurrencyOptions = {},

@@ -28,10 +28,7 @@ export interface FixedEngineOptions {
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
   readonly timeouts?: Partial<AttemptTimeouts>
-  /**
-   * `windowBodies()`, for bytes that must pass through our memory. Absent: only Blobs that go to the network unread can be
-   * sent.
-   */
+  /** `windowBodies()`, for bytes that must pass through our memory. Absent: only Blobs that go to the network unread can be sent. */
   readonly bodies?: WindowBodies
 }
 

@@ -1,10 +1,10 @@
-// Every failure of the engine is an UploadError with a code from one closed list. Match on `code`: it survives JSON,
-// realms and two copies of the package. No message holds a signed query, a credential, a body or a header value, and
-// each is one line, because file names stand in it.
+// Every failure of the engine is an UploadError with a code from one closed list. Match on `code`: it survives JSON, realms and
+// two copies of the package. No message holds a signed query, a credential, a body or a header value. Each is one line, even
+// where it contains a file name.
 
 import { foreignWords, onOneLine } from './redact.ts'
 
-/** The closed list of codes. `docs/errors.md` says for each what happened and what to do; `adviceOn` has the latter. */
+/** The closed list of codes. `docs/errors.md` says for each what happened and what to do; `adviceOn` gives the latter. */
 export type UploadErrorCode =
   | 'ERR_UPLOAD_INVALID_ARGUMENT'
   | 'ERR_UPLOAD_INSECURE_URL'
@@ -40,7 +40,7 @@ export interface UploadErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The one base class. */
+/** The base class of all our errors. */
 export class UploadError extends Error {
   readonly code: UploadErrorCode
   readonly isRetryable: boolean
@@ -67,7 +67,7 @@ export class TransportError extends UploadError {
   readonly ending: AttemptEnding
   /** `connect`: no connection was made, so the host has seen nothing of this request. */
   readonly phase: 'connect' | 'send' | 'answer'
-  /** The host is there: it answered with what cannot be read. Such an attempt counts, and opens no circuit. */
+  /** The host is there, but its answer cannot be read. Such an attempt uses up a try and opens no circuit. */
   readonly isUnreadable: boolean
 
   constructor(
@@ -76,7 +76,7 @@ export class TransportError extends UploadError {
     options: UploadErrorOptions & {
       readonly ending: AttemptEnding
       readonly phase: 'connect' | 'send' | 'answer'
-      /** Default: false but for ERR_UPLOAD_ANSWER_HIDDEN. */
+      /** Default: true for ERR_UPLOAD_ANSWER_HIDDEN, else false. */
       readonly isUnreadable?: boolean
     },
   ) {
@@ -88,7 +88,7 @@ export class TransportError extends UploadError {
   }
 }
 
-/** An answer that was not a success. `status` is HTTP's; `serviceCode` is the far end's own word when it gave one. */
+/** An answer that was not a success. `status` is HTTP's; `serviceCode` is the far end's own word, if it gave one. */
 export class HttpStatusError extends UploadError {
   readonly status: number
   readonly serviceCode: string | undefined
@@ -111,56 +111,59 @@ export class HttpStatusError extends UploadError {
   }
 }
 
-/** The same error, which knows more of what it ended; a foreign one becomes ERR_UPLOAD_INTERNAL, as `summarize` says it. */
+/** The same error with more details. A foreign error becomes ERR_UPLOAD_INTERNAL, worded as by `summarize`. */
 export function withDetails(error: unknown, details: UploadError['details']): UploadError {
   const { code, message } = summarize(error)
   const { isRetryable = false, details: known } = isUploadError(error) ? error : {}
   return new UploadError(code, message, { cause: error, isRetryable, details: Object.assign({}, known, details) })
 }
 
-/** True for an UploadError of this or any other copy of the package, in this realm or another: no class is asked for. */
+/** True for an UploadError of this or any other copy of the package, in this realm or another: its class does not matter. */
 export function isUploadError(value: unknown): value is UploadError {
   const isError = Object.prototype.toString.call(value) === '[object Error]'
   const { code } = (isError ? value : {}) as { readonly code?: unknown }
   return typeof code === 'string' && code.startsWith('ERR_UPLOAD_')
 }
 
-/** The same of a TransportError: a host's own transport may come with a copy of the package. */
+/** The same for a TransportError: a host's own transport may come with its own copy of the package. */
 export function isTransportError(error: unknown): error is TransportError {
   return isUploadError(error) && 'ending' in error && 'phase' in error
 }
 
-/** The same of an HttpStatusError: a host's own protocol or client may come with one too. */
+/** The same for an HttpStatusError: a host's own protocol or client may come with one too. */
 export function isHttpStatusError(error: unknown): error is HttpStatusError {
   return isUploadError(error) && 'status' in error
 }
 
-/** An error of ours as it is; a foreign one under `code`, its own words behind `what`, redacted and on one line, and it as the cause. */
+/**
+ * Returns an error of ours as it is. A foreign one is wrapped under `code`: the message is `what` and its own words, redacted
+ * and on one line.
+ */
 export function asOurs(error: unknown, code: UploadErrorCode, what: string): UploadError {
   return isUploadError(error) ? error : new UploadError(code, `${what}: ${foreignWords(error)}`, { cause: error })
 }
 
-/** The plain form of an error for journals, reports and `--json`: what happened, and where as far as that is known. */
+/** The plain form of an error for journals, reports and `--json`: what happened, and where, as far as that is known. */
 export interface ErrorSummary {
   readonly code: UploadErrorCode
   readonly message: string
   /** The name of the file. */
   readonly file?: string | undefined
-  /** 1 for the first part. */
+  /** The number of the part, from 1. */
   readonly partNumber?: number | undefined
-  /** Which attempt at the part or the call it was, 1 for the first. */
+  /** The number of the attempt at the part or the call, from 1. */
   readonly attempt?: number | undefined
-  /** HTTP's, of the answer that it came of. */
+  /** The HTTP status of the answer that caused it. */
   readonly status?: number | undefined
-  /** Nobody was found at the base URL who speaks the interface: it may be misspelt. */
+  /** Nobody at the base URL speaks the interface: the URL may be misspelt. */
   readonly isBaseUrlDoubtful?: true | undefined
 }
 
-/** Makes the plain form; a foreign error becomes ERR_UPLOAD_INTERNAL under its own words, redacted and on one line. */
+/** Makes the plain form. A foreign error becomes ERR_UPLOAD_INTERNAL with its own words, redacted and on one line. */
 export function summarize(error: unknown): ErrorSummary {
   if (!isUploadError(error)) return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(error) }
   const { code, message, details } = error
-  // An error that only looks like ours may have no details.
+  // An error that only looks like one of ours may have no details.
   const {
     file,
     partNumber,
@@ -172,17 +175,17 @@ export function summarize(error: unknown): ErrorSummary {
   return { code, message, file, partNumber, attempt, status, isBaseUrlDoubtful }
 }
 
-/** Throws for bad input, before any call is made. The message says what is wrong, where, and what to do. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for bad input, before any call is made. The message says what is wrong, where, and what to do. */
 export function invalid(message: string, details: Readonly<Record<string, unknown>> = {}): never {
   throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message, { details })
 }
 
-/** Throws for a mistake of ours or of a host's program; never for the world's failures. */
+/** Throws ERR_UPLOAD_INTERNAL for a mistake of ours or of a host's program; never for the world's failures. */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new UploadError('ERR_UPLOAD_INTERNAL', `Broken invariant: ${message}`)
 }
 
-/** What must be there by now: without it, the program that asks is wrong. */
+/** A value that must be there by now: without it, the program that asks is wrong. */
 export function known<T>(value: T | null | undefined): T {
   invariant(value !== null && value !== undefined, 'what is used is known')
   return value

@@ -1,15 +1,15 @@
-// How a file is cut into parts, and how sizes are read and written: pure, and the same answer for the same input.
-// The cut is even: a service that knows only the size and the number of parts derives a part's size as
-// ceil(size / count), so we cut in that way wherever the limits allow it, and nobody has to be told.
+// How a file is cut into parts, and how sizes are read and written. Pure: the same input gives the same answer. The cut is
+// even: a service that knows only the size and the number of parts derives a part's size as ceil(size / count), so wherever the
+// limits allow it we cut in that way, and nobody has to be told.
 
 import { invalid, invariant } from './errors.ts'
 import type { UnitLimits } from './ports/protocol.ts'
 
-// Numbers written out: bundlers keep a product, and what it stands in, in pages that do not use it.
+// The numbers are written out: bundlers keep a product, and whatever contains it, in pages that do not use it.
 const MIB = 1_048_576
 const GIB = 1_073_741_824
 
-/** What every S3-compatible store takes as parts of a multipart upload. */
+/** The limits that every S3-compatible store sets for the parts of a multipart upload. */
 export const S3_LIMITS: UnitLimits = /* @__PURE__ */ Object.freeze({
   minBytes: 5_242_880,
   maxBytes: 5_368_709_120,
@@ -17,7 +17,7 @@ export const S3_LIMITS: UnitLimits = /* @__PURE__ */ Object.freeze({
   multipleOfBytes: 1,
 })
 
-/** A file that goes out as one PUT. */
+/** The limits of a file that goes out as one PUT. */
 export const ONE_PUT_LIMITS: UnitLimits = /* @__PURE__ */ Object.freeze({
   minBytes: 0,
   maxBytes: 5_368_709_120,
@@ -36,25 +36,26 @@ export interface PlanFileOptions {
   readonly name: string
   readonly sizeBytes: number
   readonly limits: UnitLimits
-  /** The size asked for. Default: `defaultPartSize`, moved into the limits. Raised when it would make too many parts. */
+  /** The part size that was asked for. Default: `defaultPartSize`, moved into the limits. Raised when it would make too many parts. */
   readonly partSizeBytes?: number
 }
 
 /**
- * The part size when nobody asks for one: a 128th of the file, at least 5 MiB and at most 16 MiB. With 64 connections that
- * is two parts for each: with one, the end of a session is a wait for the slowest. With few connections, fewer parts do.
+ * The part size when nobody asks for one: a 128th of the file, at least 5 MiB and at most 16 MiB. With 64 connections that is
+ * two parts for each; with only one, the end of a session is a wait for the slowest. With fewer connections, fewer parts are
+ * enough.
  */
 export function defaultPartSize(sizeBytes: number, partCount = 128): number {
   return Math.min(Math.max(Math.ceil(sizeBytes / partCount), 5 * MIB), 16 * MIB)
 }
 
-/** Bytes of a part, or how they follow from the bytes of a file; what a function says is moved into the limits. */
+/** A part size in bytes, or a function that derives it from the size of a file. What the function gives is moved into the limits. */
 export type PartSize = number | ((sizeBytes: number) => number)
 
 /**
- * Cuts a file. An empty file is one empty part; a file of one part may be shorter than the minimum. Throws
- * ERR_UPLOAD_INVALID_ARGUMENT for a size that is no whole number, for an asked part size outside the limits, and for a
- * file that the limits cannot hold.
+ * Cuts a file into parts. An empty file is one empty part; a file of one part may be shorter than the minimum. Throws
+ * ERR_UPLOAD_INVALID_ARGUMENT when the size is no whole number, when the part size asked for is outside the limits, and when
+ * the limits cannot hold the file.
  */
 export function planFile({ name, sizeBytes, limits, partSizeBytes }: PlanFileOptions): FilePlan {
   if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
@@ -79,7 +80,7 @@ export function planFile({ name, sizeBytes, limits, partSizeBytes }: PlanFileOpt
   const askedBytes = Math.min(roundUp(Math.max(wantedBytes, fewestBytes), unit), largestPartBytes)
   const partCount = Math.max(1, Math.ceil(sizeBytes / askedBytes))
   if (partCount === 1) return { partCount, partSizeBytes: Math.max(1, sizeBytes) }
-  // The even size is never above the asked one, so the count cannot change by it: it needs no second look.
+  // The even size is never above the one asked for, so it cannot change the count.
   const evenBytes = roundUp(Math.max(limits.minBytes, Math.ceil(sizeBytes / partCount)), unit)
   return { partCount, partSizeBytes: evenBytes }
 }

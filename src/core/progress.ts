@@ -1,7 +1,8 @@
-// How far an upload is: sent, confirmed, the rate, the time left. Pure: it is told what happened and when.
-// Two numbers, because one would lie. Sent is what was handed to the network, and it goes back when an attempt ends
-// without a receipt; confirmed is what was proven to be there, and only a voided receipt takes it back. At all times
-// 0 ≤ confirmed ≤ sent ≤ total.
+// How far an upload is: what was sent, what is confirmed, the rate, and the time left. Pure: it is told what happened and when.
+//
+// There are two counts, because one would lie. Sent is what was handed to the network; it goes back when an attempt ends
+// without a receipt. Confirmed is what was proven to be there; only a voided receipt takes it back. At all times 0 ≤ confirmed
+// ≤ sent ≤ total.
 
 import { known } from './errors.ts'
 import type { Unit } from './ports.ts'
@@ -19,21 +20,21 @@ export interface FileProgress {
 }
 
 export interface ProgressSnapshot extends FileProgress {
-  /** Bytes a second handed to the network over the last seconds, what was sent in vain included; 0 while not known. */
+  /** Bytes per second handed to the network over the last seconds, including what was sent in vain; 0 while unknown. */
   readonly bytesPerSecond: number
-  /** Time until all is sent at this rate; 0 when it is; undefined while not known. */
+  /** Time until everything is sent at this rate, ms; 0 when it is, undefined while unknown. */
   readonly remainingMs: number | undefined
 }
 
-/** All times on one clock that does not jump back, ms. Units of one part must not be in flight twice. */
+/** All times are on one clock that does not jump back, ms. A part must not have two attempts in flight at once. */
 export interface Progress {
-  /** Bytes of the running attempt of a unit handed over so far; an attempt counts from 0. */
+  /** Bytes that the running attempt of a unit has handed over so far; each attempt counts from 0. */
   onSent(unit: Unit, attemptBytes: number, nowMs: number): void
-  /** The unit has a receipt. Telling it twice changes nothing; what an earlier run received is told in the same way. */
+  /** The unit has a receipt. Telling it twice changes nothing. What an earlier run received is told in the same way. */
   onReceived(unit: Unit): void
-  /** The attempt ended without a receipt: its bytes are no longer sent. */
+  /** The attempt ended without a receipt: its bytes no longer count as sent. */
   onAttemptEnded(unit: Unit): void
-  /** The receipt of the unit is worth nothing any more. */
+  /** The receipt of the unit is void. */
   onVoided(unit: Unit): void
   file(fileIndex: number): FileProgress
   snapshot(nowMs: number): ProgressSnapshot
@@ -43,9 +44,9 @@ interface FileCount {
   readonly totalBytes: number
   sentBytes: number
   confirmedBytes: number
-  /** By part number, what has a receipt. */
+  /** The range that has a receipt, by part number. */
   readonly received: ({ readonly start: number; readonly end: number } | undefined)[]
-  /** By part number, bytes of the attempt under way. */
+  /** Bytes of the attempt under way, by part number. */
   readonly inFlight: (number | undefined)[]
 }
 
@@ -73,12 +74,12 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
       const file = fileOf(unit.fileIndex)
       const known = file.received[unit.partNumber]
       if (known !== undefined && known.end >= unit.end) return
-      // Only what has no receipt yet counts, so that no byte is counted twice.
+      // Only bytes without a receipt count, so that none is counted twice.
       const start = Math.max(unit.start, known?.end ?? unit.start)
       const end = Math.min(Math.max(start, unit.start + attemptBytes), unit.end)
       const bytes = end - start
       const before = file.inFlight[unit.partNumber] ?? 0
-      // Fewer bytes than before are those of a new attempt, all of which went over the line.
+      // Fewer bytes than before belong to a new attempt, all of whose bytes went over the line.
       meter.add(bytes >= before ? bytes - before : bytes, nowMs)
       setInFlight(file, unit.partNumber, bytes)
     },
@@ -86,7 +87,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
       const file = fileOf(unit.fileIndex)
       setInFlight(file, unit.partNumber, undefined)
       const known = file.received[unit.partNumber]
-      // A far end may take a part in pieces: the pieces grow together.
+      // A far end may take a part in pieces, which are joined here.
       const start = Math.min(known?.start ?? unit.start, unit.start)
       const end = Math.max(known?.end ?? unit.end, unit.end)
       const newBytes = end - start - (known === undefined ? 0 : known.end - known.start)

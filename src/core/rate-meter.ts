@@ -1,20 +1,20 @@
-// How fast bytes move, and how long what is left takes at that rate. Of a whole and of one file alike, so that what is said
-// of the two can be held beside each other.
+// How fast bytes move, and how long the rest takes at that rate. The whole and each file use the same meter, so that their
+// numbers can be compared.
 
 export interface RateMeter {
   add(bytes: number, nowMs: number): void
-  /** 0 until enough was seen. */
+  /** 0 until enough was seen to tell. */
   bytesPerSecond(nowMs: number): number
 }
 
 /** What happened this long ago counts 1/e of what happens now. */
 const MEMORY_MS = 5_000
-/** Before this much has been seen there is no rate: a second, faded. */
+/** There is no rate before this much time was seen, ms: one second, faded. */
 const FIRST_LOOK_MS = 900
 
 /**
- * A fading average: bytes and time both fade, so that a young meter is right from its first second on. Time counts
- * from the first bytes, because before them there was nothing to measure.
+ * A fading average: bytes and time fade alike, so that a young meter is right from its first second on. Time counts from the
+ * first bytes, because before them there was nothing to measure.
  */
 export function createRateMeter(): RateMeter {
   let lastMs: number | undefined
@@ -26,12 +26,12 @@ export function createRateMeter(): RateMeter {
     if (sinceMs === 0) return
     const share = Math.exp(-sinceMs / MEMORY_MS)
     bytes *= share
-    // The integral of the fading weight over the time that has passed.
+    // The integral of the fading weight over the elapsed time.
     elapsedMs = elapsedMs * share + MEMORY_MS * (1 - share)
   }
   return {
     add(added, nowMs) {
-      // The first bytes only start the clock: how long they took is not known.
+      // The first bytes only start the clock: how long they took is unknown.
       const isFirst = lastMs === undefined
       if (isFirst && added === 0) return
       fade(nowMs)
@@ -45,7 +45,7 @@ export function createRateMeter(): RateMeter {
   }
 }
 
-/** Milliseconds, 0 when nothing is left; undefined where nothing moves. */
+/** Time left in ms: 0 when nothing is left, undefined when nothing moves. */
 export function timeLeft(bytesLeft: number, bytesPerSecond: number): number | undefined {
   if (bytesLeft === 0) return 0
   // Below a byte a second nothing moves, and a number would be a fairy tale.

@@ -1,5 +1,5 @@
-// Free text that may be shown: what reads like a secret is taken out, and what could move a terminal or begin a new line
-// of a log. It knows forms, not values: whoever holds a secret takes it out himself before.
+// Makes free text fit to be shown: takes out what reads like a secret, and what could move a terminal's cursor or begin a new
+// line of a log. It knows forms, not values: whoever holds a secret must take it out first.
 
 const SECRET_NAMES = /* @__PURE__ */ [
   'x-(?:amz|goog|ms)-(?:signature|credential|security-token|copy-source-authorization)',
@@ -15,24 +15,24 @@ const SECRET_NAMES = /* @__PURE__ */ [
   'client[-_]?secret',
   'password',
 ].join('|')
-// A value runs to its closing quote, or to the next blank. Too much may go, never too little.
+// A value runs to its closing quote or to the next blank. Rather too much goes than too little.
 const VALUE = `(?:"(?:[^"\\\\]|\\\\.)*"?|'(?:[^'\\\\]|\\\\.)*'?|\\S+)`
-// A URL in a text, from its :// on. One match takes the whole run, so that a long text is walked once.
+// A URL in a text, from its :// on. One match takes the whole run, so that a long text is scanned once.
 const URL_RUN = /:\/\/[^\s"<>]*/g
 const HIDDEN: readonly (readonly [RegExp, string])[] = [
   // Credentials in headers take the rest of the line: a scheme, a blank, and the secret.
   [/((?:authorization|authentication|cookie)["']?\s*(?:[:=]|%3d)\s*)[^\r\n]+/gi, '$1…'],
   [/\b(bearer)\s+\S+/gi, '$1 …'],
   [/\b(basic)\s+[a-z0-9+/=_-]{6,}/gi, '$1 …'],
-  // Everything that reads like a query, outside URLs too.
+  // Everything that reads like a query, also outside URLs.
   [/[?&][^\s"<>=&?]*=[^\s"<>]*/g, '?…'],
   [/* @__PURE__ */ new RegExp(`((?<![a-z])(?:${SECRET_NAMES})["']?\\s*(?:[:=]|%3d)\\s*)${VALUE}`, 'gi'), '$1…'],
 ]
 
 /**
- * Free text that may be shown: the query of every URL in it, and whatever follows the name of a credential
- * (`X-Amz-Signature=`, `sig=`, `x-api-key:`, `Bearer`), becomes `…`. For messages of others that come through us; our
- * own are written without secrets.
+ * Takes secrets out of free text: the query of every URL in it, and whatever follows the name of a credential
+ * (`X-Amz-Signature=`, `sig=`, `x-api-key:`, `Bearer`), becomes `…`. For messages of others that come through us; our own are
+ * written without secrets.
  */
 export function redactText(text: string): string {
   let shown = text.replace(URL_RUN, redactRun)
@@ -40,24 +40,24 @@ export function redactText(text: string): string {
   return shown
 }
 
-/** Drops the user and the password, and whatever is behind the path. */
+/** Drops the user, the password, and everything after the path. */
 function redactRun(run: string): string {
   const [, authority = '', path = '', rest = ''] = /^:\/\/([^/?#]*)([^?#]*)(.*)$/s.exec(run) ?? []
   return `://${authority.slice(authority.lastIndexOf('@') + 1)}${path}${rest === '' ? '' : '?…'}`
 }
 
-/** What no line shows as it is: control characters, other breaks of lines, and marks that turn text around. */
+/** Characters that no line shows as they are: control characters, other line breaks, and marks that turn text around. */
 export const UNSHOWN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
-/** A text on one line that no terminal acts on: what no line shows becomes U+FFFD. */
+/** Puts a text on one line that no terminal acts on: each of these characters becomes U+FFFD. */
 export function onOneLine(text: string): string {
   return text.replace(UNSHOWN, '\u{FFFD}')
 }
 
-/** Words of a foreign error are cut here: what a person must know of them stands at their beginning. */
+/** The words of a foreign error are cut to this many characters: what a person must know of them stands at their beginning. */
 const LONGEST_FOREIGN = 1_000
 
-/** The words of an error that is not ours, from a host's function or its own transport: redacted, one line, cut. */
+/** The words of an error that is not ours, from a host's function or transport: redacted, on one line, and cut. */
 export function foreignWords(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return onOneLine(redactText(text.slice(0, LONGEST_FOREIGN)))

@@ -1,14 +1,19 @@
-// When a host says that it may be asked again: Retry-After, and the dates of HTTP. Pure: no clock is asked.
+// When a host says that it may be asked again: the Retry-After header and HTTP dates. Pure: no clock is read.
 
 import { utcMs } from './address/address.ts'
 import type { TransportReply } from './ports.ts'
 
-/** A Retry-After that is a date is measured against the answer's own date, so that no clock of ours is involved. */
+/**
+ * The Retry-After of a reply, ms; undefined when it has none. A date is measured against the reply's own Date, so that no clock
+ * of ours is involved.
+ */
 export function retryAfterOf(reply: TransportReply): number | undefined {
   return parseRetryAfterMs(reply.headers['retry-after'], parseHttpDateMs(reply.headers['date']) ?? NaN)
 }
 
-/** A Retry-After header in ms from `wallNowMs`: seconds, or a date. The past is 0; what is neither is undefined. */
+/**
+ * Reads a Retry-After header, seconds or a date, as ms from `wallNowMs`. A time in the past is 0; anything else is undefined.
+ */
 export function parseRetryAfterMs(value: string | undefined, wallNowMs: number): number | undefined {
   const text = value?.trim() ?? ''
   if (/^-?\d{1,12}(?:\.\d{1,9})?$/.test(text)) return Math.max(0, Number(text) * 1000)
@@ -18,19 +23,19 @@ export function parseRetryAfterMs(value: string | undefined, wallNowMs: number):
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** An HTTP date, in each of the three forms of RFC 9110, in ms since 1970; undefined for anything else. */
+/** Reads an HTTP date in any of the three forms of RFC 9110, as ms since 1970; undefined for anything else. */
 export function parseHttpDateMs(value: string | undefined): number | undefined {
   const text = value?.trim() ?? ''
   const [, day, month, year, hour, minute, second] =
     /^[a-z]{3,9}, (\d\d)[ -]([a-z]{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(text) ?? fromAsctime(text)
   if (month === undefined || year === undefined) return undefined
-  // Two digits are of this century until 69; the form is older than the question.
+  // Two digits below 70 mean this century. The form is obsolete, so it hardly matters where the line is drawn.
   const fullYear = year.length === 4 ? Number(year) : Number(year) + (Number(year) < 70 ? 2000 : 1900)
   const monthNumber = MONTHS.indexOf(month.toLowerCase()) + 1
   return utcMs(fullYear, monthNumber, Number(day), Number(hour), Number(minute), Number(second))
 }
 
-/** Sun Nov  6 08:49:37 1994 */
+/** The asctime form, such as `Sun Nov  6 08:49:37 1994`. */
 function fromAsctime(text: string): readonly (string | undefined)[] {
   const match = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/i.exec(text)
   return match === null ? [] : [text, match[2], match[1], match[6], match[3], match[4], match[5]]

@@ -1,24 +1,29 @@
-// Whether a failed attempt is followed by another one, and when. Pure: chance comes in as an argument.
+// Whether a failed attempt is followed by another one, and when. Pure: randomness comes in as an argument.
 
 import { invariant, UploadError } from './errors.ts'
 import type { Random } from './ports.ts'
 
-/** A host that asks for a longer pause is out of service: it gets it from all parts. */
+/** The longest pause that a part waits by itself, ms. A host that asks for a longer one is out of service: all parts wait for it. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000
-/** No pause is longer, whatever a host asks for: to ask again once an hour harms nobody, and every wait must end. */
+/** The longest pause, whatever a host asks for, ms: asking again once an hour harms nobody, and every wait must end. */
 const MAX_PAUSE_MS = 60 * 60_000
 
-/** The host is there and takes nothing now, or its gateway finds nobody behind it: it is waited for as one that is away. */
+/** Whether the host is there but takes nothing now, or its gateway finds nobody behind it. It is then waited for as if it were away. */
 export function isAwayStatus(status: number | undefined): boolean {
   return [429, 502, 503, 504].includes(status ?? 0)
 }
 
-/** How long a host is let alone that asks for a pause: a tenth more, so that all who were told the same second do not come back in it. */
+/**
+ * How long to leave a host alone that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
+ * second do not all come back in it.
+ */
 export function pauseFor(retryAfterMs: number, random: Random): number {
   return Math.round(Math.min(retryAfterMs, MAX_PAUSE_MS) * (1 + 0.1 * random()))
 }
 
-/** Exponential backoff with full jitter: anything from 0 to min(cap, base × 2^(attempt − 1)), in ms. Attempts from 1. */
+/**
+ * Exponential backoff with full jitter: anything from 0 to min(cap, base × 2^(attempt − 1)), in ms. `attempt` counts from 1.
+ */
 export function backoffMs(options: {
   readonly attempt: number
   /** Default 500. */
@@ -35,12 +40,12 @@ export function backoffMs(options: {
 export interface RetryQuestion {
   /** Number of the attempt that failed, from 1; sets the backoff. */
   readonly attempt: number
-  /** How many of them are used up, this attempt included as far as it counts: only those that reached the host do. */
+  /** How many tries are used up, this attempt included as far as it counts: only attempts that reached the host do. */
   readonly usedTries: number
-  /** Tries that there are, the first included. Default 8. */
+  /** The most tries, the first included. Default 8. */
   readonly retries?: number
   readonly error: UploadError
-  /** What the host asked for. */
+  /** The pause that the host asked for, ms. */
   readonly retryAfterMs?: number | undefined
   readonly random: Random
 }
@@ -49,17 +54,17 @@ export type RetryDecision =
   { readonly kind: 'wait'; readonly delayMs: number } | { readonly kind: 'giveUp'; readonly error: UploadError }
 
 /**
- * Whether a failed attempt is followed by another one, and when. An error that is not retryable is given back as it
- * is; used-up tries become ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause, but a missing ETag and a hidden answer stay
- * what they are: trying again later does not mend them. A wait is never shorter than the host asked for, unless it asked for more
- * than an hour.
+ * Whether a failed attempt is followed by another one, and when. An error that is not retryable is given back as it is. When
+ * the tries are used up, the error becomes ERR_UPLOAD_RETRIES_EXHAUSTED with the last error as cause; a missing ETag and a
+ * hidden answer keep their own codes, because trying again later does not mend them. A wait is never shorter than the host
+ * asked for, unless it asked for more than an hour.
  */
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, usedTries, retries = 8, error, retryAfterMs = 0, random } = question
-  // A platform that follows redirects by itself reports the refusal as a missing answer; it is no less final for that.
+  // A platform that follows redirects by itself reports the refusal as a missing answer, which is no less final.
   const isFinal = !error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
   if (isFinal) return { kind: 'giveUp', error }
-  // Also for a number of retries that is none.
+  // Written so that NaN gives up, too.
   if (!(Math.ceil(usedTries) < retries)) return { kind: 'giveUp', error: exhausted(attempt, error) }
   return { kind: 'wait', delayMs: Math.max(pauseFor(retryAfterMs, random), backoffMs({ attempt, random })) }
 }

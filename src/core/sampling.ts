@@ -1,41 +1,41 @@
-// Samples of the line at steady times while parts are under way, for a tuning that learns from them.
+// Samples the line at regular times while parts are under way, for a tuning that learns from the samples.
 
 import { createAlarm } from './time/alarm.ts'
 import type { ConcurrencySample } from './line/concurrency-sample.ts'
 import type { Clock } from './ports.ts'
 
-/** What an engine tells of its slots. */
+/** What an engine tells about its slots. */
 export interface Slots {
   readonly clock: Clock
-  /** Parts under way. */
+  /** Number of parts under way. */
   inFlight(): number
-  /** The number of slots may be another one now. */
+  /** Called when the number of slots may have changed. */
   resize(): void
-  /** A sample was taken: there may be something to start, or to reset. */
+  /** Called after each sample: there may be something to start, or to reset. */
   sampled(): void
 }
 
 export interface Sampling {
-  /** The first part after a time without any is under way: from here on there is something to learn. */
+  /** The first part after an idle time is under way: from here on there is something to learn. */
   begin(): void
-  /** Whether there is anything to send; nothing is measured otherwise. */
+  /** Sets whether there is anything to send; nothing is measured otherwise. */
   setActive(isActive: boolean): void
   /** A part was taken. */
   partDone(): void
-  /** So many more bytes were handed to the network. */
+  /** This many more bytes were handed to the network. */
   addBytes(bytes: number): void
 }
 
-/** Who learns. */
+/** What learns from the samples. */
 export interface Learner {
-  /** How long until the next sample while parts are under way, ms. */
+  /** Time until the next sample while parts are under way, ms. */
   sampleEveryMs(): number
   onSample(sample: Omit<ConcurrencySample, 'roundTripMs'>): void
   addBytes(bytes: number): void
   setActive(isActive: boolean): void
 }
 
-/** How often to look while nothing is under way. */
+/** Time until the next sample while nothing is under way, ms. */
 const IDLE_SAMPLE_MS = 1_000
 
 export function createSampling(slots: Slots, learner: Learner): Sampling {

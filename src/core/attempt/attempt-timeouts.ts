@@ -1,12 +1,12 @@
-// How long an attempt may wait with a transport that does not say how far it is, or queues what nobody sees.
+// How long an attempt may wait where the transport reports no live progress, or where the platform queues requests unseen.
 
 import type { Transport } from '../ports.ts'
 import type { AttemptTimeouts } from './watchdog.ts'
 
-/** The slowest line that a transport without live progress is waited for, bytes a second. */
+/** The slowest line that an attempt without live progress gets time for, bytes per second. */
 const SLOWEST_BYTES_PER_SECOND = 8 * 1024
 
-/** How long a request may rest in a queue of the platform that nobody sees. */
+/** How long a request may wait in a queue of the platform that we cannot see, ms. */
 const UNSEEN_QUEUE_MS = 5 * 60_000
 
 export function timeoutsFor(

@@ -1,5 +1,5 @@
-// One attempt at a part while it is under way: all that is known of it, in one place. Whoever sends it writes here how far it
-// is; whoever watches over the attempts of a session reads it, and may abort it.
+// One attempt at a part while it is under way: all that is known of it, in one place. Whoever sends it writes its progress
+// here; whoever watches over the attempts of a session reads that, and may abort it.
 
 import type { SignedAddress } from '../address/address.ts'
 import type { AttemptEnding, TransportError, UploadError } from '../errors.ts'
@@ -10,30 +10,30 @@ export interface Attempt {
   readonly lengthBytes: number
   readonly address: SignedAddress
   readonly isFreshConnection: boolean
-  /** All of its part, and not what is left of one: else its digest is not the part's, and no ETag can be compared with it. */
+  /** It sends its whole part, not just the rest of one. Otherwise its digest is not the part's, and no ETag can be compared with it. */
   readonly isWhole: boolean
-  /** Of this attempt alone: whoever holds it may abort it, and so does the watch over its waits. */
+  /** Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. */
   readonly controller: AbortController
-  /** What follows, a look at the source and at the answer, needs the line no more and no memory; not called where it does. */
+  /** Called when only the source and the answer remain to be checked, where that needs neither the line nor memory. */
   readonly onAnswered: (() => void) | undefined
-  /** The source is open and its bytes go out. */
+  /** The source is open, and the attempt has not ended. */
   isSending: boolean
   /** Bytes handed to the network so far; never falls. */
   sentBytes: number
-  /** The transport has told how far it is, and be it that nothing has gone yet. */
+  /** The transport has reported progress, even if only that nothing has gone yet. */
   hasTold: boolean
-  /** Why the watch over its waits has ended it. */
+  /** Why the watchdog ended it, if it did. */
   expiry: TransportError | undefined
   /** It was reset because it crawled while others flew. */
   isCrawled: boolean
 }
 
 /**
- * `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`: our own bytes
- * could not be read or have changed, or no request can be made for them; another attempt would end in the same way.
- * `ours`: something else of ours failed, and need not again. `aborted`: the signal fired. `crawled`: it was reset for
- * that; `doubtful` when its last byte left in that very moment. `expired`: no request was made, because its address had died, or
- * a newer one had come, when its source was open.
+ * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`:
+ * our own bytes could not be read or have changed, or no request can be made for them; another attempt would end in the same
+ * way. `ours`: something else of ours failed, which may succeed next time. `aborted`: the signal fired. `crawled`: it was reset
+ * because it crawled; `ending` is `doubtful` when its last byte left at that very moment. `expired`: no request was made,
+ * because its address had expired, or been replaced, by the time its source was open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }

@@ -1,6 +1,6 @@
-// The body of one attempt: sequences of windows over a range of a reader, what is hashed of them, and what still touches them.
-// A transport may begin anew within an attempt, when a kept connection turned out to be dead; only its newest sequence
-// then gets windows, and is hashed.
+// The body of one attempt: sequences of windows over a range of a reader, their hash, and whatever still touches the windows. A
+// transport may begin anew within an attempt, when a kept connection turned out to be dead; then only its newest sequence gets
+// windows and is hashed.
 
 import type { BodyHash, Hasher, PieceSequence, Reader } from '../ports.ts'
 import { createSequence, type SequenceOptions } from './window-sequence.ts'
@@ -9,20 +9,20 @@ export interface BodyOptions extends SequenceOptions {
   readonly reader: Reader
   /** Hashes a sequence; undefined: nothing is hashed. */
   readonly hasher: Hasher | undefined
-  /** The attempt's: ends a read that waits for bytes. */
+  /** The attempt's signal: it ends a read that waits for bytes. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface AttemptBody {
   windows(): PieceSequence
-  /** The hash of all windows, once they have all been taken; undefined when nothing is hashed. */
+  /** The hash of all windows, once all have been taken; undefined when nothing is hashed. */
   digest(): Promise<string | undefined>
   /**
-   * The attempt is over: a transport that still asks gets no more windows, and the hash is freed. Settles when no read
-   * and no hash touches the windows any more.
+   * Ends the body: a transport that still asks gets no more windows, and the hash is freed. Resolves when no read and no hash
+   * touches the windows any more.
    */
   end(): Promise<void>
-  /** Why reading failed, when it did. */
+  /** Why reading failed, if it did. */
   readError(): unknown
 }
 
@@ -34,7 +34,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   let hash: BodyHash | undefined
   let readError: unknown
 
-  /** Remembers what touches the windows until it has ended, also when nobody waits for it any more. */
+  /** Tracks what touches the windows until it has ended, even when nobody waits for it any more. */
   const watch = <T>(work: Promise<T>): Promise<T> => {
     busy.add(work)
     const forget = (): boolean => busy.delete(work)
@@ -45,7 +45,7 @@ export function createBody(options: BodyOptions): AttemptBody {
     while (busy.size > 0) await Promise.allSettled(busy)
   }
   const failed = (error: unknown): never => {
-    // What an abort ended says nothing of the source.
+    // A read that was ended by an abort says nothing about the source.
     if (signal?.aborted !== true) readError = error
     throw error
   }
@@ -77,7 +77,7 @@ export function createBody(options: BodyOptions): AttemptBody {
     },
     async digest() {
       if (busy.size > 0) await idle()
-      // An empty body has no window, and its hash begins here.
+      // An empty body has no window, so its hash begins here.
       hash ??= hasher?.start()
       return hash?.digest()
     },

@@ -1,34 +1,36 @@
-// What a store's ETag says: parsing, writing, and the one case in which it is an MD5 of ours. By its contract an ETag
-// is opaque; everything here that looks into it says when it may, and leaves it alone otherwise.
+// Reads and writes the ETags of stores, and knows the one case in which an ETag is an MD5 of ours. By its contract an ETag is
+// opaque; whatever looks into it here says when it may, and otherwise leaves it alone.
 
 import type { SignedAddress } from '../address/address.ts'
 import { invariant } from '../errors.ts'
 
-/** An ETag as it came and as it is compared. */
+/** An ETag as it was received and as it is compared. */
 export interface Etag {
-  /** As received, without blanks around it. */
+  /** As received, without surrounding whitespace. */
   readonly raw: string
-  /** Without quotes and weakness. */
+  /** Without the quotes and the `W/`. */
   readonly value: string
-  /** `W/`: often a proxy that touched the answer; the value is still the store's. */
+  /** It begins with `W/`, often because a proxy touched the answer. The value is still the store's. */
   readonly isWeak: boolean
 }
 
-/** How a service wants to read an ETag. */
+/** The form in which a service reads an ETag. */
 export type EtagForm = 'asReceived' | 'quoted' | 'bare'
 
-/** Digests and their like are a quarter as long; more is a text of the storage, not a tag. */
+/**
+ * The longest ETag that is accepted, in characters. Digests and their like are a quarter as long; more is a text, not a tag.
+ */
 const LONGEST = 256
 /**
- * What stands between the quotes (RFC 9110, 8.8.3: no blank, no quote, no control character), without the marks of a query:
- * a storage that answers with the address that it was sent to must not get that address into receipts.
+ * What may stand between the quotes (RFC 9110, 8.8.3: no blank, no quote, no control character), without `?` and `&`: a storage
+ * that answers with the address it was sent to must not get that address into receipts.
  */
 const TAG = /^[\x21\x23-\x25\x27-\x3e\x40-\x7e\x80-\xff]+$/
 
 /**
- * Reads an ETag header: quoted, bare or weak. Undefined when there is none that can be kept: absent, empty, the words `null`
- * and `undefined`, which are a lost value that some program wrote down, and what no store gives: longer than 256 characters,
- * not in the form of an entity tag, a URL or a query.
+ * Reads an ETag header: quoted, bare or weak. Undefined when there is none that can be kept: it is absent or empty; it is the
+ * word `null` or `undefined`, a lost value that some program wrote down; or no store gives such a one, because it is longer
+ * than 256 characters, not in the form of an entity tag, a URL or a query.
  */
 export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const trimmed = raw?.trim() ?? ''
@@ -41,9 +43,9 @@ export function parseEtag(raw: string | undefined | null): Etag | undefined {
 }
 
 /**
- * The MD5 of the stored bytes, 32 lower-case hex digits, when this ETag is one: 32 hex digits, and an answer that names
- * no encryption under a key of the customer or of a key service (with those an ETag looks the same and is none). The
- * multipart form, `hex-N`, is not one either. `etag` is as received; `replyHeaders` has lower-case names; where a browser hides them, the
+ * The MD5 of the stored bytes, 32 lower-case hex digits, if this ETag is one. It must have 32 hex digits, and the answer must
+ * name no encryption under a key of the customer or of a key service, where an ETag looks the same and is no MD5. The multipart
+ * form, `hex-N`, is none either. `etag` is as received; `replyHeaders` has lower-case names. Where a browser hides those, the
  * caller must know from elsewhere whether the storage encrypts.
  */
 export function md5FromEtag(
@@ -62,8 +64,9 @@ export function md5FromEtag(
 }
 
 /**
- * Whether an ETag repeats a piece of the signed address that it answers: a value of the query, or most of one. Such a tag is
- * no proof of anything and would carry a signature into receipts. Digests, upload ids and plain numbers are no secrets.
+ * Whether an ETag repeats a piece of the signed address that it answers: a value of the query, or most of one. Such a tag
+ * proves nothing and would carry a signature into receipts. Digests, upload ids and plain numbers are no secrets and do not
+ * count.
  */
 export function echoesAddress(etag: string, { query }: Pick<SignedAddress, 'query'>): boolean {
   const tag = (parseEtag(etag)?.value ?? etag).toLowerCase()
@@ -76,11 +79,14 @@ export function echoesAddress(etag: string, { query }: Pick<SignedAddress, 'quer
   })
 }
 
-/** Shorter values are words such as `host`, and would be found in many a tag by chance. */
+/** Shorter values are words such as `host`, which many a tag contains by chance. */
 const SHORTEST_ECHO = 8
 const NO_SECRET = /md5|sha(?:1|256)|crc|checksum|digest|etag|^upload-?id$/i
 
-/** Writes an ETag in the form a service reads. Weakness survives only in `asReceived`. Throws for what is no ETag. */
+/**
+ * Writes an ETag in the form that a service reads. Weakness survives only in `asReceived`. Throws ERR_UPLOAD_INTERNAL for what
+ * is no ETag.
+ */
 export function formatEtag(raw: string, form: EtagForm): string {
   const etag = parseEtag(raw)
   invariant(etag !== undefined, 'a receipt has an ETag before it is written')

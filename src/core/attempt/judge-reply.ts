@@ -1,4 +1,4 @@
-// What an answer to a part means: whether the storage has it, and whether what it has is what was sent.
+// What an answer to a part means: whether the storage has the part, and whether that is what was sent.
 
 import type { SignedAddress } from '../address/address.ts'
 import type { Attempt } from './attempt.ts'
@@ -9,7 +9,7 @@ import type { Protocol, Receipt, TransportReply, Unit, Verdict } from '../ports.
 type Received = Extract<Verdict, { kind: 'received' }>
 type Refused = { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, Received> }
 
-/** Of the attempt as it was when the answer came. */
+/** Judges a reply. `attempt`: its state when the reply came. */
 export function judgeReply(
   protocol: Pick<Protocol, 'judge'>,
   attempt: Pick<Attempt, 'unit' | 'address' | 'sentBytes' | 'hasTold'>,
@@ -19,7 +19,7 @@ export function judgeReply(
   const verdict = protocol.judge(withoutEcho(reply, address), unit)
   if (verdict.kind !== 'received') {
     const { serviceCode } = verdict.error as Partial<HttpStatusError>
-    // Nothing of such an answer but its status is used.
+    // The error code repeats the address, so only the status of this answer is used.
     return serviceCode !== undefined && echoesAddress(serviceCode, address)
       ? judgeReply(
           protocol,
@@ -45,7 +45,10 @@ export function judgeReply(
   return verdict
 }
 
-/** `md5`: of what was sent; undefined when nothing was hashed. */
+/**
+ * Makes the receipt, or refuses it when the ETag contradicts `md5`, the digest of what was sent. `md5` is undefined when
+ * nothing was hashed.
+ */
 export function receiptOf(
   unit: Unit,
   reply: TransportReply,
@@ -53,7 +56,7 @@ export function receiptOf(
   md5: string | undefined,
 ): { readonly kind: 'received'; readonly receipt: Receipt } | Refused {
   const theirs = etag === undefined || md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
-  // Where the platform hides the headers that name encryption, an ETag that differs may be no MD5: it proves nothing.
+  // Where the platform hides the headers that name encryption, an ETag that differs may be no MD5 at all, so it proves nothing.
   const isComparable = reply.hidesHeaders !== true || reply.headers['x-amz-server-side-encryption'] !== undefined
   if (theirs !== undefined && theirs !== md5 && isComparable) {
     return refusedAs(
@@ -62,7 +65,7 @@ export function receiptOf(
         'or the bucket encrypts so that an ETag is no MD5; if it does, use verify: off (--verify off).',
     )
   }
-  // Not put together by spreading: those of ten thousand parts then have one shape.
+  // Not built by spreading: this way the receipts of ten thousand parts have one shape.
   const receipt: { -readonly [K in keyof Receipt]: Receipt[K] } = {
     acceptedEnd,
     isVerified: theirs !== undefined && theirs === md5,
@@ -72,7 +75,7 @@ export function receiptOf(
   return { kind: 'received', receipt }
 }
 
-/** An ETag that repeats the address would take a secret into journal and receipt, so the protocol never sees it. */
+/** Removes an ETag that repeats the address, so that the protocol never sees it: it would carry a secret into journal and receipt. */
 function withoutEcho(reply: TransportReply, address: SignedAddress): TransportReply {
   const { etag } = reply.headers
   if (etag === undefined || !echoesAddress(etag, address)) return reply
@@ -81,7 +84,7 @@ function withoutEcho(reply: TransportReply, address: SignedAddress): TransportRe
   return { ...reply, headers }
 }
 
-/** A mistake of the host's transport is there at the next try, too. */
+/** A refusal that may be retried, except for ERR_UPLOAD_INTERNAL: a mistake of the host's transport is there at the next try, too. */
 function refusedAs(
   code: 'ERR_UPLOAD_NETWORK' | 'ERR_UPLOAD_DIGEST_MISMATCH' | 'ERR_UPLOAD_SERVICE_REPLY' | 'ERR_UPLOAD_INTERNAL',
   message: string,

@@ -1,4 +1,4 @@
-// Open sources of one session: a handle is opened for the first attempt that needs it and closed when no attempt of its
+// The open sources of one session. A source is opened for the first attempt that needs it and closed when no attempt of its
 // file is under way, so that ten thousand files, a backoff or a pause hold no handles.
 
 import { isPromise } from '../is-promise.ts'
@@ -7,21 +7,21 @@ import { unlessAborted } from '../unless-aborted.ts'
 
 export interface ReaderCache {
   /**
-   * Opens or shares the reader; each call needs one `release`. Rejects as Source.open does, and with the signal's reason when it
-   * fires first: a file on a mount that is gone may never open, nor say that it does not.
+   * Opens the reader or shares it; each call needs one `release`. Rejects as `Source.open` does, or with the signal's reason
+   * when that fires first: a file on a mount that is gone may neither open nor fail.
    */
   acquire(fileIndex: number, signal: AbortSignal): Promise<Reader> | Reader
-  /** Never rejects. Undefined: there is nothing to wait for. What is not open yet is closed when it is. */
+  /** Never rejects. Undefined: there is nothing to wait for. A source that is still opening is closed once it is open. */
   release(fileIndex: number): Promise<void> | undefined
 }
 
 interface Entry {
-  /** Its reader, once it is open. */
+  /** The reader, or a promise of it while it opens. */
   opening: Promise<Reader> | Reader
   users: number
 }
 
-/** Rejects as Source.open does, also when the source is no longer what was planned. */
+/** Opens a source, which must still be what was planned. Rejects as `Source.open` does. */
 export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: PlannedFile): ReturnType<Source['open']> {
   return source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
 }
@@ -57,13 +57,13 @@ export function createReaderCache(open: (fileIndex: number) => ReturnType<Source
 }
 
 /**
- * Closes what was opened, or will be. Never rejects: who opened it heard why that could not be, and a handle that was only read
- * from loses nothing when its close fails.
+ * Closes what was opened, or what is opening, once it is open. Never rejects: whoever opened it heard why that failed, and a
+ * handle that was only read from loses nothing when its close fails.
  */
 export async function closeOpened(opening: Promise<Reader> | Reader): Promise<void> {
   try {
     await (await opening).close()
   } catch {
-    // Said above.
+    // See above.
   }
 }

@@ -1,6 +1,6 @@
-// Sends one part once and says what came of it. The order holds the bounds: the source, then windows, then read, then PUT,
-// then each of them back when nothing touches it any more. Whether and when to try again is not decided here: a part that
-// waits for its next attempt must hold neither a slot nor a window.
+// Sends one part once and says what came of it. The order keeps the bounds: open the source, lease windows, read, PUT, then
+// give each back when nothing touches it any more. Whether and when to try again is not decided here: a part that waits for its
+// next attempt must hold neither a slot nor a window.
 
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { timeoutsFor } from './attempt-timeouts.ts'
@@ -17,11 +17,11 @@ import type { WindowBodies } from './window-bodies.ts'
 import type { WindowLease } from './windows.ts'
 import { isPromise } from '../is-promise.ts'
 
-/** What the attempts of all sessions are made with. */
+/** What the attempts of all sessions share. */
 export interface AttemptPorts {
   readonly transport: Transport
   readonly clock: Clock
-  /** The way of bytes that must pass through us; absent: only Blobs that go unread can be sent. */
+  /** For bytes that must pass through our memory; absent: only Blobs that go unread can be sent. */
   readonly bodies: WindowBodies | undefined
   /** Absent: nothing is hashed and no receipt is verified. */
   readonly hasher: Hasher | undefined
@@ -29,19 +29,19 @@ export interface AttemptPorts {
   readonly pace: PartPace
 }
 
-/** And those of one session. */
+/** What the attempts of one session share besides. */
 export interface SendPartPorts extends AttemptPorts {
   readonly protocol: Pick<Protocol, 'request' | 'judge'>
   readonly readers: ReaderCache
-  /** Whether the address of an attempt is not to be used any more: asked when its request is about to be made. */
+  /** Whether the address of an attempt must no longer be used. Asked when its request is about to be made. */
   isExpired(attempt: Attempt): boolean
-  /** So many more bytes of an attempt were handed to the network: its `sentBytes` in all. */
+  /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
-  /** The attempt is over, and nothing of it is under way any more but the closing of its source. */
+  /** The attempt is over. Nothing of it is under way any more but the closing of its source. */
   onEnded(attempt: Attempt): void
 }
 
-/** Never rejects for what the world does; a rejection is a mistake of ours. */
+/** Sends one part once. Never rejects for what the world does; a rejection is a mistake of ours. */
 export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<AttemptResult> {
   const { transport, protocol, readers, bodies } = ports
   const { unit, lengthBytes, address, controller } = attempt
@@ -62,16 +62,16 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const leasing = bodies.lease(lengthBytes, signal)
       lease = isPromise(leasing) ? await leasing : leasing
     }
-    // A session that was stopped in these waits renews nothing.
+    // A session that was stopped during these waits renews nothing.
     signal.throwIfAborted()
-    // Asked no earlier: a source may take minutes to open.
+    // Asked only now: a source may take minutes to open.
     if (ports.isExpired(attempt)) return { kind: 'expired' }
     const watch = (watchdog = watchOver(ports, attempt))
     body = contentOf(ports, attempt, { reader, hasher, windows: lease?.windows, watchdog })
     const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
     const made = isPromise(making) ? await making : making
-    // It may have fired in each of the waits before; that no attempt begins then is not left to the transport.
+    // The signal may have fired in each of the waits before. That no request begins then is not left to the transport.
     signal.throwIfAborted()
     request = {
       method,
@@ -87,7 +87,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const reply = await transport.send(request)
     watch.stop()
     const result = judgeReply(protocol, attempt, reply)
-    // Its slot is kept: a pause that the storage asks for must be known before the next part goes.
+    // The slot is kept: a pause that the storage asks for must be known before the next part goes.
     if (result.kind === 'refused') return result
     if (isUnread) attempt.onAnswered?.()
     // Bytes that changed while they were on their way are stored, but they are not the file.
@@ -100,29 +100,29 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const ending = request === undefined ? 'neverWhole' : transport.endingOf(request)
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
-    // Both are undefined where nothing ended it.
+    // They are equal when the watchdog ended the attempt, and when nothing did: both are undefined then.
     if (signal.reason !== attempt.expiry) {
       return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
     }
     if (reader === undefined) return sourceFailure(error, ending)
-    // A platform that could not read the Blob says no more than that no answer came.
+    // A platform that could not read the Blob says only that no answer came.
     const changed = body?.isUnread === true ? await changeOf(reader) : undefined
     if (changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
-    // A hasher that lost its thread says so: the same part may well go through once more.
+    // An error of ours may pass, such as that of a hasher which lost its worker thread: the part may well go through next time.
     if (isUploadError(error)) return { kind: error.isRetryable ? 'ours' : 'source', ending, error }
     throw error
   } finally {
     attempt.isSending = false
     watchdog?.stop()
     try {
-      // The read that was under way when the attempt ended still writes into its window.
+      // A read that was under way when the attempt ended still writes into its window.
       const ended = body?.end?.()
       if (ended !== undefined) await ended
-      // What hashes elsewhere need not go on for an answer that asked for no digest.
+      // A hash that is computed elsewhere need not go on for an answer that asked for no digest.
       if (body?.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
     } finally {
-      // Also when a host's hash cannot be freed: other sessions of the engine need the windows.
+      // Even when a host's hash cannot be freed: other sessions of the engine need the windows.
       lease?.release()
       ports.onEnded(attempt)
       const closed = readers.release(unit.fileIndex)
@@ -154,7 +154,7 @@ function contentOf(
   return bodies.content({ unit, reader, hasher, windows, pace, signal, watchdog })
 }
 
-/** Counts what was handed over, until the attempt has ended: what a transport says later is not true any more. */
+/** Counts what was handed over until the attempt has ended. What a transport reports later is no longer true. */
 function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, bytes: number): void {
   const { lengthBytes, sentBytes } = attempt
   if (!attempt.isSending || bytes < sentBytes) return
@@ -162,7 +162,7 @@ function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, by
   attempt.sentBytes = Math.min(bytes, lengthBytes)
   if (bytes >= lengthBytes) watchdog.handedOver(bytes)
   else watchdog.moved()
-  // The first word of a body that goes in one piece is that its connection is there.
+  // A first report of 0 bytes says only that the connection is there.
   if (attempt.sentBytes > 0 || lengthBytes === 0) ports.onSent(attempt, attempt.sentBytes - sentBytes)
 }
 

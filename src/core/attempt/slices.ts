@@ -1,5 +1,5 @@
-// How much of a window goes to the line at once. On a fast line all of it; on a slow one little, so that progress is fine
-// and a line that merely crawls is not taken for a stalled one: a slice is what a stall is judged by.
+// How much of a window goes to the line at once: all of it on a fast line, little on a slow one. So progress is fine-grained,
+// and a line that merely crawls is not taken for a stalled one, because a stall is judged by the slice.
 
 import type { Clock } from '../ports.ts'
 
@@ -14,11 +14,11 @@ export interface Slicer {
 
 const FIRST_BYTES = 65_536
 const LEAST_BYTES = 16_384
-/** A slice that takes less is too small, one that takes more too large. */
+/** A slice that takes less than QUICK_MS is too small, one that takes more than SLOW_MS too large. */
 const QUICK_MS = 50
 const SLOW_MS = 1_000
 
-/** `maxBytes`: the window. */
+/** `maxBytes`: the size of the window. */
 export function createSlicer(clock: Pick<Clock, 'monotonicNow'>, maxBytes: number): Slicer {
   let bytes = Math.min(FIRST_BYTES, maxBytes)
   let beganAtMs = 0

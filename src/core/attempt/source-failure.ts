@@ -1,14 +1,14 @@
-// What went wrong with the bytes of a host: why a source could not be read, and whether it is still what it was.
+// Failures of a host's source: why it could not be read, and whether it is still what it was.
 
 import { asOurs, type UploadError } from '../errors.ts'
 import type { Reader } from '../ports.ts'
 
-/** What a source rejected with: foreign errors become ERR_UPLOAD_SOURCE_READ. */
+/** An error of a source as one of ours: foreign errors become ERR_UPLOAD_SOURCE_READ. */
 export function asSourceError(error: unknown): UploadError {
   return asOurs(error, 'ERR_UPLOAD_SOURCE_READ', 'It could not be read')
 }
 
-/** Undefined: it is the same. Throws, or rejects, when it is not. */
+/** Checks that the source is still what it was; throws or rejects when it is not. Undefined: it is the same. */
 export function verifyReader(reader: Reader): Promise<void> | undefined {
   try {
     const looking = reader.verify()
@@ -22,7 +22,7 @@ function rethrowAsSourceError(error: unknown): never {
   throw asSourceError(error)
 }
 
-/** Why the source is no longer what it was; undefined when it is. */
+/** Why the source is no longer what it was; undefined when it still is. */
 export async function changeOf(reader: Reader): Promise<unknown> {
   try {
     await verifyReader(reader)

@@ -59,11 +59,11 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   if (status === 403 && code === '') return end('renew', 'ERR_UPLOAD_ADDRESS_REFUSED', 'it gives no reason')
   if (status === 401 || status === 403) return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED')
   if (DAMAGED_CODES.has(code)) return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
-  // Of a 400 only its reason tells whether it lasts, and an answer may break off before that.
+  // Only the reason in a 400 tells whether it lasts, and the answer may break off before that.
   const isUntold = status === 400 && code === '' && reply.isBodyCut
   if (isUntold || TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS')
   if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS')
-  // Somebody may have meant to end it, so it takes a person's word, a resume, to ask for other addresses.
+  // Somebody may have ended it on purpose, so only a person's word, a resume, asks for other addresses.
   if (code === 'NoSuchUpload') {
     return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'this upload was ended or swept away there')
   }
@@ -74,7 +74,7 @@ function isExpiry(code: string, message: string): boolean {
   return EXPIRED_CODES.has(code) || (code === 'AccessDenied' && /\bexpired\b/i.test(message))
 }
 
-/** The store's code and message, empty where it gives none. The code is shown to people, so only what looks like one is taken for one. */
+/** The store's code and message, empty where it gives none. The code is shown to people, so it must look like a code. */
 function readStorageError({ body, headers }: TransportReply): { code: string; message: string } {
   const text = new TextDecoder().decode(body.subarray(0, MAX_READ_BYTES))
   const [, named = ''] = /<Code>\s{0,8}([A-Za-z0-9]{3,48})\s{0,8}<\/Code>/.exec(text) ?? []

@@ -1,16 +1,16 @@
-// The body of one attempt that goes to the network without being read by us: a Blob, hashed elsewhere or not at all.
+// The body of an attempt that goes to the network without being read by us: a Blob, hashed elsewhere or not at all.
 
 import type { Pace } from '../line/pace.ts'
 import type { Hasher, Reader, Unit } from '../ports.ts'
 import type { Content } from './whole-body.ts'
 
-/** A Blob goes out without passing through us when it need not be paced, and is hashed elsewhere or not at all. */
+/** Whether a Blob goes out without passing through our memory: it need not be paced, and is hashed elsewhere or not at all. */
 export function goesUnread(hasher: Hasher | undefined, pace: Pick<Pace, 'isLimited'>, reader: Reader): boolean {
   const isHashable = hasher === undefined || hasher.digestBlob !== undefined
   return reader.blob !== undefined && isHashable && !pace.isLimited()
 }
 
-/** `reader` is one from which parts go unread. */
+/** `reader`: one for which `goesUnread` holds. */
 export function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
   let digest: Promise<string> | undefined
   return {

@@ -1,5 +1,5 @@
-// The waits of one attempt: to connect, to go on sending, to be answered. Only time that the far end is responsible for
-// counts: while the body waits for the disk or for a rate token, the watch is held. One timer serves the whole attempt; it
+// Watches the waits of one attempt: to connect, to go on sending, to be answered. Only time that the far end is responsible for
+// counts: while the body waits for the disk or for a rate token, the watch is on hold. One timer serves the whole attempt; it
 // is not moved with every window, but looks at the newest deadline when it fires.
 
 import { TransportError } from '../errors.ts'
@@ -10,9 +10,9 @@ import { hasSlept } from '../time/suspend.ts'
 export interface AttemptTimeouts {
   /** From the start until the first byte of the body is asked for. Default 15,000. */
   readonly connectMs: number
-  /** Without a window being taken. Default 30,000. */
+  /** The longest time without a window being taken. Default 30,000. */
   readonly stallMs: number
-  /** From the last byte handed over until the answer; what the kernel may still hold is added. Default 60,000. */
+  /** From the last byte handed over until the answer; time for what the kernel may still hold is added. Default 60,000. */
   readonly answerMs: number
 }
 
@@ -22,11 +22,11 @@ export const DEFAULT_TIMEOUTS: AttemptTimeouts = /* @__PURE__ */ Object.freeze({
   answerMs: 60_000,
 })
 
-/** What a kernel may still hold of a body that was handed over, bytes: Linux lets a send buffer grow to 4 MiB. */
+/** What the kernel may still hold of a body that was handed over, bytes: Linux lets a send buffer grow to 4 MiB. */
 const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024
 
 export interface Watchdog {
-  /** A request that waited for its place has been handed to the platform: it waits to be connected from now on. */
+  /** A queued request has been handed to the platform: from now on it waits to be connected. */
   started(): void
   /** Bytes of the body moved on the line. Does not end a hold. */
   moved(): void
@@ -34,15 +34,17 @@ export interface Watchdog {
   hold(): void
   /** It waits for the line again. */
   resume(): void
-  /** The whole body was handed over; what the line and we did before does not count any more. */
+  /** The whole body was handed over: what the line and we did before no longer counts. */
   handedOver(sentBytes: number): void
-  /** Nothing expires any more. Idempotent. */
+  /** Stops the watch: nothing expires any more. Idempotent. */
   stop(): void
 }
 
 type Phase = 'connect' | 'send' | 'answer'
 
-/** Calls `expire` at most once, with what went wrong, when a wait is over. `who`: whose waits these are, for messages. */
+/**
+ * Calls `expire` at most once, with what went wrong, when a wait takes too long. `who`: whose waits these are, for messages.
+ */
 export function createWatchdog(
   clock: Clock,
   timeouts: AttemptTimeouts,
@@ -58,7 +60,7 @@ export function createWatchdog(
   let timer: unknown
   let armedForMs = 0
 
-  /** The timer stays where it is unless the new deadline is nearer: it looks again when it fires. */
+  /** Moves the timer only when the new deadline is earlier: otherwise it looks again when it fires. */
   const wait = (next: Phase, nowMs: number, waitMs: number): void => {
     phase = next
     deadlineMs = nowMs + waitMs
@@ -72,7 +74,8 @@ export function createWatchdog(
   }
   const look = (): void => {
     const nowMs = clock.monotonicNow()
-    // A timer beside which bytes moved says nothing of sleep; after one, connections from before cannot be trusted.
+    // Bytes that moved after the timer was due show that the machine was awake. After a sleep, older connections cannot be
+    // trusted.
     if (hasSlept(clock, Math.max(armedForMs, movedAtMs))) {
       fail('was interrupted: this machine was suspended or busy', nowMs - armedForMs)
     } else if (isHeld) arm(nowMs + stallMs, nowMs)
@@ -87,7 +90,8 @@ export function createWatchdog(
   }
   const stop = (): void => {
     clock.clearTimeout(timer)
-    // No deadline is nearer than that, so no timer is set any more; nor is one after it has fired, for what was in time then.
+    // No deadline is earlier than this, so no timer is set any more. Nor is one set after the timer has fired: its time is past
+    // then.
     armedForMs = -Infinity
   }
   const moved = (): void => {

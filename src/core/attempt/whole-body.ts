@@ -1,5 +1,5 @@
-// The body of one attempt at a short part: read as a whole into one window, hashed there and sent in one piece. Most of what
-// a sequence of windows costs (its steps, its slices, its waits) is the same for twenty kilobytes as for megabytes.
+// The body of an attempt at a short part: read as a whole into one window, hashed there and sent in one piece. Most of what a
+// sequence of windows costs (its steps, its slices, its waits) is the same for twenty kilobytes as for megabytes.
 
 import type { AttemptBody, BodyOptions } from './body.ts'
 import type { BodyHash, Body } from '../ports.ts'
@@ -7,32 +7,32 @@ import type { Watchdog } from './watchdog.ts'
 
 /** What a request carries, in whatever form. */
 export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
-  /** Called once. Rejects as the reader does. */
+  /** Makes the body. Called once. Rejects as the reader does. */
   make(): Body | Promise<Body>
   /** It goes to the network without being read by us. */
   readonly isUnread?: true
   digest(): Promise<string | undefined> | string | undefined
-  /** As of AttemptBody. Undefined: nothing touches the windows any more. */
+  /** As `AttemptBody.end`. Undefined: nothing touches the windows any more. */
   end?(): Promise<void> | undefined
 }
 
 export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'hasher' | 'windows' | 'signal'> {
-  /** Leave to send. */
+  /** Waits for leave to send. Undefined: the bytes may go at once. */
   take(bytes: number): Promise<void> | undefined
-  /** Held from now on until the bytes may go. */
+  /** On hold from now on, until the bytes may go. */
   readonly watchdog: Pick<Watchdog, 'hold' | 'started'>
 }
 
 /**
- * The way of short parts, as an option of the engine: pages, whose Blobs go unread, do not load it. Undefined: this part goes
- * through windows.
+ * Sends short parts in one piece. An option of the engine, so that pages, whose Blobs go unread, do not load it. Undefined:
+ * this part goes through windows.
  */
 export type WholeBodies = (options: WholeBodyOptions) => Content | undefined
 
-/** As much as a first slice of a window: one piece of it says as much of the line. */
+/** As much as the first slice of a window, so that one piece says as much about the line. */
 const MAX_BYTES = 64 * 1024
 
-/** Parts of up to 64 KiB in one piece, where the first window holds them. */
+/** Sends parts of up to 64 KiB in one piece, if they fit into the first window. */
 export function wholeBodies(): WholeBodies {
   return ({ unit, reader, hasher, windows: [window], signal, take, watchdog }) => {
     const lengthBytes = unit.end - unit.start
@@ -48,12 +48,12 @@ export function wholeBodies(): WholeBodies {
       return { kind: 'bytes', bytes }
     }
     const hashAndWait = (): Body | Promise<Body> => {
-      // Before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
+      // Hashed before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
       wholeDigest = hasher?.whole?.(bytes)
       if (wholeDigest === undefined) {
         hash = hasher?.start(lengthBytes)
         hashing = hash?.update(bytes) ?? undefined
-        // Whoever asks for the digest hears of it.
+        // Whoever asks for the digest learns of a failure.
         hashing?.catch(() => undefined)
       }
       return take(lengthBytes)?.then(ready) ?? ready()
@@ -64,7 +64,7 @@ export function wholeBodies(): WholeBodies {
     }
     const digest = (): Promise<string> | string | undefined => {
       if (wholeDigest !== undefined) return wholeDigest()
-      // An empty body was not hashed yet.
+      // An empty body has not been hashed yet.
       hash ??= hasher?.start()
       return hash?.digest()
     }
@@ -86,7 +86,7 @@ export function wholeBodies(): WholeBodies {
           hash?.dispose?.()
           return undefined
         }
-        // A hash elsewhere may still look into the window.
+        // A hash that is computed elsewhere may still read the window.
         return hashing.catch(() => undefined).then(() => hash?.dispose?.())
       },
       readError: () => readError,

@@ -1,5 +1,5 @@
-// The way of bytes that must pass through us: an attempt leases windows, fills them from its reader and sends them. Apart from
-// the engine, so that a page whose Blobs go unread does not load it.
+// Bodies whose bytes must pass through our memory: an attempt leases windows, fills them from its reader and sends them. Apart
+// from the engine, so that a page whose Blobs go unread does not load it.
 
 import { createBody } from './body.ts'
 import { invalid } from '../errors.ts'
@@ -23,9 +23,9 @@ export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'r
 
 export interface WindowBodiesOptions {
   readonly clock: Clock
-  /** Parts in flight, at most: each has two windows. */
+  /** The most parts in flight: each has two windows. */
   readonly concurrency: number
-  /** Memory for bodies, bytes. Default 48 MiB. What it holds beyond two windows for each part makes the windows of some parts large. */
+  /** Memory for bodies, bytes. Default 48 MiB. What exceeds two windows for each part makes the windows of some parts large. */
   readonly memoryBytes?: number
   readonly allocate?: (bytes: number) => Uint8Array
   /** Sends short parts in one piece instead of through windows. */
@@ -36,7 +36,9 @@ const MAX_WINDOW_BYTES = 262_144
 const MIN_WINDOW_BYTES = 65_536
 const DEFAULT_MEMORY_BYTES = 50_331_648
 
-/** For one engine. Throws ERR_UPLOAD_INVALID_ARGUMENT for less memory than windows of 64 KiB take. */
+/**
+ * Makes the bodies of one engine. Throws ERR_UPLOAD_INVALID_ARGUMENT for less memory than two windows of 64 KiB for each part.
+ */
 export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   const { clock } = options
   const pool = createWindowPool(poolOptions(options))
@@ -67,14 +69,14 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   }
 }
 
-/** Windows as large as the budget allows for the largest cap, a power of two. */
+/** Windows as large as the budget allows for this many parts, a power of two of at most 256 KiB. */
 function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurrency, allocate }: WindowBodiesOptions) {
   const share = budgetBytes / (2 * concurrency)
   if (share < MIN_WINDOW_BYTES) {
     invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
   }
   const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
-  // As many pairs of large ones as leave the others theirs.
+  // As many pairs of large windows as leave the other parts theirs.
   const largePairs = Math.floor((budgetBytes / windowBytes - 2 * concurrency) / LARGE_PAIR)
   return { budgetBytes, windowBytes, largePairs, ...(allocate === undefined ? {} : { allocate }) }
 }

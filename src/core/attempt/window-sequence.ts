@@ -1,4 +1,4 @@
-// One sequence of windows over a range of a source: while one window is on the line the other is being filled. A window is
+// One sequence of windows over a range of a source: while one window is on the line, the other is being filled. A window is
 // filled again only after it was sent (the next one was asked for) and hashed.
 
 import type { Pace } from '../line/pace.ts'
@@ -8,27 +8,27 @@ import { isPromise } from '../is-promise.ts'
 
 export interface SequenceOptions {
   readonly unit: Unit
-  /** One window when the unit fits into it, else two. */
+  /** One window if the unit fits into it, else two. */
   readonly windows: readonly Uint8Array[]
-  /** Leave to send. */
+  /** Gives leave to send. */
   readonly pace: Pick<Pace, 'pieceBytes'> & { take(bytes: number): Promise<void> | undefined }
-  /** Cuts windows into what goes to the line at once; undefined: whole windows. */
+  /** Cuts windows into the pieces that go to the line at once; undefined: whole windows. */
   readonly slicer?: Slicer | undefined
-  /** The body waits for the disk, the hash or for leave. */
+  /** Called when the body waits for the disk, the hash or leave to send. */
   readonly onHold: () => void
-  /** It waits for the line again: a window is about to be taken, or the last one was. */
+  /** Called when it waits for the line again: a window is about to be taken, or the last one was. */
   readonly onReady: () => void
 }
 
-/** What the sequences of one body share: it is filled and hashed for one of them at a time. */
+/** What the sequences of one body share: the body is filled and hashed for one of them at a time. */
 export interface BodySteps {
-  /** Over, or another sequence has begun since. */
+  /** The body is over, or a newer sequence has begun. */
   isStale(): boolean
-  /** Undefined: it is filled. */
+  /** Fills a window with the bytes from `at` on. Undefined: that is already done. */
   fill(window: Uint8Array, at: number): Promise<void> | undefined
-  /** Begins the hash of a sequence, once nothing touches the windows; until then what is to be waited for. */
+  /** Begins the hash of a sequence, once nothing touches the windows; until then, gives what must be waited for. */
   begin(): Promise<void> | undefined
-  /** Hashes a window; undefined: it is done, or nothing is hashed. */
+  /** Hashes a window. Undefined: it is done, or nothing is hashed. */
   update(piece: Uint8Array): Promise<void> | undefined
 }
 
@@ -36,25 +36,25 @@ const OVER = { value: undefined, done: true } as const
 const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array()
 
 /**
- * In steps that wait for nothing where nothing is to be waited for: what each window costs limits how fast one thread can send.
- * A window is read ahead only where reading takes waiting; else it would only lie and grow cold.
+ * Makes a sequence that works in steps, without a promise where there is nothing to wait for: what each window costs limits how
+ * fast one thread can send. A window is read ahead only where reading takes waiting; otherwise it would only lie and grow cold.
  */
 export function createSequence(options: SequenceOptions, shared: BodySteps): PieceSequence {
   const { unit, windows, slicer, pace, onHold, onReady } = options
-  /** The one that is filled next, and the one that was filled last. */
+  /** The window that is filled next, and the one that was filled last. */
   let [next = NOTHING, last = next] = windows
   let isBegun = false
   let isDone = unit.end <= unit.start
-  /** What is in the present window, where that ends in the source, and how much of it was given out. */
+  /** Where the filled bytes end in the source, what the current window holds of them, and how much of that was given out. */
   let at = unit.start
   let piece: Uint8Array = NOTHING
   let givenBytes = 0
   let hashing: Promise<void> | undefined
-  /** What comes next, or will when `filling` has ended; while this piece is on the line it is in the other window. */
+  /** What comes next, once `filling` has ended. It lies in the other window while this piece is on the line. */
   let ahead: Uint8Array | undefined
   let filling: Promise<void> | undefined
   let isSlow = false
-  /** Has leave to go, or waits for it. */
+  /** A slice that has leave to go, or waits for it. */
   let slice: Uint8Array | undefined
   let isOut = false
   /** The line has taken what it was given and waits for more. */
@@ -82,7 +82,7 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
       isBegun = true
     }
     if (givenBytes === piece.byteLength) {
-      // What was sent may still be hashed.
+      // What was sent may still be being hashed.
       const hashed = hashing
       hashing = undefined
       if (hashed !== undefined) return hashed

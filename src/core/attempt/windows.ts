@@ -1,21 +1,21 @@
-// The pool of windows: reused pieces of memory through which every body passes. The budget is the bound on memory: an
-// attempt gets its windows before it reads its first byte and gives them back when its last byte has left. Handing out
-// is first come, first served, and all windows of an attempt at once, so that two attempts never wait for each other.
+// The pool of windows: reused pieces of memory through which every body passes. The budget is the bound on memory: an attempt
+// gets its windows before it reads its first byte and gives them back when its last byte has left. Windows are handed out first
+// come, first served, and all windows of an attempt at once, so that two attempts never wait for each other.
 
 import { onAbort } from '../on-abort.ts'
 
-/** Windows for one attempt. `release` gives them back, once. */
+/** Windows for one attempt. `release` gives them back; only its first call counts. */
 export interface WindowLease {
   readonly windows: readonly Uint8Array[]
   release(): void
 }
 
 export interface WindowPool {
-  /** Of a window that is not large. */
+  /** Bytes of a window that is not large. */
   readonly windowBytes: number
   /**
-   * Windows for a body: one when it fits into one, else two, so that reading overlaps sending, and large ones while there are any. Waits
-   * when the budget is used up; rejects with the signal's reason.
+   * Leases the windows of a body: one if it fits into one, else two, so that reading overlaps sending. A body of at least 16
+   * windows gets two large ones, while there are any. Waits when the budget is used up; rejects with the signal's reason.
    */
   lease(bodyBytes: number, signal: AbortSignal): WindowLease | Promise<WindowLease>
   /** Bytes handed out now, for tests and diagnostics. */
@@ -27,13 +27,16 @@ export interface WindowPoolOptions {
   readonly budgetBytes: number
   /** Size of one window, bytes: 64 KiB to 2 MiB is sensible. */
   readonly windowBytes: number
-  /** Pairs of large windows, eight times as long, which are taken from the budget: what a few connections fill costs less so. Default 0. */
+  /**
+   * Pairs of large windows, each eight times as long as the others, taken from the budget. With them, filling a few connections
+   * costs less. Default 0.
+   */
   readonly largePairs?: number
-  /** Makes memory; a host that hashes on workers gives shared memory. Default: plain. */
+  /** Allocates memory; a host that hashes on workers gives shared memory. Default: plain memory. */
   readonly allocate?: (bytes: number) => Uint8Array
 }
 
-/** Two large windows take as much as so many others. */
+/** Two large windows take as much memory as this many others. */
 export const LARGE_PAIR = 16
 
 interface Waiter {

@@ -1,17 +1,19 @@
 // Digests of bodies.
 
-/** MD5 of a body that passes by. `update` may work elsewhere: its window must not change until it settles. */
+/** Computes the MD5 of bodies as they pass. `update` may work elsewhere: its window must not change until it settles. */
 export interface Hasher {
-  /** So many bodies that are under way take little longer than one. Default: each takes its own time. Nothing but speed depends on it. */
+  /**
+   * How many bodies under way together take little longer than one. It affects speed only. Default: each takes its own time.
+   */
   readonly lanes?: number
-  /** `lengthBytes`: how long the body is, where that is known; nothing but speed may depend on it. */
+  /** Begins the hash of a body. `lengthBytes`: its length, where that is known; it may affect speed only. */
   start(lengthBytes?: number): BodyHash
   /**
-   * Takes a body that is these bytes and no others, which may change from then on, and returns what gives its digest at once. Bodies
-   * that are under way together may be hashed together. Undefined, or absent: start a hash of it.
+   * Takes a body that is exactly these bytes, which may change afterwards, and returns a function that gives its digest at
+   * once. Bodies that are under way together may be hashed together. Undefined or absent: use `start`.
    */
   whole?(bytes: Uint8Array): (() => string) | undefined
-  /** Reads and hashes a Blob elsewhere, so that it can go to the network unread. Absent: bodies pass through us. */
+  /** Reads and hashes a Blob elsewhere, so that it can go to the network unread. Absent: bodies pass through our memory. */
   digestBlob?(blob: Blob, signal: AbortSignal): Promise<string>
 }
 

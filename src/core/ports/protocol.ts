@@ -13,14 +13,14 @@ export interface UnitLimits {
   readonly multipleOfBytes: number
 }
 
-/** What a protocol is. The engine and the flows ask these instead of asking which protocol it is. */
+/** The traits of a protocol. The engine and the flows ask for these, never which protocol it is. */
 export interface ProtocolTraits {
   readonly units: UnitLimits
-  /** `any`: units may go in any order at once; `next`: one writer per file, at the first byte not yet received. */
+  /** `any`: the units of a file may go in any order and at once; `next`: one writer per file, at the first byte not yet received. */
   readonly order: 'any' | 'next'
   /** `session`: all addresses come with the session; `batches`: files are registered as their turn comes. */
   readonly addressing: 'session' | 'batches'
-  /** Files a registration takes at most; unused when addressing is `session`. */
+  /** The most files in one registration; unused when addressing is `session`. */
   readonly batchSize: number
   /** What `cancel` ends at the far end. */
   readonly cancelScope: 'session' | 'none'
@@ -36,14 +36,14 @@ export interface PlannedFile {
   readonly modifiedAtMs?: number
   readonly partCount: number
   readonly partSizeBytes: number
-  /** What belongs to the flow: `frameRate`. */
+  /** What belongs to the flow, such as `frameRate`. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
 /**
- * A file with the far end's id and addresses, one per part. Secret: it goes to the journal and nowhere else. No two parts may have one
- * place: addresses that differ in nothing but their signatures are one, unless the requests of their parts differ in a header, which
- * then says where the bytes go: an offset, a range.
+ * A file with the far end's id and its addresses, one per part. Secret: it goes to the journal and nowhere else. No two parts
+ * may have the same destination. Addresses that differ only in their signatures are the same, unless the requests of their
+ * parts differ in a header that says where the bytes go, such as an offset or a range.
  */
 export interface AddressedFile {
   readonly fileIndex: number
@@ -69,9 +69,9 @@ export interface Unit {
 
 /** What the storage answered that proves a unit is there. Plain data, journalled. */
 export interface Receipt {
-  /** The first byte not covered: equals the unit's end unless the far end took only a part of it. */
+  /** The first byte that is not covered. It equals the unit's end unless the far end took only a part of the unit. */
   readonly acceptedEnd: number
-  /** As received, quotes and weakness included; absent where the protocol's receipt is the status. */
+  /** As received, with quotes and weakness; absent where the protocol's receipt is the status. */
   readonly etag?: string
   /** MD5 of the bytes that were sent, 32 lower-case hex digits; absent when not computed. */
   readonly md5?: string
@@ -92,72 +92,78 @@ export type Verdict =
   | { readonly kind: 'final'; readonly error: UploadError }
 
 export interface RegisterOptions {
-  /** We asked for these names before and never saw them stored: the far end may know them by us. */
+  /** We registered these names before and never saw them stored: the far end may know them from us. */
   readonly isRepeat: boolean
   readonly signal: AbortSignal
   readonly onWaiting?: OnWaiting
 }
 
-/** A call that has no answer yet and is repeated. Wall times, ms since 1970. */
+/** The wait of a call that has no answer yet and is repeated. Wall times, ms since 1970. */
 export interface HostWait {
-  /** Which of the two far ends it is. Default: the service. */
+  /** Which of the two far ends is waited for. Default: the service. */
   readonly who?: 'service' | 'storage'
   /** `host:port`. */
   readonly host: string
   readonly operation: string
-  /** In a few words, such as `connection refused` or `it answers 503`. */
+  /** The reason in a few words, such as `connection refused` or `it answers 503`. */
   readonly reason: string
-  /** What it answers, an HTTP status that says no more than: not now. Absent where no answer comes. */
+  /** The HTTP status of an answer that says no more than: not now. Absent where no answer comes. */
   readonly status?: number | undefined
-  /** The beginning of the first try that had no success, of this call or of one beside it. */
+  /** When the first try without success began, of this call or of one beside it. */
   readonly sinceMs: number
-  /** When it is tried again. */
+  /** When the next try begins. */
   readonly untilMs: number
-  /** Of an outage; undefined where answers are counted, such as 500. */
+  /** When an outage is given up; undefined where answers are counted instead, such as 500. */
   readonly giveUpAtMs: number | undefined
   /** The far end may have acted on one of the tries. */
   readonly isDoubtful: boolean
-  /** This machine is without a network, as far as its platform knows. */
+  /** This machine is without a network, as far as the platform knows. */
   readonly isOffline?: boolean | undefined
 }
 
 /**
- * Told after every try, once a person would notice that the answer is missing or there is no network; and without a wait as each try begins, which a
- * pause then lets finish; and with null once one of many tries that are one call has its answer, and the next begins. What it
- * throws is ignored.
+ * Reports the wait of a call that is repeated. Called with a wait after every try, once a person would notice that the answer
+ * is missing, or when there is no network. Called without one as each try begins; a pause then lets that try finish. Called
+ * with null when many tries make up one call: one of them has its answer, and the next begins. What it throws is ignored.
  */
 export type OnWaiting = (wait?: HostWait | null) => void
 
-/** What the platform knows of a failure to get an answer, beyond what the error says. */
+/** What the platform knows about a missing answer, beyond what the error says. */
 export type Explain = (error: TransportError) => {
-  /** In a few words, such as `connection refused`. */
+  /** The reason in a few words, such as `connection refused`. */
   readonly reason?: string | undefined
-  /** It comes of this machine's being without a network, and says nothing of the host. */
+  /** The failure is due to this machine being without a network, and says nothing about the host. */
   readonly isOffline: boolean
 }
 
 /**
- * Calls are left that do not end within 30 s of their signal, or that for an hour neither end nor tell that they wait. What comes of
- * them later counts as an answer that was lost: a create may have opened a session; registrations and confirmations are asked for
- * again, perhaps beside the one that was left. A create is let finish for a minute before a pause or a cancel fires its signal.
+ * How a service hands out addresses and takes receipts.
+ *
+ * A call is abandoned when it does not end within 30 s of its signal, or when for an hour it neither ends nor reports that it
+ * waits. What comes of it later counts as a lost answer: a create may have opened a session; registrations and confirmations
+ * are asked for again, perhaps beside the abandoned one. A create gets a minute to finish before a pause or a cancel fires its
+ * signal.
  */
 export interface Protocol {
   readonly traits: ProtocolTraits
   /**
-   * Opens a session. A rejection with an UploadError says in `details.isDoubtful` whether the far end may have opened one all the
-   * same; where it says nothing, that is taken for possible. `onWaiting`, here and below: for a protocol that repeats its calls by
-   * itself to tell so.
+   * Opens a session. An UploadError that it rejects with says in `details.isDoubtful` whether the far end may have opened one
+   * all the same; where it does not say, that is assumed. `onWaiting`, here and below: for protocols that repeat their calls by
+   * themselves, to report so.
    */
   create(files: readonly PlannedFile[], signal: AbortSignal, onWaiting?: OnWaiting): Promise<CreatedSession>
-  /** Where addressing is `batches`: registers files, in the order given, in one call. Never called twice at once, but for one that was left. */
+  /**
+   * Where addressing is `batches`: registers files in one call, in the order given. Never called twice at once, unless the
+   * earlier call was abandoned.
+   */
   register?(
     sessionId: string | number,
     files: readonly PlannedFile[],
     options: RegisterOptions,
   ): Promise<readonly AddressedFile[]>
-  /** The request that carries a unit. Headers in lower case; no credential of the service. */
+  /** The request that carries a unit. Header names in lower case; no credential of the service. */
   request(unit: Unit, address: string): { readonly method: string; readonly headers: Readonly<Record<string, string>> }
-  /** What an answer means; pure. */
+  /** What an answer means. Pure. */
   judge(reply: TransportReply, unit: Unit): Verdict
   /** Where `traits.confirms`: tells the far end that a file is complete. Safe to repeat with the same receipts. */
   confirm?(

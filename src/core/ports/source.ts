@@ -1,53 +1,53 @@
 // Where bytes come from.
 
-/** What a source was when it was first looked at. A difference later is ERR_UPLOAD_SOURCE_CHANGED. */
+/** What a source was when it was first looked at. A later difference is ERR_UPLOAD_SOURCE_CHANGED. */
 export interface SourceIdentity {
   readonly sizeBytes: number
-  /** Last change, ms since 1970; absent where the source has no such time. */
+  /** Time of the last change, ms since 1970; absent where the source has none. */
   readonly modifiedAtMs?: number
 }
 
-/** Bytes under a name. Asking for a range twice gives the same bytes, or fails; there is no current position. */
+/** Bytes under a name. Reading a range twice gives the same bytes or fails; there is no current position. */
 export interface Source {
   /** The base name sent to the service: no path. */
   readonly name: string
-  /** Where a person finds it; for messages only. Default: the name. */
+  /** Where a person finds it, for messages only. Default: the name. */
   readonly location?: string
-  /** Looks at the source without reading it. A stream of unknown size settles when all of it has been spooled. */
+  /** Looks at the source without reading it. For a stream of unknown size, resolves when all of it has been spooled. */
   describe(signal?: AbortSignal): Promise<SourceIdentity>
   /**
-   * Opens it for reading, at once where that takes no waiting; rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer what
+   * Opens it for reading, at once where that takes no waiting. Rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer what
    * `expected` says.
    */
   open(expected: SourceIdentity): Promise<Reader> | Reader
-  /** Frees what the source itself holds (a spool file). Called once, when its session has settled or was let go. */
+  /** Frees what the source itself holds, such as a spool file. Called once, when its session has settled or was let go. */
   dispose?(): Promise<void>
 }
 
 /** An open source. Reads may run at the same time. */
 export interface Reader {
   /**
-   * Fills the whole of `into` with the bytes from `at` on. Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source ends
-   * earlier, ERR_UPLOAD_SOURCE_READ when it cannot be read. Undefined: it is done. `signal`: nobody wants the bytes any more; a
-   * read that waits for bytes which may never come rejects with its reason, others may come to their end.
+   * Fills all of `into` with the bytes from `at` on. Undefined: that is already done. Rejects with ERR_UPLOAD_SOURCE_CHANGED
+   * when the source ends earlier, with ERR_UPLOAD_SOURCE_READ when it cannot be read. `signal`: nobody wants the bytes any
+   * more. A read that waits for bytes which may never come then rejects with its reason; others may run to their end.
    */
   read(into: Uint8Array, at: number, signal?: AbortSignal): Promise<void> | undefined
-  /** Where bytes can go to the network unread: the slice [start, end), exactly that long. */
+  /** The slice [start, end), exactly that long, where bytes can go to the network unread. */
   blob?(start: number, end: number): Blob
   /**
-   * Rejects with ERR_UPLOAD_SOURCE_CHANGED when the source is no longer what it was at `open`, ERR_UPLOAD_SOURCE_READ when it is
-   * known to be gone: then it may come back. Undefined: it is the same.
+   * Checks that the source is still what it was at `open`. Undefined: it is. Rejects with ERR_UPLOAD_SOURCE_CHANGED when it
+   * changed, with ERR_UPLOAD_SOURCE_READ when it is known to be gone: then it may come back.
    */
   verify(): Promise<void> | undefined
-  /** Idempotent. */
+  /** Closes the source. Idempotent. */
   close(): Promise<void>
 }
 
 /** A file of a session, as it was when its upload began. */
 export interface SoughtFile extends SourceIdentity {
   readonly fileIndex: number
-  /** As the service knows it. */
+  /** The name under which the service knows it. */
   readonly name: string
-  /** Where its source said that it is. */
+  /** Where its source said it was. */
   readonly location: string
 }

@@ -2,20 +2,20 @@
 
 import type { AttemptEnding } from '../errors.ts'
 
-/** Pieces of a body, one after the other. */
+/** The pieces of a body, one after the other. */
 export interface PieceSequence extends AsyncIterable<Uint8Array> {
   /**
-   * The same sequence without a promise where nothing is to be waited for: the next piece, or the end; or what must be waited
-   * for before asking again. Whoever takes steps does not iterate. Absent: iterate.
+   * Iterates the same sequence without a promise where there is nothing to wait for. Returns the next piece, or the end, or a
+   * promise to wait for before asking again. Whoever takes steps does not iterate. Absent: iterate.
    */
   step?(): IteratorResult<Uint8Array, undefined> | Promise<void>
 }
 
 /**
- * A request body. `windows` is the main road: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece
- * is valid until the next one is asked for; the last one until the attempt has ended: what reads ahead, such as
- * `Readable.from`, must be given copies. The sequence is made anew for each attempt. `bytes` is the road of short bodies,
- * and they too are valid until the attempt has ended. `blob` goes to the network without being read by us.
+ * A request body. `windows` is the main road: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece is
+ * valid until the next one is asked for, the last one until the attempt has ended; whatever reads ahead, such as
+ * `Readable.from`, must be given copies. The sequence is made anew for each attempt. `bytes` is for short bodies; they too are
+ * valid until the attempt has ended. `blob` goes to the network without being read by us.
  */
 export type Body =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
@@ -24,7 +24,7 @@ export type Body =
 
 export interface TransportRequest {
   readonly method: string
-  /** A secret when it is a signed address: never put into a message, an event or an error. */
+  /** A secret when it is a signed address: it never goes into a message, an event or an error. */
   readonly url: string
   /** Lower-case names. The transport adds nothing of its own but host, connection and content-length. */
   readonly headers: Readonly<Record<string, string>>
@@ -32,66 +32,67 @@ export interface TransportRequest {
   readonly body?: Body
   /** Ends the attempt. In Node the connection is reset, so that nothing more of the body is delivered. */
   readonly signal: AbortSignal
-  /** Ask for a connection that no earlier request has used. Default false; a hint where the platform decides. */
+  /** Asks for a connection that no earlier request has used; only a hint where the platform decides. Default false. */
   readonly isFreshConnection?: boolean
-  /** How much of the answer's body is kept. Default 65,536. */
+  /** How much of the answer's body is kept, bytes. Default 65,536. */
   readonly maxReplyBytes?: number
   /**
-   * Bytes of the body handed to the network so far, never falling, ending at the length when all were handed over. 0 says that
-   * the connection is there. A transport calls it where it is given and there is a body, at the latest before it answers: of a part
-   * that it has not told of to its end, no 2xx is believed, and one that it has told nothing of fails with ERR_UPLOAD_INTERNAL.
+   * Reports how many bytes of the body were handed to the network so far: it never falls, and ends at the length when all were
+   * handed over. 0 says that the connection is there. Where it is given and there is a body, the transport must call it, at the
+   * latest before it answers: a 2xx is not believed for a part that was not reported to its end, and a part of which nothing
+   * was reported fails with ERR_UPLOAD_INTERNAL.
    */
   readonly onSent?: (sentBytes: number) => void
-  /** Where the transport `hasQueue`: the request has left our queue and was handed to the platform. */
+  /** Where the transport `hasQueue`: called when the request leaves our queue and is handed to the platform. */
   readonly onStarted?: () => void
 }
 
 export interface TransportReply {
   readonly status: number
-  /** Lower-case names, in an object without a prototype; a repeated header is joined with ', '. */
+  /** Lower-case names, in an object without a prototype; repeated headers are joined with ', '. */
   readonly headers: Readonly<Record<string, string>>
   /** The beginning of the body, at most `maxReplyBytes`. */
   readonly body: Uint8Array
   /** True when there was more. */
   readonly isBodyCut: boolean
-  /** The platform shows only the headers that the far end exposes to pages of other origins. Default false. */
+  /** True where the platform shows only the headers that the far end exposes to pages of other origins. Default false. */
   readonly hidesHeaders?: boolean
 }
 
 /**
- * Sends one request and returns what was answered. Rejects with a TransportError when no answer came, with
- * `signal.reason` when aborted; the ending of an aborted attempt is read with `endingOf`. It never retries, follows
- * a redirect, or adds a credential. An early answer wins over a broken pipe. It sets no timers: waiting is the core's, whose
- * TransportError as the reason says that a wait is over: it then answers with what it has, if that is a head.
+ * Sends one request and returns the answer. Rejects with a TransportError when no answer came, or with `signal.reason` when
+ * aborted; `endingOf` then says how the attempt ended. It never retries, follows a redirect, or adds a credential. An early
+ * answer wins over a broken pipe. It sets no timers, because waiting is the core's business. A TransportError as the signal's
+ * reason says that a wait took too long: the transport then answers with what it has, if that includes the head of the answer.
  */
 export interface Transport {
-  /** False while `onSent` comes only at the end, so that a stall cannot be seen; read for each attempt. Default true. */
+  /** False where `onSent` is called only at the end, so that a stall cannot be seen. Read for each attempt. Default true. */
   readonly isProgressLive?: boolean
   /**
-   * True where requests wait for a place before they start: time counts from `onStarted` on, and since the platform may
-   * queue them too, unseen, they have minutes until the first `onSent`. Default false.
+   * True where requests wait for a place before they start. Time then counts from `onStarted` on. Since the platform may queue
+   * them too, unseen, they have at least five minutes until the first `onSent`. Default false.
    */
   readonly hasQueue?: boolean
-  /** True when an abort resets the connection, so that nothing more of a body that is not whole can arrive. Default false. */
+  /** True when an abort resets the connection, so that nothing more of an incomplete body can arrive. Default false. */
   readonly isResetByAbort?: boolean
   /**
-   * What ends attempts, made here because it can be used again where nothing is left on a signal. Absent: each attempt has
-   * one of its own.
+   * Makes the abort controllers of attempts, where they can be used again once nothing listens to their signals. Absent: each
+   * attempt has a new one.
    */
   readonly controllers?: Controllers
   send(request: TransportRequest): Promise<TransportReply>
-  /** How an attempt ended that `send` rejected, also when it rejected with the signal's reason. */
+  /** How an attempt ended that `send` rejected, even if with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
   /**
-   * One round trip to the host of an address, as bare as the platform has it, for listening to the line; nothing of the address
-   * but its host and port is used. Rejects when there is none, or with the signal's reason. Absent where it cannot be done.
+   * Makes one round trip to the host of an address, as bare as the platform allows, to listen to the line. Uses nothing of the
+   * address but its host and port. Rejects when it fails, or with the signal's reason. Absent where the platform cannot do it.
    */
   roundTrip?(url: string, signal: AbortSignal): Promise<void>
   /** Closes idle connections and resets busy ones. Idempotent. */
   close(): Promise<void>
 }
 
-/** Controllers of attempts. One that was taken is given back when its attempt has ended, whatever became of it. */
+/** The abort controllers of attempts. One that was taken is given back when its attempt has ended, however it ended. */
 export interface Controllers {
   take(): AbortController
   giveBack(controller: AbortController): void

@@ -37,10 +37,7 @@ export interface AttemptEnd {
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, clock, random, retries, signal, failFile } = options
-  /**
-   * Renewals under way. When many parts of a file find its addresses refused at once, they share one renewal; later ones need
-   * none.
-   */
+  /** Renewals under way. When many parts of a file find its addresses refused at once, they share one renewal; later ones need none. */
   const renewing = new Map<LedgerFile, Promise<boolean>>()
 
   const goAgain = (turn: Turn, delayMs = 0): void => schedule.putBack(turn, clock.monotonicNow() + delayMs)

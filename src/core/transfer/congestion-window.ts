@@ -30,10 +30,7 @@ export interface CongestionWindow {
 /** Refusals that are tolerated: one for every ten answers, besides those by chance, and five in a row. */
 const BEARABLE_SHARE = 0.1
 const MOST_CREDIT = 5
-/**
- * Refusals at or below this share of the number that first drew some count as chance. One answer has this weight in the
- * estimate.
- */
+/** Refusals at or below this share of the number that first drew some count as chance. One answer has this weight in the estimate. */
 const FAR_BELOW = 0.75
 const SAMPLE_WEIGHT = 1 / 24
 const STEP_MS = 1_000
