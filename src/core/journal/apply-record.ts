@@ -1,5 +1,4 @@
-// How a ledger changes: by journal records and in no other way, so that the live ledger and one folded from a journal are the
-// same thing.
+// How a ledger changes: only by journal records, so that the live ledger and one folded from a journal are the same.
 
 import { invariant, type UploadErrorCode } from '../errors.ts'
 import type { JournalRecord } from './journal.ts'
@@ -7,7 +6,7 @@ import { restoreFile } from './kept-state.ts'
 import { fileAt, isReceived, partAt, type FileState, type Ledger, type LedgerFile, type LedgerPart } from './ledger.ts'
 import type { AddressedFile, Receipt } from '../ports.ts'
 
-/** Takes one record in. Records that say nothing of files or parts change nothing here. */
+/** Applies one record. Records that say nothing about files or parts change nothing here. */
 export function applyRecord(ledger: Ledger, record: JournalRecord): void {
   switch (record.type) {
     case 'session.created':
@@ -104,7 +103,7 @@ function moveFile(
   takeAddresses(ledger, addressed, at)
 }
 
-/** Every way into and out of the states that are counted goes through here. */
+/** Enters a state. Every way into and out of the states that are counted goes through here. */
 function enter(ledger: Ledger, file: LedgerFile, state: FileState): LedgerFile {
   if (file.state === 'confirmed') ledger.confirmedCount -= 1
   if (file.state === 'failed') ledger.failedCount -= 1
@@ -130,7 +129,7 @@ function stateOfParts({ receivedCount, parts }: LedgerFile): FileState {
   return receivedCount === parts.length ? 'received' : 'ready'
 }
 
-/** The earlier life may have died with a part on its way: nobody noted it, and it may still arrive. */
+/** The earlier run may have died with a part on its way: nobody recorded that, and it may still arrive. */
 function doubtMissing(file: LedgerFile): void {
   for (const part of file.parts) if (!isReceived(part)) part.isDoubtful = true
 }
@@ -152,7 +151,7 @@ function forgetReceipt(part: LedgerPart): void {
   part.receivedAtMs = undefined
 }
 
-/** Doubt stays: what has not arrived by now may still do so. */
+/** Voids the receipts of these parts. Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
   noteEarlier(file, undefined)
   file.mayBeConfirmed = false
@@ -161,7 +160,7 @@ function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
     if (isReceived(part)) file.receivedCount -= 1
     forgetReceipt(part)
   }
-  // With nothing voided there is nothing to send again, and the file must not fall back to waiting for it.
+  // If nothing was voided, there is nothing to send again, and the file must not fall back to waiting for it.
   const isIncomplete = file.receivedCount < file.parts.length
   if (isIncomplete && (file.state === 'received' || file.state === 'confirming')) file.state = 'ready'
 }

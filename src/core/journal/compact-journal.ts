@@ -4,7 +4,10 @@ import { foldFound } from './fold-journal.ts'
 import type { JournalRecord, SessionStanding } from './journal.ts'
 import { keptFileOf, keptOf } from './kept-state.ts'
 
-/** Two records that fold to exactly what `records` fold to; `records` itself when either cannot be folded, or nothing is shorter. */
+/**
+ * Two records that fold to exactly what `records` fold to; `records` itself when either cannot be folded, or when nothing gets
+ * shorter.
+ */
 export function compactRecords(records: readonly JournalRecord[]): readonly JournalRecord[] {
   const [begun, ...rest] = records
   const last = rest.at(-1)
@@ -13,7 +16,7 @@ export function compactRecords(records: readonly JournalRecord[]): readonly Jour
     const folded = foldFound(records)
     const files = folded.ledger.files.map(keptFileOf)
     const kept: JournalRecord = { type: 'session.kept', at: last.at, standing: keptOf<SessionStanding>(folded), files }
-    // What a hand wrote may be read in many records and not in this one: then it stays as it is.
+    // What somebody wrote by hand may be readable in many records but not in this one. Then it stays as it is.
     foldFound([begun, kept])
     return [begun, kept]
   } catch {

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli) of bytes. A CRC and not a mixing hash such as FNV-1a, because it promises something: every change
+// CRC-32C (Castagnoli) of bytes. A CRC rather than a mixing hash such as FNV-1a, because it guarantees something: every change
 // of up to 32 bits in a row is found, so no single broken byte can pass.
 
 const POLYNOMIAL = 0x82f63b78

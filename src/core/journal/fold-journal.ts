@@ -25,16 +25,16 @@ export interface FoldedJournal extends SessionStanding {
 }
 
 /**
- * Folds records, in order. The first is `session.begun`; another version, a missing beginning and a record that is not what this
- * program writes are ERR_UPLOAD_JOURNAL.
+ * Folds records, in order. Throws ERR_UPLOAD_JOURNAL when the first is not `session.begun`, when its version is another one,
+ * and when a record is not what this program writes.
  */
 export function foldJournal(records: readonly JournalRecord[]): FoldedJournal {
   const folded = foldFound(records)
-  // The life that asked is over, and nobody heard the answer.
+  // The run that asked is over, and nobody heard the answer.
   return isAsked(folded) ? { ...folded, hasPossibleOrphan: true } : folded
 }
 
-/** The same, as if the life that wrote them went on. */
+/** The same, as if the run that wrote the records went on. */
 export function foldFound(records: readonly JournalRecord[]): FoldedJournal {
   const [begun, ...rest] = records
   if (begun?.type !== 'session.begun') {
@@ -67,7 +67,7 @@ export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' 
   }
 }
 
-/** Takes one more record into a fold, in place: the live session and a resumed one know the same in the same way. */
+/** Applies one more record to a fold, in place: the live session and a resumed one know the same in the same way. */
 export function advanceFold(folded: FoldedJournal, record: JournalRecord): void {
   const state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[K] } = folded
   const before = record.type === 'session.replaced' ? sessionsOf(state) : []
@@ -100,7 +100,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       break
     }
     case 'session.left':
-      // A service may give the id of the one that is in use: that is not left.
+      // A service may give the id of the session that is in use: that one is not left.
       if (!sessionsOf(state).includes(record.sessionId)) {
         state.leftSessionIds = [...state.leftSessionIds, record.sessionId]
       }
@@ -131,12 +131,12 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
   }
 }
 
-/** How the session ended; undefined: it has not. */
+/** How the session ended; undefined while it has not. */
 export function finalStatusOf(place: JournalPlace): FinalStatus | undefined {
   return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? undefined : place
 }
 
-/** A create is asked for, and its result is not known: if nothing more is heard of it, it may have made a session. */
+/** Whether a create was asked for whose result is not known: if nothing more is heard of it, it may have made a session. */
 export function isAsked({ place, isReplacing }: FoldedJournal): boolean {
   return place === 'creating' || isReplacing
 }
@@ -147,8 +147,9 @@ function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[
 }
 
 /**
- * Every session of the service that the upload has to answer for: the newest, those with files, those left and not ended. Where
- * it was given up but for what was confirmed, none that holds a file which is confirmed, or may be.
+ * Every session of the service that the upload has to answer for: the newest, those with files, and those that were left and
+ * not ended. When the upload was given up except for what was confirmed, sessions that hold a file which is or may be confirmed
+ * are left out.
  */
 export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
   if (folded === undefined) return []
@@ -162,7 +163,7 @@ function without(ids: readonly (string | number)[], gone: string | number): read
   return ids.filter((id) => id !== gone)
 }
 
-/** A record that was found and does not fit the plan is the journal's damage, not a mistake of the program that reads it. */
+/** A found record that does not fit the plan is damage of the journal, not a mistake of the program that reads it. */
 function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
   if (!isSound(record)) throw damagedBy(record)
   try {

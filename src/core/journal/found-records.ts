@@ -1,5 +1,5 @@
-// Whether a record that was found in a journal is one that can be relied on. A checksum proves that nothing fell over, not that
-// nobody wrote there: of a cut that leaves bytes out, a file would be called verified that was never sent whole.
+// Whether a record that was found in a journal can be relied on. A checksum proves that the bytes are intact, not that nobody
+// wrote there: with a plan that leaves bytes out, a file would be called verified that was never sent whole.
 
 import type { AddressedFile } from '../ports/protocol.ts'
 import type { JournalRecord, KeptFile } from './journal.ts'
@@ -7,16 +7,16 @@ import type { JournalRecord, KeptFile } from './journal.ts'
 type RecordOf<T extends JournalRecord['type']> = Extract<JournalRecord, { readonly type: T }>
 type Unsure<T> = { readonly [K in keyof T]?: unknown }
 
-/** Ten times what any store takes: a number that somebody's hand made larger would only fill the memory. */
+/** Far more than any store takes: a number that somebody enlarged by hand would only fill the memory. */
 const MOST_PARTS = 1_000_000
 const FLOWS: readonly unknown[] = ['video', 'capture', 'custom']
 const PLACES: readonly unknown[] =
   /* @__PURE__ */ 'new creating created cancelling cancelled confirmed partial failed'.split(' ')
 const FILE_STATES: readonly unknown[] = /* @__PURE__ */ 'planned ready received confirming confirmed failed'.split(' ')
 
-/** Of a type that says nothing of places and ids. What it says of files the fold compares with the plan. */
+/** For types that say nothing about places and ids. What they say about files, the fold compares with the plan. */
 const asItIs = (): boolean => true
-/** By type, so that the compiler asks for one that is added. */
+/** By type, so that the compiler asks for the check of a new one. */
 const CHECKS: { readonly [T in JournalRecord['type']]: (record: Unsure<RecordOf<T>>) => boolean } = {
   'session.begun': isBeginning,
   'session.creating': asItIs,
@@ -40,12 +40,12 @@ const CHECKS: { readonly [T in JournalRecord['type']]: (record: Unsure<RecordOf<
   'file.failed': asItIs,
 }
 
-/** Whether this program writes records of such a type. */
+/** Whether this program writes records of this type. */
 export function isKnownType(type: string): type is JournalRecord['type'] {
   return Object.hasOwn(CHECKS, type)
 }
 
-/** True unless what the record says of files, places and ids has another form than this program writes. */
+/** False when what the record says about files, places or ids has another form than this program writes. */
 export function isSound(record: JournalRecord): boolean {
   const { type } = record
   return isKnownType(type) && (CHECKS[type] as (record: JournalRecord) => boolean)(record)
@@ -58,7 +58,7 @@ function isBeginning(begun: Unsure<RecordOf<'session.begun'>>): boolean {
   return files.every(isPlan) && locations.every((location) => typeof location === 'string')
 }
 
-/** The parts are the whole file, each once: all but the last have their full length, and the last has some. */
+/** Whether the parts make up the whole file, each byte once: all but the last have the full length, and the last is not empty. */
 function isPlan(file: unknown, index: number): boolean {
   if (!isFields(file) || file['fileIndex'] !== index || typeof file['name'] !== 'string') return false
   const { sizeBytes, partCount, partSizeBytes } = file
@@ -95,7 +95,7 @@ function isAddressed(file: unknown): boolean {
   return isGivenAs(isId, file['serverFileId']) && file['addresses'].every((address) => typeof address === 'string')
 }
 
-/** What may be absent is so, or is there in its form. */
+/** Whether a value is absent, or has the right form. */
 function isGivenAs(is: (value: unknown) => boolean, value: unknown): boolean {
   return value === undefined || is(value)
 }

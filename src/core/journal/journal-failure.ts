@@ -1,9 +1,9 @@
-// What a journal of the host's own fails with, in a database of its own, is told as what one of ours fails with.
+// Makes failures of a host's own journal, such as one in a database, look like those of ours.
 
 import { asOurs } from '../errors.ts'
 import type { Journal, SessionJournal } from '../ports.ts'
 
-/** The same journal; whatever it throws or rejects with is ERR_UPLOAD_JOURNAL with that as the cause, an UploadError as it is. */
+/** Wraps a journal: what it throws or rejects with becomes ERR_UPLOAD_JOURNAL with that as the cause; an UploadError stays as it is. */
 export function failingAsOurs(journal: Journal): Journal {
   return {
     open: (key) => told(() => journal.open(key).then(openAsOurs)),

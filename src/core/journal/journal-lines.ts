@@ -1,28 +1,28 @@
-// A session's journal as bytes: a header line, then one checksummed line per record. Decoding is total: whatever the
-// bytes are, it gives the history up to a torn tail, or ERR_UPLOAD_JOURNAL; it never guesses.
+// A session's journal as bytes: a header line, then one checksummed line per record. Decoding is total: for any bytes it
+// gives the history up to a torn tail, or ERR_UPLOAD_JOURNAL; it never guesses.
 //
 //   mocap-uplink-journal 1 <crc> {"key":…,"begunUs":…}
 //   <crc> <number> <kept> {"type":"session.begun",…}
 //
-// Lines are numbered from 1, so that a lost or doubled line is seen. `kept` is the number of lines that were known to be
-// on the disk when this one was written. It tells damage from a crash: a broken line that a later one calls kept was
-// there once and is damage. One that nobody calls kept was still on its way when the machine stopped (a disk may keep
-// later bytes and lose earlier ones), and with all that follows it counts as the torn tail.
+// Lines are numbered from 1, so that a lost or doubled line is noticed. `kept` is the number of lines that were known to be
+// on the disk when this one was written. It tells damage from a crash. A broken line that a later line calls kept was on the
+// disk once, so it is damage. One that no line calls kept was still on its way when the machine stopped (a disk may keep
+// later bytes and lose earlier ones), so it begins the torn tail, to which all that follows belongs.
 
 import { crc32c } from './crc32c.ts'
 import type { JournalRecord } from './journal.ts'
 import { damaged, parseJson, recordFromText, unknownVersion } from './record-text.ts'
 
-/** Version of the lines; the records have their own in `session.begun`. */
+/** Version of the line format; the records have their own in `session.begun`. */
 const FORMAT_VERSION = 1
 const MAGIC = 'mocap-uplink-journal '
 
-/** The text of a line that holds no record: written when a journal is closed, to say that all before it is kept. */
+/** The text of a line without a record. It is written when a journal is closed, to say that all before it is kept. */
 export const KEPT_MARK = 'kept'
 
 export interface JournalHeader {
   readonly key: string
-  /** When the journal began, microseconds since 1970, never twice the same in one process: it orders sessions. */
+  /** When the journal began, microseconds since 1970, never the same twice in one process. It orders sessions. */
   readonly begunUs: number
 }
 
@@ -30,11 +30,11 @@ export interface DecodedJournal {
   /** Undefined when the bytes end before the header does: such a journal has no history. */
   readonly header: JournalHeader | undefined
   readonly records: readonly JournalRecord[]
-  /** Whole lines after the header, those without a record included: the number of the last one. */
+  /** Number of whole lines after the header, those without a record included. */
   readonly lineCount: number
-  /** Whether every record is known to have been on the disk: the journal was closed and not written to since. */
+  /** Whether every record is known to be on the disk: the journal was closed and not written to since. */
   readonly isKept: boolean
-  /** Where the history ends; what follows is a torn tail. */
+  /** Where the history ends, in bytes; what follows is a torn tail. */
   readonly soundBytes: number
 }
 
@@ -43,7 +43,10 @@ export function encodeHeader(header: JournalHeader): Uint8Array {
   return utf8(`${MAGIC}${FORMAT_VERSION} ${crc32c(utf8(text))} ${text}\n`)
 }
 
-/** Lines for texts made by `recordText` or KEPT_MARK; the first gets `firstNumber`, each says that `keptCount` are kept. */
+/**
+ * Makes lines of texts that come from `recordText`, or of KEPT_MARK. The first gets `firstNumber`; each says that `keptCount`
+ * are kept.
+ */
 export function encodeLines(texts: readonly string[], firstNumber: number, keptCount: number): Uint8Array {
   const lines = texts.map((text, index) => {
     const body = utf8(`${firstNumber + index} ${keptCount} ${text}\n`)
@@ -59,10 +62,10 @@ export function encodeLines(texts: readonly string[], firstNumber: number, keptC
   return all
 }
 
-/** Reads the header alone, from the first bytes of a journal; undefined when they end before it does. */
+/** Reads only the header, from the first bytes of a journal; undefined when they end before it does. */
 export function decodeHeader(bytes: Uint8Array, name: string): { header: JournalHeader; end: number } | undefined {
   const end = bytes.indexOf(NEWLINE)
-  // So much holds the version and the checksum.
+  // This much holds the version and the checksum.
   const line = latin1(bytes.subarray(0, 64))
   const version = /^mocap-uplink-journal (\d{1,9}) /.exec(line)?.[1]
   if (version !== undefined && Number(version) !== FORMAT_VERSION) throw unknownVersion(name, version, FORMAT_VERSION)
@@ -76,8 +79,8 @@ export function decodeHeader(bytes: Uint8Array, name: string): { header: Journal
 }
 
 /**
- * Decodes a journal; `name` is its file, for messages. Throws ERR_UPLOAD_JOURNAL for damage before the torn tail and for
- * a version that this program does not read; nothing else, for any bytes.
+ * Decodes a journal; `name` is its file, for messages. Throws ERR_UPLOAD_JOURNAL for damage before the torn tail and for a
+ * version that this program does not read; nothing else, whatever the bytes are.
  */
 export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
   const head = decodeHeader(bytes, name)
@@ -99,7 +102,7 @@ export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
   return { header: head.header, records, lineCount, isKept, soundBytes }
 }
 
-/** What whole lines in a tail call kept. */
+/** The highest number of kept lines that a whole line in the tail states. */
 function highestKept(bytes: Uint8Array, start: number): number {
   let highest = 0
   for (let at = start; ;) {

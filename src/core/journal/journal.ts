@@ -1,44 +1,44 @@
-// What a session's journal says. The write order is: intent, call, result. A record is appended before the next step that
-// relies on it. Addresses are in here, because a video session cannot be asked for them again; that is why a journal on disk
-// is for its owner's eyes only.
+// The records of a session's journal. The write order is intent, call, result: a record is appended before the next step that
+// relies on it. Addresses are in here, because a video session cannot be asked for them again; that is why a journal on disk is
+// for its owner's eyes only.
 
 import type { ErrorSummary } from '../errors.ts'
 import type { AddressedFile, PlannedFile, Receipt } from '../ports/protocol.ts'
 import type { LedgerFile, LedgerPart } from './ledger.ts'
 
-/** Version of the record types. A journal with another one is refused, never guessed. */
+/** Version of the record types. A journal with another one is refused, never guessed at. */
 export const JOURNAL_VERSION = 1
 
 /** `custom`: a protocol that the host brings. */
 export type FlowName = 'video' | 'capture' | 'custom'
 export type FinalStatus = 'confirmed' | 'partial' | 'cancelled' | 'failed'
 
-/** Where a session's life goes on: nothing asked yet, a create without its result, open, being cancelled, or over. */
+/** Where a session's life goes on: nothing was asked yet, a create has no result yet, it is open, being cancelled, or over. */
 export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
 
-/** Where a session stands, but for its files. */
+/** Where a session stands, apart from its files. */
 export interface SessionStanding {
   readonly place: JournalPlace
   readonly sessionId: string | number | undefined
-  /** Sessions that no file is in any more, or ever was, and of which the service is not known to have been told. */
+  /** Sessions that hold no file any more, or never did, and that the service is not known to have been told to end. */
   readonly leftSessionIds: readonly (string | number)[]
-  /** A session that is to take over from this one was asked for, and nothing has been heard of it. */
+  /** A session that is to take over from this one was asked for, and nothing has been heard of it yet. */
   readonly isReplacing: boolean
   /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
   readonly hasPossibleOrphan: boolean
   readonly isServiceTold: boolean | undefined
-  /** It was given up, but for what was confirmed or may be; absent also where nothing was. */
+  /** It was given up, except for what is confirmed or may be; absent also where nothing is. */
   readonly keepsConfirmed: boolean | undefined
 }
 
-/** A file of the ledger but for what follows from its plan and from its parts. */
+/** A file of the ledger, without what follows from its plan and its parts. */
 export type KeptFile = Omit<LedgerFile, 'plan' | 'parts' | 'receivedCount'> & {
   readonly fileIndex: number
   readonly parts: readonly KeptPart[]
 }
 export type KeptPart = Omit<LedgerPart, 'partNumber' | 'start' | 'end'>
 
-/** `at` is wall time in ms since 1970. Every record is plain JSON. */
+/** One record. `at` is wall time, ms since 1970. Every record is plain JSON. */
 export type JournalRecord = { readonly at: number } & (
   | {
       readonly type: 'session.begun'
@@ -51,7 +51,7 @@ export type JournalRecord = { readonly at: number } & (
       /** Where each source was found, by file index, to find it again. */
       readonly locations: readonly string[]
     }
-  /** A session is asked for; where there is one already, that to which its unfinished files shall go. */
+  /** A session is asked for. If there is one already, its unfinished files are to go to the new one. */
   | { readonly type: 'session.creating' }
   | {
       readonly type: 'session.created'
@@ -61,12 +61,15 @@ export type JournalRecord = { readonly at: number } & (
     }
   | { readonly type: 'files.registering'; readonly fileIndexes: readonly number[] }
   | { readonly type: 'files.registered'; readonly files: readonly AddressedFile[] }
-  /** The whole body of a unit was handed over and no answer came: the far end may have it, also later. */
+  /** The whole body of a unit was handed over and no answer came: the far end may have it, or may get it later. */
   | {
       readonly type: 'part.doubtful'
       readonly fileIndex: number
       readonly partNumber: number
-      /** Of the file when the attempt began; default 0. Of an earlier generation it says nothing any more. */
+      /**
+       * The generation of the file when the attempt began; default 0. If the file has a newer one, the record says nothing any
+       * more.
+       */
       readonly generation?: number
     }
   | {
@@ -82,18 +85,18 @@ export type JournalRecord = { readonly at: number } & (
   | {
       readonly type: 'file.confirmed'
       readonly fileIndex: number
-      /** Of the whole file, 64 hex digits; where every byte was read again before the confirmation. */
+      /** SHA-256 of the whole file, 64 hex digits; present where every byte was read again before the confirmation. */
       readonly sha256?: string
     }
   | { readonly type: 'file.failed'; readonly fileIndex: number; readonly error: ErrorSummary }
-  /** The addresses died: a new session takes these files, and what they had of receipts is void. */
+  /** The addresses died: a new session takes these files, and the receipts that they had are void. */
   | {
       readonly type: 'session.replaced'
       readonly sessionId: string | number
       readonly files: readonly AddressedFile[]
       readonly hasPossibleOrphan?: boolean
     }
-  /** Written only when a history is shortened: what all records between the first and this one came to. */
+  /** Written only when a history is shortened: what all records between the first and this one add up to. */
   | { readonly type: 'session.kept'; readonly standing: SessionStanding; readonly files: readonly KeptFile[] }
   /** The service opened this session with addresses that cannot be used: nobody will upload to it. */
   | { readonly type: 'session.left'; readonly sessionId: string | number }
@@ -101,9 +104,9 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'session.ended'; readonly sessionId: string | number }
   /** A person asked for the session again: files that had failed are tried once more. */
   | { readonly type: 'session.resumed' }
-  /** The create was answered with a clear no: it left no session behind. */
+  /** The create was clearly refused: it left no session behind. */
   | { readonly type: 'session.refused' }
-  /** `keepsConfirmed`: what is confirmed stays; default false, all of it is given up. */
+  /** `keepsConfirmed`: what is confirmed stays. Default false: everything is given up. */
   | { readonly type: 'session.cancelling'; readonly keepsConfirmed?: boolean | undefined }
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus }

@@ -1,14 +1,14 @@
-// The state of a session as plain data and back: what a journal keeps of a history that is shortened.
+// The state of a session as plain data and back: what a journal keeps when its history is shortened.
 
 import { invariant, known } from '../errors.ts'
 import type { KeptFile, KeptPart } from './journal.ts'
 import { isReceived, type LedgerFile } from './ledger.ts'
 
-/** What follows from the first record of a session, or is kept file by file and part by part. */
+/** Fields that follow from the first record of a session, or that are kept file by file and part by part. */
 const DERIVED =
   /* @__PURE__ */ 'key flow params locations beganAt ledger plan parts receivedCount partNumber start end'.split(' ')
 
-/** The fields that are kept of a session, of a file or of a part. */
+/** The fields that are kept of a session, a file or a part. */
 export function keptOf<T extends object>(state: T): T {
   return Object.fromEntries(Object.entries(state).filter(([name]) => !DERIVED.includes(name))) as T
 }
@@ -19,8 +19,9 @@ export function keptFileOf(file: LedgerFile): KeptFile {
 }
 
 /**
- * Makes a state what was kept of it, field by field: what a hand has written into a journal beside them is not taken. One that
- * always has a value and is missing, or is of another kind, was kept by a program that means something else: never guessed.
+ * Restores a state from what was kept of it, field by field; other fields that somebody wrote into a journal are ignored. A
+ * field that always has a value, but is missing or of another type, was kept by a program that means something else: it throws
+ * rather than guesses.
  */
 export function restore<T extends object>(state: T, kept: Partial<T>): void {
   for (const name of Object.keys(keptOf(state)) as (keyof T)[]) {
@@ -29,7 +30,7 @@ export function restore<T extends object>(state: T, kept: Partial<T>): void {
   }
 }
 
-/** The same for a file and its parts, but for the counts of its ledger. */
+/** The same for a file and its parts, except for the counts of its ledger. */
 export function restoreFile(file: LedgerFile, kept: KeptFile): void {
   const { parts } = file
   invariant([0, parts.length].includes(kept.addresses.length), 'one address for each part')

@@ -1,4 +1,4 @@
-// What is known of every byte range of a session: which part is received, which is doubtful, which file is where in its
+// What is known of every byte range of a session: which parts are received, which are doubtful, and how far each file is in its
 // life. It changes only by journal records: see apply-record.
 
 import { partRange } from '../plan.ts'
@@ -17,7 +17,7 @@ export interface LedgerPart {
   readonly end: number
   /** The newest receipt; it covers the part only when its `acceptedEnd` is `end`. */
   receipt: Receipt | undefined
-  /** Wall time at which that came, ms since 1970. */
+  /** Wall time at which the receipt came, ms since 1970. */
   receivedAtMs: number | undefined
   /** An attempt handed its whole body over and got no answer: it may still arrive, whatever was received since. */
   isDoubtful: boolean
@@ -28,33 +28,36 @@ export interface LedgerFile {
   state: FileState
   /** The session that holds the file; not always the newest one, see `session.replaced`. */
   sessionId: string | number | undefined
-  /** How often the file went to a new session. A receipt of an earlier generation proves nothing. */
+  /** How often the file was moved to a new session. A receipt of an earlier generation proves nothing. */
   generation: number
   serverFileId: string | number | undefined
-  /** One per part, a secret each; empty while the file is `planned`. */
+  /** One per part, each a secret; empty while the file is `planned`. */
   addresses: readonly string[]
   /** Wall time at which the addresses came, ms since 1970; 0 while there are none. */
   addressedAtMs: number
-  /** Its registration was asked for without a result: the far end may know its name already. */
+  /** Its registration was asked for and has no result: the far end may know its name already. */
   isRegistering: boolean
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
-  /** In an earlier life the storage refused its addresses: without a doubt they are dead. Until there are new ones, or it is sent again. */
+  /**
+   * In an earlier run the storage refused its addresses: they count as dead until there are new ones, or parts of it are sent
+   * again.
+   */
   wereAddressesRefused: boolean
-  /** In an earlier life its confirmation was refused: no receipt is believed. Until then, too. */
+  /** In an earlier run its confirmation was refused: no receipt is believed, until the same. */
   wasConfirmRefused: boolean
-  /** It is confirmed, or its confirmation was asked for and not refused: an answer that was lost may have been a yes. */
+  /** It is confirmed, or its confirmation was asked for and not refused: a lost answer may have been a yes. */
   mayBeConfirmed: boolean
   /** Wall time at which it was confirmed, ms since 1970. */
   confirmedAtMs: number | undefined
-  /** SHA-256 of the whole file, where it was read again for that. */
+  /** SHA-256 of the whole file, where it was read again to compute it. */
   sha256: string | undefined
 }
 
 export interface Ledger {
   readonly files: readonly LedgerFile[]
-  /** Files in these states: looking at all of them at every progress event would cost more than sending some. */
+  /** Number of files in these states: looking at all files at every progress event would cost more than sending some. */
   confirmedCount: number
   failedCount: number
 }
@@ -63,12 +66,12 @@ export function createLedger(plans: readonly PlannedFile[]): Ledger {
   return { files: plans.map(ledgerFile), confirmedCount: 0, failedCount: 0 }
 }
 
-/** The file at an index; an index outside the plan is a broken invariant. */
+/** The file at an index. An index outside the plan is a broken invariant. */
 export function fileAt(ledger: Ledger, fileIndex: number): LedgerFile {
   return known(ledger.files[fileIndex])
 }
 
-/** The part of a number, from 1. */
+/** The part with a number, from 1. */
 export function partAt(file: LedgerFile, partNumber: number): LedgerPart {
   const part = file.parts[partNumber - 1]
   invariant(part !== undefined, `no part ${partNumber}`)
@@ -95,7 +98,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     const { start, end } = partRange(plan, plan.sizeBytes, partNumber)
     parts.push({ partNumber, start, end, receipt: undefined, receivedAtMs: undefined, isDoubtful: false })
   }
-  // Written out, not put together by spreading: all files then have one shape, and every look at one of them costs less.
+  // Written out, not built by spreading: all files then have one shape, and every look at one of them costs less.
   const file: LedgerFile = {
     plan,
     state: 'planned',
@@ -114,7 +117,8 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     confirmedAtMs: undefined,
     sha256: undefined,
   }
-  // Not begun with a small integer: V8 would make all files over, one by one, when the first of them gets a time.
+  // Set here, not in the literal: V8 would take a 0 there for a small integer, and convert every file once the first of them
+  // gets a time.
   file.addressedAtMs = 0
   return file
 }

@@ -1,16 +1,16 @@
-// A journal's record as text and back: every journal keeps records in this form, wherever it keeps them.
+// A journal's record as text and back. Every journal keeps records in this form, wherever it keeps them.
 
 import { UploadError } from '../errors.ts'
 import { isKnownType } from './found-records.ts'
 import { JOURNAL_VERSION, type JournalRecord } from './journal.ts'
 
 /**
- * The text of a record. Throws ERR_UPLOAD_JOURNAL when it holds what JSON would change without a word: a function, a
- * date, a map, a number that is not finite. Undefined properties are left out, and -0 becomes 0.
+ * The text of a record. Throws ERR_UPLOAD_JOURNAL when the record holds what JSON would change silently: a function, a date, a
+ * map, a number that is not finite. Undefined properties are left out, and -0 becomes 0.
  */
 export function recordText(record: JournalRecord): string {
   return JSON.stringify(record, function (this: Record<string, unknown>, name: string, shown: unknown) {
-    // `shown` has been through toJSON already; what is judged is the value itself.
+    // `shown` has been through toJSON already; the value itself is judged.
     if (!isPlain(this[name]) || (Array.isArray(this) && shown === undefined)) {
       throw new UploadError(
         'ERR_UPLOAD_JOURNAL',
@@ -22,8 +22,8 @@ export function recordText(record: JournalRecord): string {
 }
 
 /**
- * The record of a text; `name` and `line` say in messages where it stands. Throws ERR_UPLOAD_JOURNAL when it is none, of
- * another version, or of a type that this program does not know.
+ * The record of a text; `name` and `line` say in messages where it stands. Throws ERR_UPLOAD_JOURNAL when the text is no
+ * record, or one of another version or of a type that this program does not know.
  */
 export function recordFromText(text: string, name: string, line: number): JournalRecord {
   const value = parseJson(text) as Partial<JournalRecord> | null | undefined
@@ -65,7 +65,7 @@ function isPlain(value: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for what is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
