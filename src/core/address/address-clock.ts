@@ -1,4 +1,4 @@
-// Whether a signed address is still taken: deadlines are the signer's time, and a machine that captures motion is often
+// Whether a signed address is still taken. Deadlines are in the signer's time, and a machine that captures motion is often
 // minutes off. The signer's clock is known from the address itself, then from the storage's own answers.
 
 import type { SignedAddress } from './address.ts'
@@ -7,25 +7,28 @@ import type { Clock, TransportReply } from '../ports.ts'
 import { parseHttpDateMs } from '../retry-after.ts'
 
 export interface AddressClock {
-  /** Whether an attempt must not start with this address any more. `addressedAtMs`: wall time at which we got it. */
+  /** Whether no attempt may start with this address any more. `addressedAtMs`: wall time at which we got it. */
   isDead(address: SignedAddress, addressedAtMs: number): boolean
-  /** When it dies, on the monotonic clock; undefined while that is not known. */
+  /** When it expires, monotonic ms; undefined while that is not known. */
   deadlineMs(address: SignedAddress, addressedAtMs: number): number | undefined
-  /** How long it lives, from when it was signed, or else came; undefined while that is not known. */
+  /** How long it lives, ms, from when it was signed, or else from when it came; undefined while that is not known. */
   lifeMs(address: SignedAddress, addressedAtMs: number): number | undefined
-  /** An answer of the storage: its Date says what time it is there. */
+  /** Takes in an answer of the storage: its Date says what time it is there. */
   noteReply(headers: TransportReply['headers']): void
-  /** An attempt was answered well after so long. */
+  /** Takes in how long an attempt took that was answered well. */
   noteDuration(durationMs: number): void
-  /** An address that was alive when its attempt began was refused; if as expired, this host tests at the end. */
+  /**
+   * Takes in the refusal of an address that was alive when its attempt began. If it was refused as expired, this host tests at
+   * the end.
+   */
   noteLateRefusal(error: UploadError): void
 }
 
-/** An address must live this long beyond the start of its attempt: the request has to arrive. */
+/** An address must outlive the start of its attempt by this much, ms: the request has to arrive. */
 const MARGIN_MS = 2_000
 
 export function createAddressClock(clock: Clock): AddressClock {
-  /** The storage's time is so much ahead of our monotonic clock, which nobody sets. What a sleep costs it, the next answer tells. */
+  /** How far the storage's time is ahead of our monotonic clock, which nobody sets. A sleep may upset it until the next answer. */
   let aheadMs: number | undefined
   let longestMs = 0
   let isTestedAtEnd = false
@@ -34,7 +37,7 @@ export function createAddressClock(clock: Clock): AddressClock {
   const leftMs = ({ deadlineMs, signedAtMs }: SignedAddress, addressedAtMs: number): number | undefined => {
     if (deadlineMs === undefined) return undefined
     if (aheadMs !== undefined) return deadlineMs - clock.monotonicNow() - aheadMs
-    // It came dead by a clock that was compared with no other, and ours may be the one that is ahead: let the storage say.
+    // It came dead by a clock that was compared with no other. Ours may be the one that is ahead, so let the storage say.
     if (signedAtMs === undefined && deadlineMs - addressedAtMs <= MARGIN_MS) return undefined
     return deadlineMs - (signedAtMs ?? addressedAtMs) - ageMs(addressedAtMs)
   }
@@ -43,7 +46,7 @@ export function createAddressClock(clock: Clock): AddressClock {
     isDead(address, addressedAtMs) {
       const restMs = leftMs(address, addressedAtMs)
       if (restMs === undefined) return false
-      // At most half of its life: else one slow attempt, or one request that came late, would make every new address dead.
+      // At most half of its life: otherwise one slow attempt, or one request that came late, would make every new address dead.
       const halfLifeMs = (restMs + ageMs(addressedAtMs)) / 2
       return restMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)
     },

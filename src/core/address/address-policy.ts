@@ -1,12 +1,12 @@
-// Which hosts a storage address may name. A server that embeds the engine sends bytes to addresses that another service
-// made up: without a policy that service could make it knock at doors of its own network.
+// Which hosts a storage address may name. A server that embeds the engine sends bytes to addresses that another service made
+// up: without a policy, that service could make it connect to hosts in its own network.
 
 import { checkSecure } from './address.ts'
 import { invalid, UploadError } from '../errors.ts'
 
 /**
- * `any`: every host. `public`: those that `isPublicHost` takes, which pages give themselves. A function decides alone,
- * and is given the host as a URL writes it: lower case, no port, IPv6 without its brackets.
+ * `any`: every host. `public`: those that `isPublicHost` accepts, which pages pass in themselves. A function decides alone; it
+ * gets the host as a URL writes it: lower case, no port, IPv6 without brackets.
  */
 export type AddressPolicy = 'any' | 'public' | HostPolicy
 
@@ -15,15 +15,15 @@ export type HostPolicy = (host: string) => boolean
 
 /** What an address must satisfy before anything is sent to it. */
 export interface AddressRules {
-  /** Plain HTTP off this machine. Default false. */
+  /** Whether plain HTTP to other machines is allowed. Default false. */
   readonly isHttpAllowed?: boolean | undefined
-  /** Absent: every host. */
+  /** Absent: every host is allowed. */
   readonly addressPolicy?: HostPolicy | undefined
 }
 
 /**
- * What a policy allows; undefined: every host. Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no policy, because hosts in plain
- * JavaScript have no compiler to stop them, and for `public` where nothing says what that is.
+ * Which hosts a policy allows; undefined: every host. Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no policy, because callers
+ * in plain JavaScript have no compiler to stop them, and for `public` where `isPublicHost` is not passed in.
  */
 export function readAddressPolicy(policy: AddressPolicy, isPublicHost?: HostPolicy): HostPolicy | undefined {
   if (policy === 'any') return undefined
@@ -34,8 +34,8 @@ export function readAddressPolicy(policy: AddressPolicy, isPublicHost?: HostPoli
 }
 
 /**
- * Throws unless bytes may be sent to this address: what `checkSecure` throws, and ERR_UPLOAD_INSECURE_URL, naming the
- * host, for one that the policy does not allow.
+ * Throws unless bytes may be sent to this address: as `checkSecure` does, and ERR_UPLOAD_INSECURE_URL, naming the host, for a
+ * host that the policy does not allow.
  */
 export function checkAddress(address: string, rules: AddressRules): void {
   checkSecure(address, rules.isHttpAllowed ?? false)
@@ -44,7 +44,7 @@ export function checkAddress(address: string, rules: AddressRules): void {
   if (!rules.addressPolicy(host)) throw forbiddenHost(host)
 }
 
-/** The error of a host that the policy does not allow; `ip` is what its name stands for, where it was resolved. */
+/** The error for a host that the policy does not allow. `ip`: what its name was resolved to, if it was. */
 export function forbiddenHost(host: string, ip?: string): UploadError {
   const where = ip === undefined || ip === host ? host : `${host} (${ip})`
   return new UploadError(

@@ -1,23 +1,23 @@
-// A signed address: when it was signed, until when it lives, and how it is shown without giving it away.
-// An address is a secret: whoever has it may write to the storage. Nothing here puts one, or a piece of its query,
-// into a message. What reads an address never throws, because it came from far away.
+// A signed address: when it was signed, how long it lives, and how it is shown without giving it away. An address is a secret:
+// whoever has it may write to the storage. Nothing here puts one, or a piece of its query, into a message. Reading an address
+// never throws, because it came from far away.
 
 import { invalid, UploadError } from '../errors.ts'
 
 /** An address, and what its query says. */
 export interface SignedAddress {
   readonly url: string
-  /** Names as they came, values decoded. Secrets. */
+  /** Names as received, values decoded. Secrets. */
   readonly query: readonly (readonly [name: string, value: string])[]
-  /** When it dies, in ms since 1970 by the signer's clock; undefined where it does not say. */
+  /** When it expires, ms since 1970 by the signer's clock; undefined where it does not say. */
   readonly deadlineMs: number | undefined
-  /** When it was signed, by the same clock; undefined where it does not say. */
+  /** When it was signed, ms since 1970 by the same clock; undefined where it does not say. */
   readonly signedAtMs: number | undefined
 }
 
 /**
- * Reads the query of an address. Deadlines are those of AWS and Google V4 (date plus life), the older `Expires`, or Azure's `se`;
- * names in any case, the first of a name counts.
+ * Reads the query of an address. The deadline is that of AWS or Google V4 (date plus life), of the older `Expires`, or of
+ * Azure's `se`. Names match in any case, and the first of a name counts.
  */
 export function readAddress(url: string): SignedAddress {
   const query = [...new URLSearchParams(/^[^?#]*\?([^#]*)/.exec(url)?.[1])]
@@ -32,7 +32,7 @@ export function readAddress(url: string): SignedAddress {
   return { url, query, deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
 
-/** Milliseconds since 1970 of a UTC date and time; undefined for a day or an hour that does not exist. Month from 1. */
+/** A UTC date and time as ms since 1970; undefined for a day or an hour that does not exist. Months count from 1. */
 export function utcMs(
   year: number,
   month: number,
@@ -46,7 +46,7 @@ export function utcMs(
   if (daysInMonth === undefined || day < 1 || day > daysInMonth) return undefined
   // 60 is a leap second, which is the first second of the next minute.
   if (hour > 23 || minute > 59 || second > 60) return undefined
-  // Days are counted in years that begin in March, so that the leap day is the last one.
+  // Days are counted in years that begin in March, so that the leap day comes last.
   const marchYear = month > 2 ? year : year - 1
   const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
@@ -62,18 +62,18 @@ function parseSeconds(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : undefined
 }
 
-/** 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z, 2026-11-20T18:30:00Z and with a fraction of a second. */
+/** Reads 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z and 2026-11-20T18:30:00Z, also with a fraction of a second. */
 function parseTime(text: string | undefined): number | undefined {
   const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(text ?? '')
   if (match === null) return undefined
-  // Groups that did not take part are undefined: a date alone means midnight.
+  // Groups that did not match are undefined: a date alone means midnight.
   const at = (group: number) => Number(match[group] ?? 0)
   return utcMs(at(1), at(2), at(3), at(4), at(5), at(6))
 }
 
 // ---- Showing an address ------------------------------------------------------------------------------------------
 
-/** An address that may be shown: scheme, host and path; `?…` stands for its query. No user, password or fragment. */
+/** An address as it may be shown: scheme, host and path, with `?…` for its query. No user, password or fragment. */
 export function redactAddress(url: string): string {
   const parsed = parseUrl(url)
   if (parsed === undefined) return '(unreadable address)'
@@ -84,8 +84,8 @@ export function redactAddress(url: string): string {
 // ---- Hosts -------------------------------------------------------------------------------------------------------
 
 /**
- * Throws unless a request may go to this URL: ERR_UPLOAD_INSECURE_URL for `http:` to any host but this machine, unless
- * it is allowed; ERR_UPLOAD_INVALID_ARGUMENT for what is no absolute http or https URL, or has a user or a control
+ * Throws unless a request may go to this URL: ERR_UPLOAD_INSECURE_URL for `http:` to any host but this machine, unless that is
+ * allowed; ERR_UPLOAD_INVALID_ARGUMENT for what is no absolute http or https URL, or has a user, a password or a control
  * character in it.
  */
 export function checkSecure(url: string, isHttpAllowed: boolean): void {
@@ -101,7 +101,7 @@ export function checkSecure(url: string, isHttpAllowed: boolean): void {
   )
 }
 
-/** The host of a URL as `host:port`, the port always written. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+/** The host of a URL as `host:port`, always with the port. Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no http or https URL. */
 export function hostOf(url: string): string {
   const parsed = parseHttp(url)
   return `${parsed.hostname}:${parsed.port || (parsed.protocol === 'https:' ? '443' : '80')}`
@@ -115,7 +115,7 @@ function parseHttp(url: string): URL {
 
 /** Whether a URL's host name stands for this machine. */
 export function isLoopback(hostname: string): boolean {
-  // URL has already written 127.1, 0x7f000001 and the like as four numbers.
+  // URL has already normalized 127.1, 0x7f000001 and the like to four numbers.
   return /^(?:localhost|.+\.localhost)\.?$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]'
 }
 

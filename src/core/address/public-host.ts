@@ -1,6 +1,6 @@
-// Which hosts are of the public internet, as far as their address says it.
+// Which hosts are on the public internet, as far as their address tells.
 
-/** Whether an IP address, IPv4 or IPv6 as text, is one of the public internet. False for what is no IP address. */
+/** Whether an IP address, IPv4 or IPv6 as text, is on the public internet. False for what is no IP address. */
 export function isPublicIp(ip: string): boolean {
   const v4 = parseIpv4(ip)
   if (v4 !== undefined) return isPublicIpv4(v4)
@@ -9,8 +9,8 @@ export function isPublicIp(ip: string): boolean {
 }
 
 /**
- * What `addressPolicy: 'public'` allows: no host on a private, link-local, loopback, unspecified or otherwise special network, as
- * far as the address says it; names other than `localhost` are judged where they are resolved.
+ * What `addressPolicy: 'public'` allows: no host on a private, link-local, loopback, unspecified or otherwise special network,
+ * as far as the address tells. Names other than `localhost` are judged where they are resolved.
  */
 export function isPublicHost(host: string): boolean {
   if (parseIpv4(host) !== undefined || host.includes(':')) return isPublicIp(host)
@@ -31,7 +31,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
-  // Multicast, and all that is reserved above it, broadcast included.
+  // Multicast, and everything reserved above it, broadcast included.
   ['224.0.0.0', 3],
 ]
 
@@ -39,14 +39,14 @@ function isPublicIpv4(ip: number): boolean {
   return !SPECIAL_IPV4.some(([first, length]) => Math.floor(((parseIpv4(first) ?? 0) ^ ip) >>> 0) < 2 ** (32 - length))
 }
 
-/** Global unicast is 2000::/3; some of it, and some beside it, carries an IPv4 address that decides. */
+/** Global unicast is 2000::/3. Some addresses, in it and beside it, carry an IPv4 address, which then decides. */
 function isPublicIpv6(groups: readonly number[]): boolean {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
   const isZero = (...some: number[]): boolean => some.every((group) => group === 0)
   if (isZero(a, b, c, d, e) && f === 0xffff) return isPublicIpv4(g * 0x10000 + h)
   if (a === 0x64 && b === 0xff9b && isZero(c, d, e, f)) return isPublicIpv4(g * 0x10000 + h)
   if (a === 0x2002) return isPublicIpv4(b * 0x10000 + c)
-  // Teredo, benchmarks and the like (2001::/23), and what stands in documents.
+  // Teredo, benchmarking and the like (2001::/23), and the ranges for documentation.
   if ((a === 0x2001 && b < 0x200) || (a === 0x2001 && b === 0xdb8) || (a === 0x3fff && b < 0x1000)) return false
   return a >= 0x2000 && a <= 0x3fff
 }

@@ -1,9 +1,9 @@
-// One timer that can be moved: for whoever waits for the earliest of many times.
+// One timer that can be moved, for waiting for the earliest of many times.
 
 import type { Clock } from '../ports.ts'
 
 export interface Alarm {
-  /** Rings once at that time, monotonic ms, instead of at the one set before; undefined: not at all. */
+  /** Rings once at this time, monotonic ms, instead of at the one set before; undefined: not at all. */
   set(atMs: number | undefined): void
 }
 

@@ -3,7 +3,7 @@
 import { onAbort } from '../on-abort.ts'
 import type { Clock } from '../ports.ts'
 
-/** Settles after `delayMs`; rejects with the signal's reason when it fires first. Leaves no timer and no listener. */
+/** Resolves after `delayMs`; rejects with the signal's reason when it fires first. Leaves no timer and no listener behind. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => {

@@ -1,13 +1,13 @@
-// A sleep of the machine, told by a timer that fires far too late.
+// Notices that the machine slept, by a timer that fires far too late.
 
 import type { Clock } from '../ports.ts'
 
-/** A timer that is later than this was late because the machine slept, ms. */
+/** A timer that is later than this means that the machine slept, ms. */
 const SUSPEND_LATE_MS = 5_000
 
 /**
- * True in a timer that was due then, by the monotonic clock, when the machine slept meanwhile. A page that the platform
- * holds back gets its timers as late, and tells nothing.
+ * Asked in a timer that was due at `dueAtMs`, monotonic ms: whether the machine slept meanwhile. Where the platform holds a
+ * page back, timers are just as late, and that says nothing.
  */
 export function hasSlept(clock: Clock, dueAtMs: number): boolean {
   return clock.monotonicNow() - dueAtMs > SUSPEND_LATE_MS && clock.isLagging?.() !== true

@@ -1,4 +1,4 @@
-// A limit on how long something may take, on the Clock port. A machine that sleeps does not use it up.
+// A limit on how long something may take, on the Clock port. A sleep of the machine does not use it up.
 
 import { UploadError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
@@ -7,13 +7,13 @@ import { hasSlept } from './suspend.ts'
 export interface TimeLimit {
   /** Fires with ERR_UPLOAD_TIMEOUT when the time is up. */
   readonly signal: AbortSignal
-  /** From now on so long, ms, instead of what was left. */
+  /** Gives this much time from now on, ms, instead of what was left. */
   restart(limitMs: number): void
-  /** Leaves no timer behind. Must be called in the end. */
+  /** Removes the timer. Must be called in the end. */
   end(): void
 }
 
-/** After a sleep the whole time is given once more: nobody knows how much of it was left. */
+/** After a sleep, the whole time is given once more: nobody knows how much of it was left. */
 export function createTimeLimit(
   clock: Clock,
   limitMs: number,

@@ -1,11 +1,11 @@
-// A limit on the time that a function of the host may take: it need not listen to a signal, and may throw at once.
+// Limits the time that a function of the host may take. It need not listen to a signal, and may throw at once.
 
 import type { UploadError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { createTimeLimit } from './time-limit.ts'
 
-/** Settles as the task does; rejects with ERR_UPLOAD_TIMEOUT, which says `late`, when the time is up. */
+/** Settles as the task does; rejects with ERR_UPLOAD_TIMEOUT and the message `late` when the time is up. */
 export async function withinTime<T>(
   clock: Clock,
   limitMs: number,
