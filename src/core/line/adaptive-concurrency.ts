@@ -1,11 +1,11 @@
-// The number of parts in flight, found by trying: more as long as more brings more. Pure. It doubles while the line has no queue.
-// Later it measures the present limit, tries another, keeps what was better, and rests between trials. What a storage refuses is
-// another matter: its window keeps parts from starting, and slots that are not used teach nothing here.
+// The number of parts in flight, found by trying: more as long as more brings more. Pure. It doubles while the line has no
+// queue. Later it measures the current limit, tries another, keeps the better one, and rests between trials. What a storage
+// refuses is another matter: its congestion window keeps parts from starting, and slots that are not used teach nothing here.
 //
-// What the round trip says decides what a rate means. While a queue stays, the line is full, and more connections would take
-// from others. Without one, losses hold the connections back: young ones carry much more than they can keep up once they
-// have lost packets, so a rate that falls is the sign to try more at once, and more is not taken back for having brought
-// nothing yet: nobody waits for it, and going back would cost what the older ones are about to lose.
+// The round trip decides what a rate means. While a queue stands, the line is full, and more connections would take from
+// others. Without one, losses hold the connections back. Young connections carry much more than they can keep up once they have
+// lost packets, so a rate that falls is the sign to try more at once. And more is not taken back for having brought nothing
+// yet: nobody waits for it, and going back would cost what the older connections are about to lose.
 
 import type { Concurrency, ConcurrencySample } from './concurrency-sample.ts'
 import type { EarlyGrowth } from './early-growth.ts'
@@ -16,18 +16,18 @@ import { judgeTrial, type Trial } from './trial.ts'
 import { createTrialRest } from './trial-rest.ts'
 import { createUsualRate } from './usual-rate.ts'
 
-/** A trial upwards: the first where queues cannot be seen, those when the rate fell or rose, later ones; a trial downwards. */
+/** The factors of trials: the first upwards where queues cannot be seen; upwards after the rate fell or rose; later ones; downwards. */
 const FIRST_GROWTH = 1.5
 const FAST_GROWTH = 2
 const LATE_GROWTH = 1.25
 const SHRINKAGE = 1.25
-/** After a sign that the line has changed there is so long to see whether it stays, where queues cannot be seen. */
+/** Where queues cannot be seen: how long a sign that the line has changed must last, ms. */
 const LOOK_MS = 400
-/** A trial downwards costs more when it fails, because what is in flight must end first: not before such a rest. */
+/** A failed trial downwards costs more, because what is in flight must end first. So it comes only after a rest of this length, ms. */
 const CALM_REST_MS = 30_000
-/** Room must last before it says that nobody else is there: it is waited for so long. */
+/** How long to wait for room to last, ms: only then does it say that nobody else is there. */
 const PATIENCE_MS = 3_000
-/** A longer gap between samples is a machine asleep. */
+/** A longer gap between samples means that the machine slept, ms. */
 const GAP_MS = 5_000
 
 export interface Bounds {
@@ -46,13 +46,13 @@ export function createAdaptiveConcurrency(
   let trial: Trial | undefined
   let growth = FAST_GROWTH
   let hasTried = false
-  /** More brought nothing, or little for what it was: fewer may do as well. */
+  /** More brought nothing, or little for its size: fewer may do as well. */
   let isSaturated = false
   let nextDirection: 'up' | 'down' = 'up'
   let firstMs: number | undefined
   let lastMs: number | undefined
   let isEarly = true
-  /** Doubling without measuring, while that is possible. */
+  /** Doubles without measuring, while that is possible. */
   let early: EarlyGrowth | undefined = hearing?.earlyGrowth(near)
   const goodput = createGoodput()
   const room = hearing?.room() ?? UNHEARD
@@ -74,10 +74,11 @@ export function createAdaptiveConcurrency(
     early = undefined
     rest.begin(nowMs, atLeastMs)
   }
-  /** Starts a trial, if that is another limit. */
+  /** Starts a trial. Returns false when this is no other limit, or there is no rate to compare with. */
   const begin = (next: number, rate: number, nowMs: number, isAlone = room.isAlone()): boolean => {
     if (next === limit || rate === 0) return false
-    // At a near host a rate falls whenever the machine has other work: more parts must bring more than fewer at their best.
+    // At a near host the rate falls whenever the machine has other work: more parts must bring more than fewer did at their
+    // best.
     const fromRate = room.isNear() ? Math.max(rate, usual.best()) : rate
     trial = { limit: next, fromLimit: limit, fromRate, isAlone, isFirst: !hasTried }
     moveTo(next, nowMs)
@@ -92,7 +93,7 @@ export function createAdaptiveConcurrency(
     const { isKept, hasGained, isFull, hasPaid } = judgeTrial(ended, rate, line)
     if (isUp) isSaturated = isFull
     nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
-    // What young connections carried is not usual; what a limit brought before, it is to bring again.
+    // What young connections carried is not usual. What a limit brought before, it should bring again.
     usual.afterTrial(isKept ? undefined : fromRate, hasGained && isUp ? Math.max(usual.best(), rate) : rate)
     // The next step is as large as what this one brought, so that it does not pass the end of the line by much.
     if (isUp && !hasPaid) growth = Math.min(growth, Math.max(LATE_GROWTH, rate / fromRate))
@@ -101,19 +102,19 @@ export function createAdaptiveConcurrency(
     if (isKept && !isFull && begin(isUp ? up() : down(), rate, nowMs, isAlone)) return
     relax(nowMs)
   }
-  /** Between trials: whether the line is still the same, and whether it is time for another one. */
+  /** Between trials: looks whether the line is still the same, and whether it is time for another trial. */
   const watch = (rate: number, nowMs: number): void => {
     const isDeaf = room.isDeaf()
     const change = usual.compare(rate, !isDeaf)
     if (!isDeaf && room.queue() === 'unknown' && (change !== 'usual' || rest.isOver(nowMs))) {
-      // Nobody has listened of late: the next rates are judged with round trips beside them.
+      // No round trips were measured of late: the next rates are judged with some beside them.
       rest.listen(nowMs)
       return
     }
     usual.follow(rate)
     const isFree = isDeaf || room.isAlone()
-    // Another rate while there is a queue says that others came or went, not that the line is another; at a near host it is no
-    // line that changed.
+    // While there is a queue, another rate says that others came or went, not that the line has changed. At a near host, no
+    // line changed.
     if (isFree && !room.isNear() && change !== 'usual') {
       nextDirection = 'up'
       growth = FAST_GROWTH
@@ -121,7 +122,7 @@ export function createAdaptiveConcurrency(
       usual.renew(rate, canGrow)
       if (canGrow || isDeaf) rest.renew()
       rest.endBy(isDeaf ? nowMs + LOOK_MS : nowMs)
-      // What cannot go up any more, and carries less than it did, may be more than is needed.
+      // Where the limit cannot grow and carries less than it did, it may be more than is needed.
       isSaturated = change === 'fallen' && limit === max
     }
     if (rest.isOver(nowMs)) tryAnother(rate, nowMs, isFree)
@@ -129,8 +130,8 @@ export function createAdaptiveConcurrency(
   const tryAnother = (rate: number, nowMs: number, isFree: boolean): void => {
     const isDeaf = room.isDeaf()
     const hasRoom = isDeaf || room.hasRoom()
-    // Nobody gains by fewer on a line without a queue, and more would only wait in one that stays. It may be young
-    // connections that fill it: they will not for long.
+    // On a line without a queue nobody gains by fewer, and in a queue that stands more would only wait. Young connections may
+    // be what fills the line, but not for long.
     if (!isDeaf && hasRoom) nextDirection = 'up'
     if (nextDirection === 'up' && !hasRoom) {
       if (nowMs - Math.max(room.emptyAtMs(), rest.endsAtMs(), firstMs ?? nowMs) < CALM_REST_MS) return
@@ -147,7 +148,7 @@ export function createAdaptiveConcurrency(
     if (!(isSaturated && (isDeaf || !hasRoom) && begin(second, rate, nowMs))) relax(nowMs)
   }
 
-  /** Returns whether it is still early. */
+  /** Returns whether early growth goes on. */
   const growEarly = (sample: ConcurrencySample): boolean => {
     const { queue, leastMs, isNear } = room
     const next = early?.next({ queue: queue(), leastRoundTripMs: leastMs(), isNear, ...sample }, limit)
@@ -164,7 +165,7 @@ export function createAdaptiveConcurrency(
       firstMs ??= nowMs
       lastMs = nowMs
       room.add(sample.roundTripMs, nowMs, sample.lateMs)
-      // Slots that are not used say nothing about what more of them would bring; nor do those of a limit before.
+      // Slots that are not used say nothing about what more of them would bring; nor do those of an earlier limit.
       const isOther = sample.inFlight < limit * 0.75 || sample.inFlight > limit
       if (sinceMs <= 0 || sinceMs > GAP_MS || isOther) {
         goodput.restart(nowMs, 0)

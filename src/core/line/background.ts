@@ -1,16 +1,16 @@
-// How fast an upload may go that must not be felt: as fast as causes no queue on the line. Pure: it learns from delays and
-// answers with a rate. In spirit LEDBAT (RFC 6817): what a delay exceeds the least one of the last minutes is queueing;
-// while there is none the rate grows, when there is some it falls below what the line carries until the queue is gone.
+// How fast an upload may go that must not be felt: as fast as it can without a queue on the line. Pure: it learns from delays
+// and answers with a rate. In spirit LEDBAT (RFC 6817): what a delay exceeds the least one of the last minutes by is queueing.
+// While there is none, the rate grows; when there is some, it falls below what the line carries until the queue is gone.
 //
-// A queue that stays although we hold back is somebody else's: then half, and half again, down to an eighth of what the
-// line has carried. All rates are bytes a second.
+// A queue that stays although we hold back is somebody else's. The rate is then halved, and halved again, down to an eighth of
+// what the line has carried. All rates are in bytes per second.
 
 import { createLeast } from './least.ts'
 
 export interface BackgroundSample {
   /** On a clock that does not jump back, ms. */
   readonly atMs: number
-  /** How long the line took to answer something small, ms: its round trip, and its queue. */
+  /** How long the line took to answer something small, ms: its round trip and its queue. */
   readonly delayMs: number
   /** Bytes handed to the network since the last sample. */
   readonly bytesSince: number
@@ -24,41 +24,41 @@ export interface Background {
 
 const FIRST_RATE = 256 * 1024
 const LEAST_RATE = 64 * 1024
-/** Queueing up to which the rate grows, and from which it falls, ms: well below the 50 that people begin to feel. */
+/** The queueing below which the rate grows, and from which it falls, ms: well below the 50 that people begin to feel. */
 const GROW_BELOW_MS = 10
 const FALL_FROM_MS = 25
-/** What the rate falls to, of what the line carries, and in how many ms a queue shall be gone. */
+/** What the rate falls to, as a share of what the line carries, and the time in which a queue should be gone, ms. */
 const SHARE = 0.9
 const DRAIN_MS = 1_000
-/** Per sample while nothing is known of the line, or little of it is used. */
+/** Growth per sample while nothing is known of the line, or little of it is used. */
 const FAST_GROWTH = 1.5
-/** Per second, near what the line carries. */
+/** Growth per second near what the line carries. */
 const SLOW_GROWTH = 0.05
 /** The queue that one step of growth may build before the next sample is seen, ms. */
 const STEP_QUEUE_MS = 30
-/** Of this many samples the least delay counts: one late answer is no queue. */
+/** The least delay of this many samples counts: one late answer is no queue. */
 const RECENT = 2
-/** The least delay is that of so long ago at most: routes change. */
+/** The least delay is that of the last ten minutes, ms: routes change. */
 const BASE_MS = 600_000
 
 export function createBackground(): Background {
   const base = createLeast(BASE_MS)
   const recent: number[] = []
   let rate = FIRST_RATE
-  /** What the line carries, as far as is known: the most that went without a queue, or what went when ours stood. */
+  /** What the line carries, as far as that is known: the most that went without a queue, or what went while ours stood. */
   let carried = 0
   let isKnown = false
   let lastMs: number | undefined
-  /** A queue that we have answered is given until then to go; `resumeRate` follows. */
+  /** A queue that we have answered has until then to go; after that the rate is `resumeRate`. */
   let drain: { readonly untilMs: number; readonly resumeRate: number } | undefined
-  /** The queue was there at the end of a drain too. */
+  /** The queue was still there at the end of a drain. */
   let isStubborn = false
 
   const floor = (): number => Math.max(LEAST_RATE, carried / 8)
   const grow = (wentRate: number, sinceMs: number): void => {
     isStubborn = false
     carried = Math.max(carried, wentRate)
-    // What is not used may not grow: it would say nothing about the line.
+    // A rate that is not used must not grow: it would say nothing about the line.
     if (wentRate < rate * 0.7) return
     const isFarBelow = !isKnown || rate < carried / 2
     const step = Math.min((SLOW_GROWTH * sinceMs) / 1000, STEP_QUEUE_MS / sinceMs)
@@ -66,7 +66,7 @@ export function createBackground(): Background {
   }
   const fall = (queueMs: number, wentRate: number, nowMs: number): void => {
     isKnown = true
-    // The first time the queue is ours; and whatever it is, more than this does not go.
+    // The first time, the queue is ours. And whoever's it is, the line carries no more than this.
     if (!isStubborn || wentRate < rate * 0.7) carried = Math.min(carried, wentRate)
     // What goes while a queue stands is what the line carries, or less than that is wanted.
     const resumeRate = Math.max(floor(), isStubborn ? rate / 2 : Math.min(rate, wentRate) * SHARE)

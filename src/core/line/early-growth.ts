@@ -6,7 +6,7 @@ import { BUFFER_BYTES } from './goodput.ts'
 import type { QueueState } from './queueing.ts'
 
 export interface EarlyGrowth {
-  /** The limit from now on, given what happened since the last call; undefined once it has ended. */
+  /** The limit from now on, given what happened since the last call; undefined once early growth has ended. */
   next(now: EarlySample, limit: number): number | undefined
 }
 
@@ -16,26 +16,26 @@ export interface EarlySample {
   readonly queue: QueueState
   /** Undefined while none was measured. */
   readonly leastRoundTripMs: number | undefined
-  /** Whether a host that takes so much, bytes a second, is this machine or beside it. */
+  /** Whether a host that takes this many bytes per second is this machine or next to it. */
   isNear(rate: number): boolean
 }
 
-/** How long a step is kept: new connections are made in one round trip, and double three times in the others. */
+/** How many round trips a step is kept: connections are made in the first, and double three times in the others. */
 const STEP_ROUND_TRIPS = 4
 const LEAST_STEP_MS = 300
-/** What a connection sends in a round trip at least, once it has grown: where it cannot, more of them cannot either. */
+/** The least that a grown connection sends in a round trip, bytes: where it cannot, more of them cannot either. */
 const LEAST_WINDOW_BYTES = 24 * 1024
-/** What two doublings must bring at least: a limit of ours, a disk or a processor may be what holds the rate. */
+/** The least factor that two doublings must bring: otherwise a limit of ours, a disk or a processor may hold the rate. */
 const WORTH = 1.1
-/** How long to wait for the first round trips, some of which may be lost; and for one at all. */
+/** How long to wait for the first round trips, some of which may be lost, and for any one at all, ms. */
 const PATIENCE_MS = 3_000
 const DEAF_MS = 1_500
 /** A rate this far below that of the full line leaves room, whatever the queue was for a moment. */
 const FALLEN = 0.85
-/** After so long without a step, limits are to be compared. A queue that stays so long is not that of young connections. */
+/** After so long without a step, ms, limits are compared instead. A queue that stays so long is not that of young connections. */
 const PAUSE_MS = 4_000
 
-/** `nearLimit`: so many parts cost least where the host is near; whether more bring more is then measured. */
+/** `nearLimit`: the number of parts that costs least where the host is near. Whether more bring more is measured afterwards. */
 export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
   let firstMs: number | undefined
   let beganMs = 0
@@ -64,7 +64,7 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
       }
       const stepMs = Math.max(LEAST_STEP_MS, STEP_ROUND_TRIPS * (leastRoundTripMs ?? 0))
       const passedMs = atMs - beganMs
-      // At first new connections fill the buffers of the system; that is no rate.
+      // New connections first fill the buffers of the system; that is no rate.
       settlingBytes -= bytesSince
       if (passedMs > stepMs / 2 && settlingBytes <= 0) {
         bytes += bytesSince
@@ -81,7 +81,7 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
       const rate = bytes / elapsedMs
       begin(atMs)
       if (queue === 'standing') {
-        // Young connections fill any line for a moment; what it carries then, it can.
+        // Young connections fill any line for a moment, but what it carries then, it can carry.
         filledRate = Math.max(filledRate, rate)
         rates.length = 0
         return limit

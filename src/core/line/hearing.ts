@@ -1,18 +1,18 @@
-// How the line is listened to, where the platform has bare round trips: for engines that find their number of parts. Apart
-// from the engine, so that a page, which has none, does not load it.
+// How the line is listened to, where the platform has bare round trips, for engines that find their number of parts. Apart from
+// the engine, so that a page, which has none, does not load it.
 
 import { createEarlyGrowth, type EarlyGrowth } from './early-growth.ts'
 import { createLineRoom, type LineRoom } from './line-room.ts'
 import { createRoundTrips, type RoundTrips } from './round-trips.ts'
 import type { Clock, Transport } from '../ports.ts'
 
-/** What hears the queue of a line. */
+/** What detects a queue on the line. */
 export interface Hearing {
-  /** Measures round trips; for a transport that has them. */
+  /** Measures round trips, with a transport that has them. */
   roundTrips(ports: { readonly transport: Transport; readonly clock: Clock }): RoundTrips
-  /** Says what they mean for more parts. */
+  /** Judges by them whether the line has room for more parts. */
   room(): LineRoom
-  /** Doubles the parts while the line is known to be empty; to a near host there are `nearLimit`. */
+  /** Doubles the parts while the line is known to be empty; a near host gets `nearLimit`. */
   earlyGrowth(nearLimit: number): EarlyGrowth
 }
 

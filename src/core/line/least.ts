@@ -1,12 +1,12 @@
-// The least of what was measured within a time: what a round trip takes when nothing waits, as far as that was ever seen. Pure.
+// The least value within a time, such as what a round trip takes when nothing waits, as far as that was ever seen. Pure.
 
 export interface Least {
   add(value: number, atMs: number): void
-  /** Infinity while nothing was added within the time. */
+  /** Infinity before the first value. The newest values count even when they are older than the time. */
   least(atMs: number): number
 }
 
-/** Kept by tenths of the time, so that a long one takes no more memory than a short one. */
+/** Values are kept by tenths of the time, so that a long one takes no more memory than a short one. */
 export function createLeast(withinMs: number): Least {
   const slots: { readonly fromMs: number; least: number }[] = []
   return {

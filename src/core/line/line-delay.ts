@@ -1,5 +1,5 @@
-// Listens to the line for background: how long it takes to answer while we send. Where the transport can measure a round
-// trip it is asked twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came.
+// Listens to the line for background: how long it takes to answer while we send. Where the transport can measure a round trip,
+// it does so twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came.
 
 import { createAlarm } from '../time/alarm.ts'
 import { createBackground } from './background.ts'
@@ -9,9 +9,9 @@ import { sendThrough } from '../send-through.ts'
 export interface LineDelay {
   /** The transport to send with, so that answers are heard. */
   readonly transport: Transport
-  /** So many more bytes were handed to the network. */
+  /** This many more bytes were handed to the network. */
   addBytes(bytes: number): void
-  /** Whether anything is being sent; nothing is measured otherwise. */
+  /** Sets whether anything is being sent; nothing is measured otherwise. */
   setActive(isActive: boolean): void
 }
 
@@ -20,7 +20,7 @@ const PROBE_EVERY_MS = 500
 const PROBE_TIMEOUT_MS = 2_000
 const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
 
-/** `onRate` hears how fast all parts together may go, bytes a second. */
+/** `onRate` is called with the rate that all parts together may have, bytes per second. */
 export function createLineDelay(
   { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
   onRate: (bytesPerSecond: number) => void,
@@ -46,7 +46,7 @@ export function createLineDelay(
       await transport.roundTrip?.(url, controller.signal)
       hear(now() - beganAtMs)
     } catch {
-      // A host that refuses or cannot be reached is the attempts' business; only a long wait says something here.
+      // A host that refuses or cannot be reached is the attempts' business. Only a long wait says something here.
       if (controller.signal.reason === TOO_LONG) hear(PROBE_TIMEOUT_MS)
     } finally {
       clock.clearTimeout(timer)

@@ -1,42 +1,39 @@
-// Whether the line has room, from bare round trips: for whom a queue would be, and whether anybody else keeps one. Pure.
+// Whether the line has room, and whether anybody else keeps a queue on it, judged by bare round trips. Pure.
 
 import { createQueueing, type QueueState } from './queueing.ts'
 
 export interface LineRoom {
-  /**
-   * Takes in what a sample brought: the round trip measured since the last one, if any. `lateMs`: how late the sample came;
-   * default 0.
-   */
+  /** Takes in the round trip measured since the last sample, if there was one. `lateMs`: how late the sample came; default 0. */
   add(roundTripMs: number | undefined, nowMs: number, lateMs?: number): void
   queue(): QueueState
-  /** The least round trip of late, ms; undefined before the first. */
+  /** The least round trip of the last ten minutes, ms; undefined before the first. */
   leastMs(): number | undefined
-  /** Takes in what the host took for a while, bytes a second. */
+  /** Takes in the rate at which the host took bytes for a while, bytes per second. */
   took(rate: number): void
   /**
-   * Whether a host that takes so much, bytes a second, is this machine or beside it: it answers as soon. Its line is seldom what
-   * holds the rate: a processor does, or a disk. Default: the most that it took.
+   * Whether a host that takes this many bytes per second is this machine or next to it: it also answers that fast. Its line
+   * seldom holds the rate: a processor or a disk does. Default: the most that it took.
    */
   isNear(rate?: number): boolean
-  /** Nothing is heard: no round trip was ever measured, or the host is near and no queue stands. */
+  /** Round trips tell nothing: none was ever measured, or the host is near and no queue stands. */
   isDeaf(): boolean
   /** There was no queue a moment ago: the line could carry more. */
   hasRoom(): boolean
-  /** There has been no queue for a while: the line is nobody else's, and more takes from no one. */
+  /** There has been no queue for a while: nobody else uses the line, and more takes from no one. */
   isAlone(): boolean
-  /** When there was no queue last, ms. */
+  /** When there last was no queue, ms. */
   emptyAtMs(): number
 }
 
-/** A line that had no queue so lately has room. */
+/** A line that had no queue within this time has room, ms. */
 const ROOM_MS = 1_500
 /**
- * One that had none for so long is nobody else's. Queues of others shrink when they have lost packets, and stay low for one or
- * two seconds; where they were there before us, that is the least that we know.
+ * A line that had no queue for this long is nobody else's, ms. Queues of others shrink when they have lost packets, and stay
+ * low for one or two seconds; where they were there before us, that low is the least that we know.
  */
 const ALONE_MS = 2_500
 
-/** Of a line that nobody listens to. */
+/** The room of a line that nobody listens to. */
 export const UNHEARD: LineRoom = {
   add: () => undefined,
   queue: () => 'unknown',
@@ -50,15 +47,16 @@ export const UNHEARD: LineRoom = {
 }
 
 /**
- * What fills so short a line, ms, at so high a rate, bytes a second, is no longer than what any round trip waits: to see no queue
- * there says nothing. A line as short that takes less, to a host in the same town, is like any other.
+ * A host is near when round trips are shorter than this, ms, and the rate is higher than this, bytes per second. What fills so
+ * short a line at so high a rate takes no longer than any round trip waits: to see no queue there says nothing. A line that is
+ * as short but takes less, to a host in the same town, is like any other.
  */
 const NEAR_MS = 5
 const NEAR_RATE = 200e6
 
-/** A round trip waits for the processor when it begins and when it ends. */
+/** A round trip waits for the processor twice: when it begins and when it ends. */
 const WAITS = 2
-/** Of what was waited for the processor so much is believed, ms: a long queue is seen however busy the machine is. */
+/** At most so much of it is believed to be waiting for the processor, ms: a long queue is seen however busy the machine is. */
 const MOST_WAITED_MS = 60
 
 export function createLineRoom(): LineRoom {
@@ -79,7 +77,7 @@ export function createLineRoom(): LineRoom {
       }
       queue = queueing.state(nowMs)
       if (queue === 'empty') emptyAtMs = nowMs
-      // A round trip that waited, or two, may have waited for a processor; a queue would hold up the third as well.
+      // One round trip that waited, or two, may have waited for a processor; a queue would hold up the third as well.
       const isStill = emptySinceMs !== undefined && queueing.isEmptyAtTimes(nowMs)
       emptySinceMs = queue === 'empty' || isStill ? (emptySinceMs ?? nowMs) : undefined
     },

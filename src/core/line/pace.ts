@@ -1,5 +1,5 @@
-// Leave to send: one queue for the bodies of all attempts, so that they stay below one rate together and none starves. The
-// rate follows a timetable, may be changed while parts are under way, and is lowered further where background asks.
+// Gives leave to send: one queue for the bodies of all attempts, so that together they stay below one rate and none starves.
+// The rate follows a timetable, may be changed while parts are under way, and is lowered further where background asks for it.
 
 import { onAbort } from '../on-abort.ts'
 import { createAlarm } from '../time/alarm.ts'
@@ -8,19 +8,19 @@ import { createRateLimit } from './rate-limit.ts'
 import { minuteOfDay, parseTimetable, type LimitRate } from './timetable.ts'
 
 export interface Pace {
-  /** Whether bytes wait at all now. */
+  /** Whether bytes have to wait at all now. */
   isLimited(): boolean
   /** The most bytes to ask leave for at once. */
   pieceBytes(): number
-  /** Waits for leave to send; undefined: go on. Rejects with the signal's reason; then nothing was spent. */
+  /** Waits for leave to send. Undefined: go on at once. Rejects with the signal's reason; then nothing was spent. */
   take(bytes: number, signal: AbortSignal): Promise<void> | undefined
-  /** Another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT. */
+  /** Sets another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid one. */
   setLimit(limit: LimitRate | undefined): void
-  /** Stays below this too, bytes a second. */
+  /** Sets a second limit beside the timetable's, bytes per second; undefined: none. */
   setCeiling(bytesPerSecond: number | undefined): void
 }
 
-/** What an attempt asks of it. */
+/** What an attempt needs of it. */
 export type PartPace = Pick<Pace, 'isLimited' | 'pieceBytes' | 'take'>
 
 interface Waiter {
@@ -28,10 +28,10 @@ interface Waiter {
   go(): void
 }
 
-/** How late a change in the timetable, or of the wall clock, may be noticed. */
+/** How late a change in the timetable, or of the wall clock, may be noticed, ms. */
 const LOOK_MS = 1_000
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT for a limit that is none. */
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid limit. */
 export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
   const debt = createRateLimit()
   const waiters = new Set<Waiter>()

@@ -1,33 +1,35 @@
-// Whether the line has a queue that stays, from round trips: what one takes longer than the least one is waiting. Pure. A
-// queue that stays says that the line carries all it can, whoever fills it; more connections would only take from others.
+// Whether a queue stands on the line, judged by round trips: what one takes longer than the least one is waiting. Pure. A
+// standing queue says that the line carries all it can, whoever fills it; more connections would only take from others.
 
 import { createLeast } from './least.ts'
 
-/** `empty`: most of the newest round trips did not wait, as happens all the time on a line that could carry more. */
+/** `empty`: most of the newest round trips did not wait. On a line that could carry more, that is so all the time. */
 export type QueueState = 'empty' | 'standing' | 'unknown'
 
 export interface Queueing {
   add(roundTripMs: number, atMs: number): void
   /** `unknown` when there are too few round trips, or none of late. */
   state(nowMs: number): QueueState
-  /** Whether one of the newest round trips, at least, did not wait. False when there are too few, or none of late. */
+  /** Whether at least one of the newest round trips did not wait. False when there are too few, or none of late. */
   isEmptyAtTimes(nowMs: number): boolean
-  /** The least round trip of late, ms; undefined before the first. */
+  /** The least round trip of the last ten minutes, ms; undefined before the first. */
   leastMs(): number | undefined
 }
 
-/** What a round trip waits without a queue: for packets that happen to be under way, and for a busy machine. */
+/** What a round trip may wait without a queue: for packets that happen to be under way, and for a busy machine. */
 const HARMLESS_MS = 5
 const HARMLESS_SHARE = 1 / 16
-/** So many are looked at, and of them so many must not have waited. A lost packet is no queue; and one that was quick only shows
- * that others, whose queue was there before us, have just lost a packet. */
+/**
+ * RECENT round trips are looked at, of which QUICK must not have waited. One that waited may be a lost packet rather than a queue; one
+ * that was quick may only show that others, whose queue was there before us, have just lost a packet.
+ */
 const RECENT = 3
 const QUICK = 2
-/** Older ones say nothing about now. */
+/** Older round trips say nothing about now, ms. */
 const FRESH_MS = 5_000
 /**
- * The least one is that of so long, ms: routes change. A shorter memory would take a queue that stays for the line itself as
- * soon as nothing else is remembered.
+ * The least round trip is that of the last ten minutes, ms: routes change. A shorter memory would take a standing queue for the
+ * line itself as soon as nothing else is remembered.
  */
 const LEAST_MS = 600_000
 

@@ -1,18 +1,18 @@
-// Spreads bytes over time, so that they never leave faster than a rate. Pure: times are given. A debt, not a bucket: bytes
-// may go when what went before is paid for, and whatever goes is owed. Who waits for whom is pace's business.
+// Spreads bytes over time, so that they never leave faster than a rate. Pure: times are given. It keeps a debt, not a bucket of
+// tokens: bytes may go when what went before is paid for, and whatever goes is owed. Who waits for whom is pace's business.
 
 export interface RateLimit {
   /** How long until the next bytes may go, whole ms; 0: now. */
   waitMs(nowMs: number): number
-  /** So many bytes go now. */
+  /** This many bytes go now. */
   spend(bytes: number, nowMs: number): void
   /** Bytes that may go at once: a hundredth of a second's worth, at least 1 KiB; Infinity without a limit. */
   pieceBytes(): number
-  /** Another rate from now on, bytes a second; what is owed already is paid at the new one. Undefined: no limit. */
+  /** Sets another rate from now on, bytes per second; what is already owed is paid at the new one. Undefined: no limit. */
   setRate(bytesPerSecond: number | undefined, nowMs: number): void
 }
 
-/** What was not used may be caught up on for so long: timers are late. With a piece it stays below a tenth of a second. */
+/** How much unused time may be caught up on, ms: timers are late. Together with a piece it stays below a tenth of a second. */
 const CATCH_UP_MS = 50
 const PIECE_MS = 10
 const LEAST_PIECE_BYTES = 1024
@@ -20,11 +20,11 @@ const LEAST_PIECE_BYTES = 1024
 /** Makes one that does not limit yet. */
 export function createRateLimit(): RateLimit {
   let rate: number | undefined
-  /** When all that went will have been paid for. */
+  /** When everything that went will have been paid for. */
   let paidAtMs = -Infinity
 
   return {
-    // Fractions of what is owed are kept, so that rounding does not add up; only the wait is rounded.
+    // Fractions of the debt are kept, so that rounding does not add up; only the wait is rounded.
     waitMs: (nowMs) => (rate === undefined ? 0 : Math.max(0, Math.ceil(paidAtMs - nowMs))),
     spend(bytes, nowMs) {
       if (rate !== undefined) paidAtMs = Math.max(paidAtMs, nowMs - CATCH_UP_MS) + (bytes / rate) * 1000

@@ -1,4 +1,4 @@
-// Asks the line how long it takes, when somebody is curious: one bare round trip at a time to the host that was sent to
+// Measures how long the line takes to answer, when somebody asks: one bare round trip at a time to the host that was sent to
 // last. A full queue shows here long before a part's answer would tell.
 
 import type { Clock, Transport } from '../ports.ts'
@@ -7,11 +7,11 @@ import { sendThrough } from '../send-through.ts'
 export interface RoundTrips {
   /** The transport to send with, so that the host is known. */
   readonly transport: Transport
-  /** Begins one, unless one is under way, one has just been, or the transport cannot. */
+  /** Begins a round trip, unless one is under way, one has just ended, or the transport cannot. */
   measure(): void
-  /** What was measured since this was asked last, ms; undefined when nothing was. */
+  /** The newest round trip since this was last asked, ms; undefined when there was none. */
   takeNewest(): number | undefined
-  /** Gives up the one under way. */
+  /** Gives up the round trip under way. */
   stop(): void
 }
 
@@ -39,7 +39,7 @@ export function createRoundTrips({
       await transport.roundTrip?.(to, controller.signal)
       newestMs = clock.monotonicNow() - beganAtMs
     } catch {
-      // A host that refuses or cannot be reached is the attempts' business; only a long wait says something here.
+      // A host that refuses or cannot be reached is the attempts' business. Only a long wait says something here.
       if (controller.signal.reason === TOO_LONG) newestMs = TIMEOUT_MS
     } finally {
       clock.clearTimeout(timer)

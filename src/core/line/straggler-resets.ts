@@ -1,5 +1,5 @@
-// The attempt that holds up the end of a session goes again on a new connection. Only where an abort resets the connection: else a
-// second attempt could meet the first one.
+// Resets the attempt that holds up the end of a session, so that its part goes again on a new connection. Only where an abort
+// resets the connection: otherwise the second attempt could meet the first.
 
 import type { Attempt } from '../attempt/attempt.ts'
 import type { Unit } from '../ports.ts'
@@ -10,20 +10,20 @@ export interface StragglerResets {
   look(running: Iterable<Attempt>, nowMs: number, isTail: boolean): void
 }
 
-/** How often a part goes again for crawling. */
+/** How often a part may be reset for crawling. */
 const MAX_RESETS = 2
 const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
 
-/** Of one session. */
+/** Makes the resets of one session. */
 export function createStragglerResets(createWatch = createStragglerWatch<Attempt>): StragglerResets {
-  /** A part that goes again is the same unit. */
+  /** A part that goes again keeps its unit. */
   const resets = new WeakMap<Unit, number>()
   const resetsOf = ({ unit }: Attempt): number => resets.get(unit) ?? 0
   const watch = createWatch((attempt) => resetsOf(attempt) >= MAX_RESETS)
 
   return {
     look(running, nowMs, isTail) {
-      // What was reset may take its time to end, and carries nothing meanwhile.
+      // An attempt that was reset may take its time to end, and carries nothing meanwhile.
       const moving = [...running].filter(({ isSending, controller }) => isSending && !controller.signal.aborted)
       const straggler = watch.look(moving, nowMs, isTail)
       if (straggler === undefined) return

@@ -1,10 +1,10 @@
-// Finds the attempt that holds up the end of a session: one connection that crawls while its neighbours flew. Pure: it is
-// told how far each attempt is, every second or so, and names at most one that should go again on a new connection.
+// Finds the attempt that holds up the end of a session: one connection that crawls while its neighbours flew. Pure: about once
+// a second it is told how far each attempt is, and it names at most one that should go again on a new connection.
 //
-// An attempt is judged by seconds in which others sent too, and by what each of them carried in those: so a line that is slow
-// as a whole, or that is slow now, blames nobody. That also bounds it: a part that goes again alone has no neighbours.
+// An attempt is judged only by seconds in which others sent too, and by what each of them carried then. So a line that is slow
+// as a whole, or slow just now, blames nobody. That also bounds the resets: a part that goes again alone has no neighbours.
 
-/** An attempt that is sending; the same object each time. */
+/** An attempt that is sending. It must be the same object each time. */
 export interface Moving {
   readonly sentBytes: number
   readonly lengthBytes: number
@@ -12,35 +12,36 @@ export interface Moving {
 
 export interface StragglerWatch<T extends Moving> {
   /**
-   * Takes in how far the attempts are; more than once a second changes nothing. `isTail`: nothing else is left to send, and slots are idle; only then one is named. One
-   * that was handed over as a whole never is: it may be stored already.
+   * Takes in how far the attempts are; a look within a second of the last one changes nothing. `isTail`: nothing else is left
+   * to send, and slots are idle; only then an attempt is named. One whose whole body was handed over never is: it may be stored
+   * already.
    */
   look(moving: readonly T[], nowMs: number, isTail: boolean): T | undefined
 }
 
-/** Looks closer to each other are passed over, ms: in less, a slow line moves nothing for anybody. */
+/** Looks that follow each other sooner are ignored, ms: in less time, a slow line moves nothing for anybody. */
 const LOOK_EVERY_MS = 1_000
 /** How long an attempt must have been compared, ms. */
 const COMPARED_MS = 10_000
-/** How much less than its neighbours a straggler carries. */
+/** How many times less than its neighbours a straggler carries. */
 const SLOWER = 4
-/** Going again must take less than this share of going on. */
+/** Going again must take less than this share of what going on takes. */
 const WORTH = 0.5
-/** In how many looks in a row it must seem so. */
+/** In how many looks in a row an attempt must seem slow. */
 const LOOKS = 3
-/** A longer gap between two looks is a machine asleep. */
+/** A longer gap between two looks means that the machine slept, ms. */
 const GAP_MS = 5_000
 
 interface History {
   lastBytes: number
-  /** Time in which others sent too, and what it and each of them carried meanwhile. */
+  /** Time in which others sent too, and what this attempt and, on average, each of the others carried in it. */
   comparedMs: number
   ownBytes: number
   othersBytes: number
   suspectedLooks: number
 }
 
-/** `isSpared`: others are compared with it, and it is not named; by default none is. */
+/** `isSpared`: others are compared with such an attempt, but it is not named. Default: none is spared. */
 export function createStragglerWatch<T extends Moving>(
   isSpared: (attempt: T) => boolean = () => false,
 ): StragglerWatch<T> {
@@ -53,7 +54,7 @@ export function createStragglerWatch<T extends Moving>(
       return history === undefined ? [] : [{ attempt, history, bytes: attempt.sentBytes - history.lastBytes }]
     })
     const sum = known.reduce((total, { bytes }) => total + bytes, 0)
-    // Seconds in which nobody got on say nothing of anybody.
+    // Seconds in which nobody made progress say nothing about anybody.
     if (known.length < 2 || sum === 0 || sinceMs > GAP_MS) return
     for (const { history, bytes } of known) {
       history.comparedMs += sinceMs
@@ -64,7 +65,7 @@ export function createStragglerWatch<T extends Moving>(
   const isSlow = ({ sentBytes, lengthBytes }: T, { comparedMs, ownBytes, othersBytes }: History): boolean => {
     if (comparedMs < COMPARED_MS || ownBytes * SLOWER > othersBytes) return false
     const againMs = (lengthBytes / othersBytes) * comparedMs
-    // 0 for what was handed over, NaN if that moved nothing since: nothing is less, and going again never worth it.
+    // 0 when all was handed over, or NaN when nothing moved besides: nothing is less, so going again is never worth it.
     const onMs = ((lengthBytes - sentBytes) / ownBytes) * comparedMs
     return againMs < onMs * WORTH
   }

@@ -1,19 +1,21 @@
-// How fast we may be at what time of day: one grammar for the option of the library, of the command line and of a call while
-// running. `2MB` is a rate, `off` none, `08:00,512KB 23:00,off` one for each time of day. Pure: the time is given.
+// How fast we may be at what time of day: one grammar for the option of the library, for that of the command line, and for a
+// call while running. `2MB` is a rate, `off` is none, `08:00,512KB 23:00,off` is one for each time of day. Pure: the time is
+// given.
 
 import { invalid, isUploadError } from '../errors.ts'
 import { parseByteSize } from '../plan.ts'
 import type { Clock } from '../ports.ts'
 
 /**
- * Bytes a second: a number, or a text. `2MB` (a size as parseByteSize reads it), `off`, or a timetable of local times of
- * day: `08:00,512KB 23:00,off` is 512 KB from eight in the morning and no limit from eleven at night until eight.
+ * A rate limit in bytes per second: a number or a text. The text is `2MB` (a size as parseByteSize reads it), `off`, or a
+ * timetable of local times of day: `08:00,512KB 23:00,off` is 512 KB from eight in the morning and no limit from eleven at
+ * night until eight.
  */
 export type LimitRate = number | string
 
 /** A rate for each time of day. */
 export interface Timetable {
-  /** Bytes a second at a local time of day, in minutes since midnight, 0 to 1439; undefined: no limit. */
+  /** Bytes per second at a local time of day, in minutes since midnight, 0 to 1439; undefined: no limit. */
   rateAt(minuteOfDay: number): number | undefined
 }
 
@@ -25,7 +27,7 @@ interface Entry {
 const DAY_MINUTES = 24 * 60
 const GRAMMAR = 'write it like 2MB, off, or "08:00,512KB 23:00,off"'
 
-/** Reads a limit; undefined is `off`. Throws ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong and where. */
+/** Reads a limit; undefined is `off`. Throws ERR_UPLOAD_INVALID_ARGUMENT, which says what is wrong and where. */
 export function parseTimetable(limit: LimitRate | undefined): Timetable {
   if (limit === undefined) return always(undefined)
   if (typeof limit === 'number') return always(checkRate(limit))
@@ -42,14 +44,14 @@ export function parseTimetable(limit: LimitRate | undefined): Timetable {
     )
   }
   return {
-    // Before the first time of a day yesterday's last one still holds.
+    // Before the first time of a day, the last rate of the day before still holds.
     rateAt: (minute) => (entries.findLast((entry) => entry.minuteOfDay <= minute) ?? entries.at(-1))?.bytesPerSecond,
   }
 }
 
 /**
- * The local time of day, in minutes since midnight. Where clocks change in spring, a rate for a time that is left out begins at
- * the change; in autumn the hour that comes twice has its rates twice. A clock without a zone counts in UTC.
+ * The local time of day, in minutes since midnight. Where clocks go forward in spring, a rate for a time that is skipped begins
+ * at the change; in autumn, the hour that comes twice has its rates twice. A clock without a zone counts in UTC.
  */
 export function minuteOfDay(clock: Pick<Clock, 'wallNow' | 'utcOffsetMinutes'>): number {
   const wallMs = clock.wallNow()

@@ -2,29 +2,29 @@
 // doubles while trials change nothing, so that a long upload on a steady line is left in peace.
 
 export interface TrialRest {
-  /** Begins a rest, and doubles the next. Returns how long it is, ms. */
+  /** Begins a rest of at least this length, and doubles the next one. Returns how long it is, ms. */
   begin(nowMs: number, atLeastMs: number): number
   /** Something has changed: the next rests are short again. */
   renew(): void
-  /** Ends the present rest by then, if it would last longer. */
+  /** Ends the current rest at this time, if it would last longer. */
   endBy(atMs: number): void
   isOver(nowMs: number): boolean
   /** When the present rest ends, ms. */
   endsAtMs(): number
-  /** Limits are kept for so short only that speed matters more than precision. */
+  /** Rests are still so short that speed matters more than precision. */
   isHasty(): boolean
-  /** Round trips are to be measured for a while: a rate is to be explained. */
+  /** Round trips are to be measured for a while, so that a rate can be explained. */
   listen(nowMs: number): void
-  /** Whether they are: because of `listen`, or because a trial is near. */
+  /** Whether round trips are to be measured: because of `listen`, or because a trial is near. */
   isListening(nowMs: number): boolean
 }
 
 const FIRST_REST_MS = 2_000
 const LAST_REST_MS = 120_000
 const HASTY_REST_MS = 4_000
-/** Round trips are measured so long before a trial. */
+/** How long before a trial round trips are measured. */
 const CURIOUS_MS = 3_000
-/** Round trips are measured for so long when a rate is to be explained. */
+/** How long round trips are measured to explain a rate. */
 const LISTEN_MS = 4_000
 
 export function createTrialRest(): TrialRest {

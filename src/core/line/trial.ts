@@ -1,12 +1,12 @@
-// Another number of parts on trial, and what became of it: pure. What a rate means depends on the queue beside it. On a line
+// A trial of another number of parts, and what became of it. Pure. What a rate means depends on the queue beside it. On a line
 // with a queue, more connections take from others what they bring; on one without, nobody loses.
 
 export interface Trial {
   readonly limit: number
-  /** What to go back to, and what it brought, bytes a second. */
+  /** The limit to go back to, and the rate that it brought, bytes per second. */
   readonly fromLimit: number
   readonly fromRate: number
-  /** It, or the first of those that it goes on from, began on a line without a queue: a queue at its end is our own. */
+  /** This trial, or the first of the series that it continues, began on a line without a queue: a queue at its end is our own. */
   readonly isAlone: boolean
   readonly isFirst: boolean
 }
@@ -14,29 +14,29 @@ export interface Trial {
 export interface TrialVerdict {
   /** The limit of the trial is kept. */
   readonly isKept: boolean
-  /** It brought what it was to bring. */
+  /** The trial brought what it had to bring. */
   readonly hasGained: boolean
-  /** A step upwards that brought less than half of its share has met the end of the line: the next would overshoot. */
+  /** A step upwards that brought less than half of its share has met the end of the line: the next one would overshoot. */
   readonly isFull: boolean
-  /** The step brought all that connections as good as the others could. */
+  /** The step brought all that connections as good as the others could bring. */
   readonly hasPaid: boolean
 }
 
 /**
- * More bytes a second that a trial upwards must bring: so much of what it would on a line that has room, as a power. Others
- * share the line if it brings less: the third connection beside two others gets a third, which they lose.
+ * What a trial upwards must bring: the ratio of the rates must be at least the ratio of the limits to this power. If it is
+ * less, others share the line: a third connection beside two of others gets a third of it, which they lose.
  */
 const WORTH = 0.4
-/** The same while the line has no queue, as a factor: then nobody loses what we gain. */
+/** The same while the line has no queue, as a factor: nobody then loses what we gain. */
 const WORTH_IF_EMPTY = 1.03
-/** Share of the bytes a second that a trial downwards must keep. */
+/** The share of the rate that a trial downwards must keep. */
 const KEPT = 0.98
-/** The same for a large step upwards on a line that is nobody else's: what it brings shows when older connections lose packets. */
+/** The same for a large step upwards on a line that nobody else uses: what it brings shows when older connections lose packets. */
 const LENIENCY = 0.6
 const LARGE_STEP = 1.25
-/** Losses hold back for round trips: where those are shorter than this, ms, a disk or a processor holds the rate. */
+/** Losses hold connections back where round trips are long. Where they are shorter than this, ms, a disk or a processor does. */
 const LENIENT_FROM_MS = 5
-/** Of the step: a first step that brought so much has paid. */
+/** The share of the step that a first step must bring to have paid. */
 const PAID = 0.96
 
 /** `leastRoundTripMs` is undefined where none can be measured. */

@@ -1,27 +1,28 @@
-// What the present limit usually brings, and whether a rate is another: pure. Rates in bytes a second.
+// What the current limit usually brings, and whether a rate differs from that. Pure. Rates are in bytes per second.
 
 export interface UsualRate {
-  /** `canSeeQueues`: then a rate below the best one counts as well, because what is short of it can be explained. */
+  /** `canSeeQueues`: a rate well below the best one then counts as fallen too, because the shortfall can be explained. */
   compare(rate: number, canSeeQueues: boolean): 'fallen' | 'risen' | 'usual'
-  /** A rate between trials. */
+  /** Takes in a rate between trials. */
   follow(rate: number): void
-  /** The line has changed: this is usual now. `isBestKept`: what it carried once is still to be reached. */
+  /** The line has changed: this rate is usual now. `isBestKept`: the best rate is still to be reached again. */
   renew(rate: number, isBestKept: boolean): void
-  /** A trial has ended. `usual`: what the limit is known to bring; undefined when it is not. `best`: see `compare`. */
+  /** A trial has ended. `usual`: what the limit is known to bring, or undefined. `best`: see `compare`. */
   afterTrial(usual: number | undefined, best: number): void
-  /** The best rate since a trial brought nothing. */
+  /** The best rate since a trial last brought nothing. */
   best(): number
 }
 
-/** A rate this far from the usual one is another line. */
+/** A rate this far from the usual one means that the line has changed, as factors. */
 const FALLEN = 0.88
 const RISEN = 1.2
 /**
- * The same, of the most that a limit brought: connections have lost packets since. It asks for little, because it is only heard
- * where there is no queue: then more connections take from nobody, and waiting for a deeper fall leaves the line half empty.
+ * The same, compared with the most that a limit brought: its connections have lost packets since. It asks for little, because
+ * it only counts where there is no queue: there more connections take from nobody, and waiting for a deeper fall leaves the
+ * line half empty.
  */
 const BELOW_BEST = 0.93
-/** How fast the usual rate follows the present one. */
+/** How fast the usual rate follows the current one. */
 const FOLLOW = 0.1
 
 export function createUsualRate(): UsualRate {
