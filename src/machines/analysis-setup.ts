@@ -1,4 +1,4 @@
-// The words that the table of an analysis is written in: its actors as placeholders, its actions and its guards.
+// The vocabulary of an analysis's table: its actors as placeholders, its actions and its guards.
 
 import { assign } from 'xstate'
 
@@ -16,7 +16,7 @@ import type {
 import { isDoubtful, readRejection } from './rejection.ts'
 import { notProvided, setup } from './setup.ts'
 
-/** How often a draft is asked for in all, when each create ends without an answer. */
+/** How often a draft is asked for in all, if each create ends without an answer. */
 const MAX_DRAFT_ATTEMPTS = 3
 
 type AnalysisId = string | number
@@ -24,9 +24,9 @@ type AnalysisId = string | number
 /**
  * Four actors are provided from outside; each gets an AbortSignal that fires when its state is left.
  *
- * - `creatingSegments` creates the segments, or gives back the ids that the host named.
- * - `creatingDraft` creates the analysis as a draft; with `isRepeat` it looks for one of that name first. Rejects with
- *   `details.isDoubtful: true` when the create had no answer: then it is run again, `MAX_DRAFT_ATTEMPTS` times in all.
+ * - `creatingSegments` creates the segments, or returns the ids that the host named.
+ * - `creatingDraft` creates the analysis as a draft; with `isRepeat` it first looks for one of that name. Rejects with
+ *   `details.isDoubtful: true` when the create had no answer; it is then run again, `MAX_DRAFT_ATTEMPTS` times in all.
  * - `submitting` asks the service to begin. Safe to repeat.
  * - `polling` asks for the status until it is final or the deadline has come.
  *
@@ -53,8 +53,8 @@ export const setUpAnalysis = () =>
         hasPossibleDraft: true,
       })),
       keepDraft: assign((_, params: DraftResult) => ({ analysisId: params.analysisId, hasPossibleDraft: false })),
-      // A refusal says that this create made nothing, and nothing of an earlier one; a doubtful end here is that of the last repeat.
-      // A success that cannot be read says nothing.
+      // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
+      // the last repeat. A success that cannot be read leaves the doubt.
       keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
         hasPossibleDraft: context.isRepeat || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
       })),
@@ -80,7 +80,7 @@ export const setUpAnalysis = () =>
     },
   })
 
-/** What an analysis begins with. */
+/** The context that an analysis begins with. */
 export function beginContext(input: AnalysisInput): AnalysisContext {
   return {
     place: input.place,
@@ -96,7 +96,7 @@ export function beginContext(input: AnalysisInput): AnalysisContext {
   }
 }
 
-/** What `done` of an analysis is told. */
+/** What `done` of an analysis is made from. */
 export function outputOf(context: AnalysisContext): AnalysisOutput {
   return {
     status: known(context.status),

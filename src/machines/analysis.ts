@@ -1,5 +1,5 @@
-// The life of one requested analysis, as a table: segments → draft → requested → completed | failed, or drafted,
-// deadline, stopped. It promises that a draft whose create had no answer is looked up by name before it is made again.
+// The life of one requested analysis, as a table: segments → draft → requested → completed | failed, or drafted, deadline,
+// stopped. It promises that a draft whose create had no answer is looked up by name before it is created again.
 //
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
@@ -9,7 +9,7 @@ import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output
 
-/** The machine. What it needs is provided with `provide({ actors })`; `setUpAnalysis` says what each actor promises. */
+/** The machine. Its actors are provided with `provide({ actors })`; `setUpAnalysis` says what each of them promises. */
 export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
   id: 'analysis',
   context: ({ input }) => beginContext(input),
@@ -25,7 +25,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       ],
     },
     creatingSegments: {
-      // The sets of movements are made at the service.
+      // The segments, which are sets of movements, are created at the service.
       invoke: {
         id: 'creatingSegments',
         src: 'creatingSegments',
@@ -35,7 +35,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       on: { 'analysis.stop': 'stopped' },
     },
     creatingDraft: {
-      // The analysis is made as a draft; after a create without an answer it is looked up first.
+      // The analysis is created as a draft. After a create without an answer, it is looked up first.
       entry: 'countDraftAttempt',
       invoke: {
         id: 'creatingDraft',
@@ -82,7 +82,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       on: { 'analysis.stop': 'stopped' },
     },
     requested: {
-      // The service works on it; it is asked politely now and then.
+      // The service works on it and is asked politely now and then.
       invoke: {
         id: 'polling',
         src: 'polling',
@@ -108,7 +108,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       },
     },
     drafted: {
-      // A draft, as the host asked; not submitted.
+      // It stays a draft, as the host asked, and is not submitted.
       type: 'final',
       entry: { type: 'conclude', params: { status: 'drafted' } },
     },
@@ -118,12 +118,12 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       entry: { type: 'conclude', params: { status: 'completed' } },
     },
     failed: {
-      // The service says so, or we could not go on: see `error`.
+      // The service says that it failed, or we could not go on: see `error`.
       type: 'final',
       entry: { type: 'conclude', params: { status: 'failed' } },
     },
     deadline: {
-      // Not done in the time given; the last word is kept.
+      // It was not done in the time given. The service's last word is kept.
       type: 'final',
       entry: { type: 'conclude', params: { status: 'deadline' } },
     },

@@ -1,37 +1,37 @@
-// Reads what an actor rejected with: a plain error and, where it says so, how far it came. It is total: machines keep
-// plain data only, and no value whatever may break one of them.
+// Reads what an actor rejected with: a plain error and, where it says so, how far the actor came. It is total: machines keep
+// only plain data, and no value whatever may break one of them.
 
 import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
 import { foreignWords } from '../core/redact.ts'
 
 const NO_REASON = 'An actor failed and gave no reason'
 
-/** Files, not parts. Together they are all files of the session when a transfer came to its end. */
+/** Counts of files, not of parts. They add up to all files of the session when a transfer came to its end. */
 export interface TransferResult {
   readonly confirmedCount: number
   readonly failedCount: number
 }
 
-/** What `transferring` rejects with when it knows how far it came. Any other value is read as far as it goes. */
+/** What `transferring` rejects with when it knows how far it came. Any other value is read as far as possible. */
 export interface TransferFailure extends TransferResult {
   readonly error: ErrorSummary
 }
 
-/** What is known from a rejected actor: the plain form of its error, and how far it came if it said so. */
+/** What a rejected actor tells: the plain form of its error, and how far it came, if it said so. */
 export interface Rejection {
   readonly error: ErrorSummary
   readonly outcome: TransferResult | null
 }
 
 /**
- * Reads what an actor rejected with, whatever it is; never throws. Takes a `TransferFailure`, any error of ours and
- * any other value. A message that is not ours loses what reads like a secret, and all beyond 300 characters.
+ * Reads what an actor rejected with, whatever it is; never throws. Accepts a `TransferFailure`, any error of ours and any other
+ * value. A message that is not ours is redacted and cut at 300 characters.
  */
 export function readRejection(reason: unknown): Rejection {
   try {
     return readPlain(reason)
   } catch {
-    // A getter or a proxy that throws; there is nothing in it that could be told.
+    // A getter or a proxy that throws: there is nothing in it to report.
     return { error: { code: 'ERR_UPLOAD_INTERNAL', message: NO_REASON }, outcome: null }
   }
 }
@@ -63,7 +63,7 @@ function summaryOf(value: unknown): ErrorSummary {
   return { code: 'ERR_UPLOAD_INTERNAL', message: foreignWords(text).slice(0, 300) }
 }
 
-/** Where and of which answer it happened, as `summarize` says it. */
+/** Where it happened and with which answer, as in `summarize`. */
 function placeIn(
   fields: Readonly<Record<string, unknown>>,
 ): Pick<ErrorSummary, 'file' | 'partNumber' | 'attempt' | 'status'> {

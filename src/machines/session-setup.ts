@@ -1,4 +1,4 @@
-// The words that the table of an upload session is written in: its actors as placeholders, its actions and its guards.
+// The vocabulary of an upload session's table: its actors as placeholders, its actions and its guards.
 
 import { assign } from 'xstate'
 
@@ -19,19 +19,18 @@ import { notProvided, setup } from './setup.ts'
 type SessionId = string | number
 
 /**
- * Five actors are provided from outside; each gets an AbortSignal that fires when its state is left, and each may run
- * again in a later life.
+ * Five actors are provided from outside. Each gets an AbortSignal that fires when its state is left, and each may run again in a later
+ * run of the program.
  *
- * - `creatingSession` appends the intent, calls, appends the result. Pause and cancel abort it only
- *   between two tries, when `host.unreachable` has said that it rests, or at `create.late`: the session that a try makes would
- *   be an orphan else.
+ * - `creatingSession` appends the intent, calls, and appends the result. Pause and cancel abort it only between two tries, when
+ *   `host.unreachable` has said that it rests, or at `create.late`: otherwise the session that a try makes would be an orphan.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
- * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a
- *   cancel it first appends the intent, so that a death in between does not forget what was asked.
- * - `cancellingSession` tells the service and appends the result. A service that does not answer is an output
- *   (`isServiceTold: false`); a rejection is taken for one and its error kept.
- * - `settling` appends the final status, but for `closed`, and closes what is open. When it rejects, the status stands, because it is
- *   true whether or not it could be written, and the output carries `journalError`.
+ * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a cancel it first
+ *   appends the intent, so that a crash in between does not forget what was asked.
+ * - `cancellingSession` tells the service and appends the result. A service that does not answer is an output (`isServiceTold: false`);
+ *   a rejection counts as the same, and its error is kept.
+ * - `settling` appends the final status, except for `closed`, and closes what is open. When it rejects, the status stands, because it
+ *   is true whether or not it could be written, and the output carries `journalError`.
  *
  * A function, so that a page without this machine leaves all of it out.
  */
@@ -65,7 +64,7 @@ export const setUpSession = () =>
         status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed',
       })),
       concludeFailure: assign(({ context }, params: { reason: unknown }) => {
-        // What fails while it is let go may have failed by that, and is found again by whoever goes on.
+        // A failure while the session is let go may be due to just that; whoever goes on finds it again.
         if (context.intent === 'close') return { status: 'closed' as const }
         const { error, outcome } = readRejection(params.reason)
         return { error, status: statusCutShort(outcome?.confirmedCount ?? 0) }
@@ -97,7 +96,7 @@ export const setUpSession = () =>
     },
   })
 
-/** What a session begins with. */
+/** The context that a session begins with. */
 export function beginContext(input: MachineInput): UploadSessionContext {
   return {
     place: input.place,
@@ -111,7 +110,7 @@ export function beginContext(input: MachineInput): UploadSessionContext {
   }
 }
 
-/** What `done` of a session is told. */
+/** What `done` of a session is made from. */
 export function outputOf(context: UploadSessionContext): UploadSessionOutput {
   return {
     status: known(context.status),
@@ -121,7 +120,7 @@ export function outputOf(context: UploadSessionContext): UploadSessionOutput {
   }
 }
 
-/** The status of a transfer that did not bring every file home. */
+/** The status of a transfer in which not every file was confirmed. */
 function statusCutShort(confirmedCount: number): EndStatus {
   return confirmedCount > 0 ? 'partial' : 'failed'
 }

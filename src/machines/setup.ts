@@ -1,4 +1,5 @@
-// XState's `setup` with its types, and without the actions that it brings along and no machine here uses (0.8 kB of a page).
+// XState's `setup` with its types, but without the actions that it brings along and that no machine here uses (0.8 kB of a
+// page).
 
 import {
   createMachine,
@@ -8,12 +9,12 @@ import {
   type setup as xstateSetup,
 } from 'xstate'
 
-/** As in XState, for `createMachine` alone: what else its result has there is missing here. */
+/** As in XState, but for `createMachine` only: the rest of what XState's `setup` returns is missing here. */
 export const setup = ((implementations: object) => ({
   createMachine: (config: object) => createMachine(config, implementations),
 })) as unknown as typeof xstateSetup
 
-/** The place of an actor that whoever drives the machine provides; without one it fails loudly, by name. */
+/** A placeholder for an actor that whoever drives the machine provides. Without one it fails loudly, by name. */
 export function notProvided<TOutput, TInput extends NonReducibleUnknown = NonReducibleUnknown>(
   name: string,
 ): PromiseActorLogic<TOutput, TInput> {

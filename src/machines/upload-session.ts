@@ -1,16 +1,16 @@
-// The life of one upload session, as a table: creating → created → uploading ⇄ paused → cancelling → confirmed |
-// partial | cancelled | failed | closed. It promises that a session which the service made is never forgotten, that two
-// transfers never run at once, and that a final state is entered only after the journal was asked to keep it; of a close
-// it is asked nothing: the session stays as it is, for a later life.
+// The life of one upload session, as a table: creating → created → uploading ⇄ paused → cancelling → confirmed | partial |
+// cancelled | failed | closed. It promises that a session which the service made is never forgotten, that two transfers never
+// run at once, and that a final state is entered only after the journal was asked to keep it. For a close, nothing is asked of
+// the journal: the session stays as it is, for a later run.
 //
-// Everything that works is an actor from outside. The machine never holds an address, a handle or an Error: what is in
-// its context may be shown. It is never stored: a later life begins from the journal, through `MachineInput`.
-// There are no timers here, because a timer would not outlive a restart; whoever waits is an actor.
+// All work is done by actors from outside. The machine never holds an address, a handle or an Error: what is in its context may
+// be shown. It is never stored: a later run begins from the journal, through `MachineInput`. There are no timers here, because
+// a timer would not outlive a restart; whoever waits is an actor.
 
 import { known } from '../core/errors.ts'
 import { beginContext, outputOf, setUpSession } from './session-setup.ts'
 
-/** What the host asks for, as actions. No function makes them: a call would keep the machine in pages that have none. */
+/** What the host asks for, as actions. They are not made by a function: a call would keep the machine in pages that do not use it. */
 const run = { type: 'intend', params: { to: 'run' } } as const
 const pause = { type: 'intend', params: { to: 'pause' } } as const
 const close = { type: 'intend', params: { to: 'close' } } as const
@@ -18,7 +18,7 @@ const cancel = { type: 'intend', params: { to: 'cancel' } } as const
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 
-/** The machine. What it needs is provided with `provide({ actors })`; `setUpSession` says what each actor promises. */
+/** The machine. Its actors are provided with `provide({ actors })`; `setUpSession` says what each of them promises. */
 export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
   id: 'uploadSession',
   context: ({ input }) => beginContext(input),
@@ -36,8 +36,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       ],
     },
     creating: {
-      // The service is asked for a session. A try on its way is let finish, whatever the host wants meanwhile, as long as it does
-      // not take too long; between two tries, while a service that cannot be reached is waited for, the call ends at once.
+      // The service is asked for a session. A try under way may finish, whatever the host wants meanwhile, as long as it does
+      // not take too long. Between two tries, while a service that cannot be reached is waited for, the call ends at once.
       invoke: {
         id: 'creatingSession',
         src: 'creatingSession',
@@ -95,14 +95,14 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     pausing: {
-      // The transfer, or the create, was aborted and its attempts come to their end. A resume goes on after that.
+      // The transfer, or the create, was aborted, and its attempts are coming to their end. A resume goes on after that.
       always: { guard: 'isCancelIntended', target: 'cancelling' },
       invoke: {
         id: 'drainingToPause',
         src: 'draining',
         input: { reason: 'pause' },
         onDone: 'created',
-        // Attempts may still run, so a second transfer must not begin in this life.
+        // Attempts may still run, so no second transfer may begin in this run.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       on: {
@@ -113,7 +113,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     paused: {
-      // Nothing runs: no socket and no slot is held. The session, if there is one, stays open at the service.
+      // Nothing runs, and neither a socket nor a slot is held. The session, if there is one, stays open at the service.
       on: {
         'upload.resume': { target: 'created', actions: run },
         'upload.close': { target: 'created', actions: close },
@@ -121,13 +121,14 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     cancelling: {
-      // The session is given up. What the host asks from here on changes nothing, a close included: the service is still told.
+      // The session is given up. Nothing that the host asks from here on changes that, not even a close: the service is still
+      // told.
       initial: 'draining',
       states: {
         draining: {
           // Attempts come to their end first, so that no part arrives after the service was told.
           invoke: {
-            // Not the id of the other drain: an end of that one must never be taken for the end of this one.
+            // Not the id of the other drain: the end of that one must never be taken for the end of this one.
             id: 'drainingToCancel',
             src: 'draining',
             input: { reason: 'cancel' },
@@ -136,7 +137,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           },
         },
         drained: {
-          // Passed through at once: there is only something to tell when a session is known.
+          // Passed through at once: the service has to be told only when a session is known.
           always: [
             { guard: 'hasSession', target: 'telling' },
             {
@@ -187,11 +188,11 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     },
     // The service has accepted every file.
     confirmed: { type: 'final' },
-    // The service has accepted some files and not all.
+    // The service has accepted some files, but not all.
     partial: { type: 'final' },
     // Given up as the host asked.
     cancelled: { type: 'final' },
-    // Let go with its Uplink: whatever it was, it still is, and a later life goes on from the journal.
+    // Let go with its Uplink: the session is what it was, and a later run goes on from the journal.
     closed: { type: 'final' },
     // The service has accepted no file, as far as is known.
     failed: { type: 'final' },
