@@ -49,7 +49,7 @@ export interface FixedEngine {
 }
 
 export interface Engine extends FixedEngine {
-  /** Sets a new rate limit, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT for a limit that is none. */
+  /** Sets a new rate limit, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid one. */
   limitRate(limit: LimitRate): void
 }
 

@@ -1,6 +1,6 @@
-// Optional fields of plain data: a field that is named and undefined is not the same as one that is left out.
+// Optional fields of plain data: a field that is set to undefined is not the same as one that is left out.
 
-/** The fields that have a value; those that are undefined are left out, as if they had not been named. */
+/** The fields that have a value. Those that are undefined are left out. */
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {

@@ -1,8 +1,8 @@
-// What there may be two of.
+// Tells promises from other values, where there may be two kinds of Promise.
 
 /**
- * True for what is to be waited for, of whichever maker: `instanceof` knows one Promise, and a test runner with a realm of its own
- * (Jest), or a page whose Promise was replaced (zone.js), has two.
+ * True for what is to be waited for, whoever made it. `instanceof` knows only one Promise, but there are two in a test runner
+ * with a realm of its own (Jest) and in a page whose Promise was replaced (zone.js).
  */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return (value as Partial<Promise<unknown>> | undefined)?.then !== undefined

@@ -1,5 +1,5 @@
-// What is to happen when a signal fires. A host gives one signal to all that it begins, and Node warns of a leak where more than
-// ten listen to it: whatever waits for the same signal shares one listener.
+// Calls functions when a signal fires. A host gives one signal to all that it begins, and Node warns of a leak when more than
+// ten listeners are added to it, so all that waits for the same signal shares one listener.
 
 interface Waiting {
   readonly acts: Set<() => void>
@@ -8,7 +8,10 @@ interface Waiting {
 
 const waitingBySignal = new WeakMap<AbortSignal, Waiting>()
 
-/** Calls `act`, which must not throw, when the signal fires, at once where it has. Returns how to leave; the last to leave takes the listener along. */
+/**
+ * Calls `act`, which must not throw, when the signal fires, or at once if it has. Returns a function that stops waiting; the
+ * last one to stop removes the listener.
+ */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   if (signal.aborted) {
     act()

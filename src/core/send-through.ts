@@ -1,5 +1,5 @@
-// A transport that does something more when it sends, and is in all other traits what it was. The compiler knows when a trait
-// is missing here: one that was forgotten would change what the engine may do, unseen.
+// Wraps a transport so that it does something more when it sends, and keeps all its other traits. The compiler knows when a
+// trait is missing here: one that was forgotten would silently change what the engine may do.
 
 import { given } from './given.ts'
 import type { Transport, TransportReply, TransportRequest } from './ports.ts'
@@ -10,18 +10,18 @@ type Traits = {
   >
 }
 
-/** What is done beside sending. */
+/** What the wrapper does besides sending. */
 interface More extends Pick<Transport, 'hasQueue'> {
-  /** `forward` sends it, or another request in its place, of which it is remembered whose attempt it is. */
+  /** `forward` sends this request, or another one in its place, whose ending is then that of this one. */
   send(request: TransportRequest, forward: (sent: TransportRequest) => Promise<TransportReply>): Promise<TransportReply>
 }
 
-/** Round trips are not handed on. */
+/** Makes the wrapped transport. Round trips are not handed on. */
 export function sendThrough(transport: Transport, more: More): Transport {
-  /** What the transport knows a request by. */
+  /** What was sent in place of a request. */
   const inPlaceOf = new WeakMap<TransportRequest, TransportRequest>()
   return {
-    // A page learns of its own while it sends.
+    // Read each time: a page learns its own only while it sends.
     get isProgressLive() {
       return transport.isProgressLive ?? true
     },

@@ -17,7 +17,7 @@ export interface Tuning {
   /** The transport to send with: it may be wrapped, so that the line can be listened to. */
   readonly transport: Transport
   /**
-   * Sets another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT for a limit that is none, or where there can be none.
+   * Sets another limit from now on. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid limit, or where there can be none.
    */
   limitRate(limit: LimitRate): void
   /** Begins to sample the line in order to learn from it; absent: there is nothing to learn. */
@@ -47,7 +47,7 @@ export interface TuningOptions {
   readonly hearing?: Hearing
 }
 
-/** Makes a tuning. Throws ERR_UPLOAD_INVALID_ARGUMENT for a number of parts or a limit that is none, or that it does not support. */
+/** Makes a tuning. Throws ERR_UPLOAD_INVALID_ARGUMENT for a number of parts or a limit that is invalid or not supported. */
 export type TuningMaker = (options: TuningOptions) => Tuning
 
 export const MAX_CONCURRENCY = 64
@@ -68,7 +68,7 @@ function refuse(): never {
   invalid("concurrency: 'auto', limitRate and isBackground need tuning: adaptiveTuning of mocap-uplink/tuning.")
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT unless this is a number of parts. */
+/** Returns the number of parts, or throws ERR_UPLOAD_INVALID_ARGUMENT when it is invalid. */
 export function checkConcurrency(concurrency: number): number {
   if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_CONCURRENCY) return concurrency
   return invalid(`concurrency must be 'auto' or a whole number from 1 to ${MAX_CONCURRENCY}, not ${concurrency}.`)

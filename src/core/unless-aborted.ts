@@ -1,8 +1,8 @@
-// Waiting for what cannot be aborted itself, such as a function of the host.
+// Waits for what cannot be aborted itself, such as a function of the host.
 
 import { onAbort } from './on-abort.ts'
 
-/** Settles as the promise does; rejects with the signal's reason when it fires first. Leaves no listener behind. */
+/** Settles as the promise does; rejects with the signal's reason when that fires first. Leaves no listener behind. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = onAbort(signal, () => reject(signal.reason as Error))
