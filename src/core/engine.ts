@@ -23,7 +23,7 @@ export interface FixedEngineOptions {
   readonly hasher?: Hasher
   /** Parts in flight across all sessions, 1 to 64. */
   readonly concurrency: number
-  /** Most tries of a part, the first included; an attempt that never reached the host uses none up. Default 8. */
+  /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. Default 8. */
   readonly retries?: number
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
@@ -108,8 +108,8 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
       if (await attempt) sampling?.partDone()
     }
   }
-  // Only without sampling. What learns the line counts attempts by their slots, and where it is used, bodies are mostly read by
-  // us: only an unread body frees its slot early.
+  // Only for a tuning that takes no samples. One that does counts attempts by their slots, and where it is used, bodies are
+  // mostly read by us, while only an unread body frees its slot early.
   const settling = tuning.sample === undefined ? createSettling() : undefined
   const alarm = createAlarm(clock, pump)
   const sampling = tuning.sample?.({

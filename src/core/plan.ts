@@ -36,7 +36,7 @@ export interface PlanFileOptions {
   readonly name: string
   readonly sizeBytes: number
   readonly limits: UnitLimits
-  /** The part size that was asked for. Default: `defaultPartSize`, moved into the limits. Raised when it would make too many parts. */
+  /** The part size that was asked for. Default: `defaultPartSize`, clamped to the limits. Raised when it would make too many parts. */
   readonly partSizeBytes?: number
 }
 
@@ -49,7 +49,7 @@ export function defaultPartSize(sizeBytes: number, partCount = 128): number {
   return Math.min(Math.max(Math.ceil(sizeBytes / partCount), 5 * MIB), 16 * MIB)
 }
 
-/** A part size in bytes, or a function that derives it from the size of a file. What the function gives is moved into the limits. */
+/** A part size in bytes, or a function that derives it from the size of a file. What the function gives is clamped to the limits. */
 export type PartSize = number | ((sizeBytes: number) => number)
 
 /**

@@ -3,7 +3,7 @@
 
 export interface RateMeter {
   add(bytes: number, nowMs: number): void
-  /** 0 until enough was seen to tell. */
+  /** 0 until enough time was seen to tell. */
   bytesPerSecond(nowMs: number): number
 }
 

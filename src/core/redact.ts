@@ -1,5 +1,5 @@
-// Makes free text fit to be shown: takes out what reads like a secret, and what could move a terminal's cursor or begin a new
-// line of a log. It knows forms, not values: whoever holds a secret must take it out first.
+// Makes free text safe to show: removes what reads like a secret, and what could move a terminal's cursor or begin a new line
+// of a log. It knows forms, not values: whoever holds a secret must remove it first.
 
 const SECRET_NAMES = /* @__PURE__ */ [
   'x-(?:amz|goog|ms)-(?:signature|credential|security-token|copy-source-authorization)',
@@ -15,7 +15,7 @@ const SECRET_NAMES = /* @__PURE__ */ [
   'client[-_]?secret',
   'password',
 ].join('|')
-// A value runs to its closing quote or to the next blank. Rather too much goes than too little.
+// A value runs to its closing quote or to the next blank. It is better to remove too much than too little.
 const VALUE = `(?:"(?:[^"\\\\]|\\\\.)*"?|'(?:[^'\\\\]|\\\\.)*'?|\\S+)`
 // A URL in a text, from its :// on. One match takes the whole run, so that a long text is scanned once.
 const URL_RUN = /:\/\/[^\s"<>]*/g
@@ -30,8 +30,8 @@ const HIDDEN: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * Takes secrets out of free text: the query of every URL in it, and whatever follows the name of a credential
- * (`X-Amz-Signature=`, `sig=`, `x-api-key:`, `Bearer`), becomes `…`. For messages of others that come through us; our own are
+ * Removes secrets from free text: the query of every URL in it, and whatever follows the name of a credential
+ * (`X-Amz-Signature=`, `sig=`, `x-api-key:`, `Bearer`), becomes `…`. For foreign messages that pass through us; our own are
  * written without secrets.
  */
 export function redactText(text: string): string {
@@ -49,7 +49,7 @@ function redactRun(run: string): string {
 /** Characters that no line shows as they are: control characters, other line breaks, and marks that turn text around. */
 export const UNSHOWN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
-/** Puts a text on one line that no terminal acts on: each of these characters becomes U+FFFD. */
+/** Makes a text one line that no terminal acts on: each of these characters becomes U+FFFD. */
 export function onOneLine(text: string): string {
   return text.replace(UNSHOWN, '\u{FFFD}')
 }

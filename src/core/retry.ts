@@ -14,7 +14,7 @@ export function isAwayStatus(status: number | undefined): boolean {
 }
 
 /**
- * How long to leave a host alone that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
+ * How long to leave alone a host that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
  * second do not all come back in it.
  */
 export function pauseFor(retryAfterMs: number, random: Random): number {
@@ -42,7 +42,7 @@ export interface RetryQuestion {
   readonly attempt: number
   /** How many tries are used up, this attempt included as far as it counts: only attempts that reached the host do. */
   readonly usedTries: number
-  /** The most tries, the first included. Default 8. */
+  /** The maximum number of tries, the first included. Default 8. */
   readonly retries?: number
   readonly error: UploadError
   /** The pause that the host asked for, ms. */

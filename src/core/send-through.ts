@@ -12,7 +12,7 @@ type Traits = {
 
 /** What the wrapper does besides sending. */
 interface More extends Pick<Transport, 'hasQueue'> {
-  /** `forward` sends this request, or another one in its place, whose ending is then that of this one. */
+  /** `forward` sends this request or a replacement for it; `endingOf` then answers for either. */
   send(request: TransportRequest, forward: (sent: TransportRequest) => Promise<TransportReply>): Promise<TransportReply>
 }
 

@@ -13,12 +13,12 @@ export interface AddressClock {
   deadlineMs(address: SignedAddress, addressedAtMs: number): number | undefined
   /** How long it lives, ms, from when it was signed, or else from when it came; undefined while that is not known. */
   lifeMs(address: SignedAddress, addressedAtMs: number): number | undefined
-  /** Takes in an answer of the storage: its Date says what time it is there. */
+  /** Records an answer of the storage: its Date says what time it is there. */
   noteReply(headers: TransportReply['headers']): void
-  /** Takes in how long an attempt took that was answered well. */
+  /** Records the duration of an attempt that was answered well. */
   noteDuration(durationMs: number): void
   /**
-   * Takes in the refusal of an address that was alive when its attempt began. If it was refused as expired, this host tests at
+   * Records the refusal of an address that was alive when its attempt began. If it was refused as expired, this host tests at
    * the end.
    */
   noteLateRefusal(error: UploadError): void

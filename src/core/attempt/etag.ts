@@ -1,5 +1,5 @@
-// Reads and writes the ETags of stores, and knows the one case in which an ETag is an MD5 of ours. By its contract an ETag is
-// opaque; whatever looks into it here says when it may, and otherwise leaves it alone.
+// Reads and writes the ETags of stores, and knows the one case in which an ETag is an MD5 that can be compared with ours. By
+// contract an ETag is opaque: whatever looks into one here says when it may, and otherwise leaves it alone.
 
 import type { SignedAddress } from '../address/address.ts'
 import { invariant } from '../errors.ts'
@@ -29,8 +29,8 @@ const TAG = /^[\x21\x23-\x25\x27-\x3e\x40-\x7e\x80-\xff]+$/
 
 /**
  * Reads an ETag header: quoted, bare or weak. Undefined when there is none that can be kept: it is absent or empty; it is the
- * word `null` or `undefined`, a lost value that some program wrote down; or no store gives such a one, because it is longer
- * than 256 characters, not in the form of an entity tag, a URL or a query.
+ * word `null` or `undefined`, a lost value that some program wrote down; or it is like nothing that a store gives: longer than
+ * 256 characters, not in the form of an entity tag, a URL or a query.
  */
 export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const trimmed = raw?.trim() ?? ''
@@ -44,8 +44,8 @@ export function parseEtag(raw: string | undefined | null): Etag | undefined {
 
 /**
  * The MD5 of the stored bytes, 32 lower-case hex digits, if this ETag is one. It must have 32 hex digits, and the answer must
- * name no encryption under a key of the customer or of a key service, where an ETag looks the same and is no MD5. The multipart
- * form, `hex-N`, is none either. `etag` is as received; `replyHeaders` has lower-case names. Where a browser hides those, the
+ * name no encryption under a key of the customer or of a key service: with those an ETag looks the same and is not an MD5. Nor
+ * is the multipart form, `hex-N`. `etag` is as received; `replyHeaders` has lower-case names. Where a browser hides those, the
  * caller must know from elsewhere whether the storage encrypts.
  */
 export function md5FromEtag(
@@ -84,8 +84,8 @@ const SHORTEST_ECHO = 8
 const NO_SECRET = /md5|sha(?:1|256)|crc|checksum|digest|etag|^upload-?id$/i
 
 /**
- * Writes an ETag in the form that a service reads. Weakness survives only in `asReceived`. Throws ERR_UPLOAD_INTERNAL for what
- * is no ETag.
+ * Writes an ETag in the form that a service reads. Weakness survives only in `asReceived`. Throws ERR_UPLOAD_INTERNAL when
+ * `raw` is not an ETag.
  */
 export function formatEtag(raw: string, form: EtagForm): string {
   const etag = parseEtag(raw)

@@ -45,10 +45,7 @@ export function judgeReply(
   return verdict
 }
 
-/**
- * Makes the receipt, or refuses it when the ETag contradicts `md5`, the digest of what was sent. `md5` is undefined when
- * nothing was hashed.
- */
+/** Makes the receipt, or a refusal when the ETag contradicts `md5`, the digest of what was sent; undefined when nothing was hashed. */
 export function receiptOf(
   unit: Unit,
   reply: TransportReply,

@@ -100,7 +100,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const ending = request === undefined ? 'neverWhole' : transport.endingOf(request)
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
-    // They are equal when the watchdog ended the attempt, and when nothing did: both are undefined then.
+    // These are equal when the watchdog ended the attempt, or when nothing did: both are undefined then.
     if (signal.reason !== attempt.expiry) {
       return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
     }
@@ -109,7 +109,8 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const changed = body?.isUnread === true ? await changeOf(reader) : undefined
     if (changed !== undefined) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
-    // An error of ours may pass, such as that of a hasher which lost its worker thread: the part may well go through next time.
+    // Some errors of ours may pass, such as that of a hasher that lost its worker thread: the part may well go through next
+    // time.
     if (isUploadError(error)) return { kind: error.isRetryable ? 'ours' : 'source', ending, error }
     throw error
   } finally {

@@ -3,7 +3,7 @@
 import { asOurs, type UploadError } from '../errors.ts'
 import type { Reader } from '../ports.ts'
 
-/** An error of a source as one of ours: foreign errors become ERR_UPLOAD_SOURCE_READ. */
+/** Turns an error of a source into one of ours: a foreign error becomes ERR_UPLOAD_SOURCE_READ. */
 export function asSourceError(error: unknown): UploadError {
   return asOurs(error, 'ERR_UPLOAD_SOURCE_READ', 'It could not be read')
 }

@@ -10,7 +10,7 @@ export function goesUnread(hasher: Hasher | undefined, pace: Pick<Pace, 'isLimit
   return reader.blob !== undefined && isHashable && !pace.isLimited()
 }
 
-/** `reader`: one for which `goesUnread` holds. */
+/** `reader` must be one for which `goesUnread` holds. */
 export function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
   let digest: Promise<string> | undefined
   return {

@@ -90,8 +90,8 @@ export function createWatchdog(
   }
   const stop = (): void => {
     clock.clearTimeout(timer)
-    // No deadline is earlier than this, so no timer is set any more. Nor is one set after the timer has fired: its time is past
-    // then.
+    // No deadline is earlier than this, so no timer is set any more. After the timer has fired, none is set either:
+    // `armedForMs` is past.
     armedForMs = -Infinity
   }
   const moved = (): void => {

@@ -23,7 +23,7 @@ export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'r
 
 export interface WindowBodiesOptions {
   readonly clock: Clock
-  /** The most parts in flight: each has two windows. */
+  /** The maximum number of parts in flight; each has two windows. */
   readonly concurrency: number
   /** Memory for bodies, bytes. Default 48 MiB. What exceeds two windows for each part makes the windows of some parts large. */
   readonly memoryBytes?: number
@@ -76,7 +76,7 @@ function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurre
     invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
   }
   const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
-  // As many pairs of large windows as leave the other parts theirs.
+  // As many large pairs as fit into the budget beside two windows for every part.
   const largePairs = Math.floor((budgetBytes / windowBytes - 2 * concurrency) / LARGE_PAIR)
   return { budgetBytes, windowBytes, largePairs, ...(allocate === undefined ? {} : { allocate }) }
 }

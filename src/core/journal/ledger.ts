@@ -40,12 +40,9 @@ export interface LedgerFile {
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
-  /**
-   * In an earlier run the storage refused its addresses: they count as dead until there are new ones, or parts of it are sent
-   * again.
-   */
+  /** In an earlier run the storage refused its addresses. They count as dead until there are new ones, or parts are sent again. */
   wereAddressesRefused: boolean
-  /** In an earlier run its confirmation was refused: no receipt is believed, until the same. */
+  /** In an earlier run its confirmation was refused, so no receipt is believed. Reset like `wereAddressesRefused`. */
   wasConfirmRefused: boolean
   /** It is confirmed, or its confirmation was asked for and not refused: a lost answer may have been a yes. */
   mayBeConfirmed: boolean

@@ -1,5 +1,5 @@
-// How fast an upload may go that must not be felt: as fast as it can without a queue on the line. Pure: it learns from delays
-// and answers with a rate. In spirit LEDBAT (RFC 6817): what a delay exceeds the least one of the last minutes by is queueing.
+// How fast an upload may go without being felt: as fast as it can without a queue on the line. Pure: it learns from delays and
+// answers with a rate. In spirit LEDBAT (RFC 6817): the excess of a delay over the least one of the last minutes is queueing.
 // While there is none, the rate grows; when there is some, it falls below what the line carries until the queue is gone.
 //
 // A queue that stays although we hold back is somebody else's. The rate is then halved, and halved again, down to an eighth of

@@ -1,5 +1,5 @@
-// Whether a queue stands on the line, judged by round trips: what one takes longer than the least one is waiting. Pure. A
-// standing queue says that the line carries all it can, whoever fills it; more connections would only take from others.
+// Whether a queue stands on the line, judged by round trips: the excess of one over the least one is waiting. Pure. A standing
+// queue says that the line carries all it can, whoever fills it; more connections would only take from others.
 
 import { createLeast } from './least.ts'
 

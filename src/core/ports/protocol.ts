@@ -20,7 +20,7 @@ export interface ProtocolTraits {
   readonly order: 'any' | 'next'
   /** `session`: all addresses come with the session; `batches`: files are registered as their turn comes. */
   readonly addressing: 'session' | 'batches'
-  /** The most files in one registration; unused when addressing is `session`. */
+  /** The maximum number of files in one registration; unused when addressing is `session`. */
   readonly batchSize: number
   /** What `cancel` ends at the far end. */
   readonly cancelScope: 'session' | 'none'
@@ -147,9 +147,9 @@ export type Explain = (error: TransportError) => {
 export interface Protocol {
   readonly traits: ProtocolTraits
   /**
-   * Opens a session. An UploadError that it rejects with says in `details.isDoubtful` whether the far end may have opened one
-   * all the same; where it does not say, that is assumed. `onWaiting`, here and below: for protocols that repeat their calls by
-   * themselves, to report so.
+   * Opens a session. When it rejects with an UploadError, `details.isDoubtful` says whether the far end may have opened one all
+   * the same; if it does not say, that is assumed. `onWaiting`, here and below, lets a protocol that repeats its calls by
+   * itself report its waits.
    */
   create(files: readonly PlannedFile[], signal: AbortSignal, onWaiting?: OnWaiting): Promise<CreatedSession>
   /**

@@ -16,8 +16,8 @@ export interface Source {
   /** Looks at the source without reading it. For a stream of unknown size, resolves when all of it has been spooled. */
   describe(signal?: AbortSignal): Promise<SourceIdentity>
   /**
-   * Opens it for reading, at once where that takes no waiting. Rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer what
-   * `expected` says.
+   * Opens it for reading, synchronously where no waiting is needed. Rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer
+   * what `expected` says.
    */
   open(expected: SourceIdentity): Promise<Reader> | Reader
   /** Frees what the source itself holds, such as a spool file. Called once, when its session has settled or was let go. */

@@ -12,7 +12,7 @@ export interface PieceSequence extends AsyncIterable<Uint8Array> {
 }
 
 /**
- * A request body. `windows` is the main road: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece is
+ * A request body. `windows` is the usual form: an async sequence of pieces whose lengths add up to `lengthBytes`. A piece is
  * valid until the next one is asked for, the last one until the attempt has ended; whatever reads ahead, such as
  * `Readable.from`, must be given copies. The sequence is made anew for each attempt. `bytes` is for short bodies; they too are
  * valid until the attempt has ended. `blob` goes to the network without being read by us.
@@ -81,7 +81,7 @@ export interface Transport {
    */
   readonly controllers?: Controllers
   send(request: TransportRequest): Promise<TransportReply>
-  /** How an attempt ended that `send` rejected, even if with the signal's reason. */
+  /** How an attempt ended whose `send` rejected, even if with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
   /**
    * Makes one round trip to the host of an address, as bare as the platform allows, to listen to the line. Uses nothing of the

@@ -18,7 +18,7 @@ export interface AttemptEndOptions {
   readonly host: HostWatch
   readonly clock: Clock
   readonly random: Random
-  /** Most tries of a part, the first included. */
+  /** The maximum number of tries of a part, the first included. */
   readonly retries: number
   readonly signal: AbortSignal
   readonly failFile: (file: LedgerFile, error: unknown, turn?: Turn) => Promise<void>
@@ -61,7 +61,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     goAgain({ ...turn, attempt: attempt + 1, usedTries }, delayMs)
     return undefined
   }
-  /** The answer itself was a success. Without a wait and a count, this would go on for ever. */
+  /** The storage answered with success. Without a wait and a count, the part would go again for ever. */
   const retryLost = (file: LedgerFile, turn: Turn, what: string): Promise<void> | undefined => {
     const message = `The storage ${what} part ${turn.unit.partNumber}.`
     return retry(file, turn, new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true }))
@@ -111,7 +111,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     if (verdict.kind === 'retry')
       return retry(file, { ...turn, isFreshConnection: false }, error, tries, verdict.retryAfterMs)
     // Every new address counts as a try, so that a storage which takes none of them is believed in the end. The try of a dead
-    // address is not counted here: the first one may have died before it was tried.
+    // address does not count here: the first address may have died before it was tried.
     const usedTries = turn.usedTries + tries
     let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.usedTries : usedTries) < retries
     try {

@@ -27,10 +27,13 @@ export interface CongestionWindow {
   refused(beganAtMs: number, inFlight: number, nowMs: number, weight: number): void
 }
 
-/** Refusals that are tolerated: one for every ten answers, besides those by chance, and five in a row. */
+/** Refusals that are tolerated: one for every ten answers, besides those by chance, and at most five in a row. */
 const BEARABLE_SHARE = 0.1
 const MOST_CREDIT = 5
-/** Refusals at or below this share of the number that first drew some count as chance. One answer has this weight in the estimate. */
+/**
+ * At or below FAR_BELOW of the number that first drew refusals, they count as chance. SAMPLE_WEIGHT is the weight of one answer
+ * in that estimate.
+ */
 const FAR_BELOW = 0.75
 const SAMPLE_WEIGHT = 1 / 24
 const STEP_MS = 1_000

@@ -20,7 +20,7 @@ import { createSessionAddresses } from './session-addresses.ts'
 import type { TransferJob } from './transfer-job.ts'
 
 export interface TransferSettings {
-  /** Most tries of a part, the first included. An attempt that never reached the host uses none up. */
+  /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. */
   readonly retries: number
   readonly giveUpAfterMs: number
 }
@@ -91,7 +91,7 @@ export function createTransfer(
     inFlight: attempts.count,
     report: (event) => job.report(event),
     onGiveUp(error, isThere) {
-      // A storage that has taken other files of this session is not away. Only the files fail that are not yet complete.
+      // A storage that has taken other files of this session is not away. Only the files that are not complete yet fail.
       if (!isThere || job.ledger.confirmedCount === 0) {
         life.stop(error)
         return false
