@@ -20,7 +20,7 @@ export interface Sampling {
   begin(): void
   /** Sets whether there is anything to send; nothing is measured otherwise. */
   setActive(isActive: boolean): void
-  /** A part was taken. */
+  /** The storage has taken a part. */
   partDone(): void
   /** This many more bytes were handed to the network. */
   addBytes(bytes: number): void

@@ -82,7 +82,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       on: { 'analysis.stop': 'stopped' },
     },
     requested: {
-      // The service works on it and is asked politely now and then.
+      // The service works on it and is polled at polite intervals.
       invoke: {
         id: 'polling',
         src: 'polling',

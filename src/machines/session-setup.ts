@@ -19,8 +19,8 @@ import { notProvided, setup } from './setup.ts'
 type SessionId = string | number
 
 /**
- * Five actors are provided from outside. Each gets an AbortSignal that fires when its state is left, and each may run again in a later
- * run of the program.
+ * Five actors are provided from outside. Each gets an AbortSignal that fires when its state is left, and each may run again when the
+ * session is taken up later.
  *
  * - `creatingSession` appends the intent, calls, and appends the result. Pause and cancel abort it only between two tries, when
  *   `host.unreachable` has said that it rests, or at `create.late`: otherwise the session that a try makes would be an orphan.

@@ -5,7 +5,7 @@ import { withDetails } from '../errors.ts'
 import type { CreatedSession } from '../ports.ts'
 
 /**
- * Gives what `look` gives. Its errors, those of a host's protocol included, name the session in `details.sessionId`;
+ * Returns what `look` returns. Its errors, those of a host's protocol included, name the session in `details.sessionId`;
  * `details.isDoubtful` says that an earlier try may have opened one more.
  */
 export function whereUsable<T>({ sessionId, hasPossibleOrphan: isDoubtful }: CreatedSession, look: () => T): T {

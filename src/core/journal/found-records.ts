@@ -16,7 +16,7 @@ const FILE_STATES: readonly unknown[] = /* @__PURE__ */ 'planned ready received 
 
 /** For types that say nothing about places and ids. What they say about files, the fold compares with the plan. */
 const asItIs = (): boolean => true
-/** By type, so that the compiler asks for the check of a new one. */
+/** One for each type, so that the compiler asks for another when a type is added. */
 const CHECKS: { readonly [T in JournalRecord['type']]: (record: Unsure<RecordOf<T>>) => boolean } = {
   'session.begun': isBeginning,
   'session.creating': asItIs,

@@ -43,10 +43,7 @@ export function encodeHeader(header: JournalHeader): Uint8Array {
   return utf8(`${MAGIC}${FORMAT_VERSION} ${crc32c(utf8(text))} ${text}\n`)
 }
 
-/**
- * Makes lines of texts that come from `recordText`, or of KEPT_MARK. The first gets `firstNumber`; each says that `keptCount`
- * are kept.
- */
+/** Encodes texts as lines: those of `recordText`, or KEPT_MARK. The first gets `firstNumber`; each says that `keptCount` are kept. */
 export function encodeLines(texts: readonly string[], firstNumber: number, keptCount: number): Uint8Array {
   const lines = texts.map((text, index) => {
     const body = utf8(`${firstNumber + index} ${keptCount} ${text}\n`)

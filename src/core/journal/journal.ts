@@ -20,14 +20,14 @@ export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | Final
 export interface SessionStanding {
   readonly place: JournalPlace
   readonly sessionId: string | number | undefined
-  /** Sessions that hold no file any more, or never did, and that the service is not known to have been told to end. */
+  /** Sessions that hold no file any more, or never did, and of which the service has not been told for certain. */
   readonly leftSessionIds: readonly (string | number)[]
   /** A session that is to take over from this one was asked for, and nothing has been heard of it yet. */
   readonly isReplacing: boolean
   /** A create was asked for more than once, or without a result: an unused session may exist at the far end. */
   readonly hasPossibleOrphan: boolean
   readonly isServiceTold: boolean | undefined
-  /** It was given up, except for what is confirmed or may be; absent also where nothing is. */
+  /** It was given up, except for what is confirmed or may be; undefined also where nothing is. */
   readonly keepsConfirmed: boolean | undefined
 }
 

@@ -68,7 +68,7 @@ export function createBackground(): Background {
     isKnown = true
     // The first time, the queue is ours. And whoever's it is, the line carries no more than this.
     if (!isStubborn || wentRate < rate * 0.7) carried = Math.min(carried, wentRate)
-    // What goes while a queue stands is what the line carries, or less than that is wanted.
+    // The rate while a queue stands is what the line carries, unless we wanted to send less.
     const resumeRate = Math.max(floor(), isStubborn ? rate / 2 : Math.min(rate, wentRate) * SHARE)
     isStubborn = true
     rate = Math.max(LEAST_RATE, resumeRate * (1 - Math.min(0.5, queueMs / DRAIN_MS)))

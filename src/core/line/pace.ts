@@ -10,7 +10,7 @@ import { minuteOfDay, parseTimetable, type LimitRate } from './timetable.ts'
 export interface Pace {
   /** Whether bytes have to wait at all now. */
   isLimited(): boolean
-  /** The most bytes to ask leave for at once. */
+  /** The maximum number of bytes to ask leave for at once. */
   pieceBytes(): number
   /** Waits for leave to send. Undefined: go on at once. Rejects with the signal's reason; then nothing was spent. */
   take(bytes: number, signal: AbortSignal): Promise<void> | undefined

@@ -45,8 +45,8 @@ export interface HostWatch {
 
 /**
  * How much of a try is used up by an answer that says no more than: not now. With 8 tries, a part comes to its end after 57
- * such answers, with waits of some 13 minutes in all. So a storage that throttles some requests for ten minutes costs no file,
- * and a part that alone is never taken still ends.
+ * such answers, whose waits take about 13 minutes on average. So a storage that throttles some requests for ten minutes costs
+ * no file, and a part that alone is never taken still ends.
  */
 const AWAY_TRY = 1 / 8
 /** Weight of a missing answer in the congestion window, as a share of a refusal: many lines break connections by themselves. */
