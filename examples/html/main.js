@@ -1,5 +1,5 @@
-// Tells the element where the service is. In a product the address is an attribute, `base-url`, and the credential an
-// access token that your own server hands out for a while: `{ accessToken: async () => … }`.
+// Tells the element where the service is. In a product the address is the attribute `base-url`, and the credential is a
+// short-lived access token from your own server: `{ accessToken: async () => … }`.
 
 import 'mocap-uplink/element/define'
 
@@ -10,7 +10,7 @@ const result = document.querySelector('#result')
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   const fields = new FormData(form)
-  // The day here, written as 2026-11-20: in Greenwich it may be tomorrow already.
+  // The local date as 2026-11-20. The UTC date may already be tomorrow's.
   uploader.setAttribute('date', new Date().toLocaleDateString('sv'))
   uploader.setAttribute('base-url', fields.get('service').trim())
   uploader.credentials = { apiKey: fields.get('key').trim() }

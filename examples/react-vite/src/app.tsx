@@ -1,12 +1,12 @@
-// Asks where the service is, then shows the delivery. In a product the address is known, and the key is an access token
-// that your own server hands out for a while: `credentials: { accessToken: async () => … }`.
+// Asks where the service is, then shows the delivery. In a product the address is known, and the key is replaced by a
+// short-lived access token from your own server: `credentials: { accessToken: async () => … }`.
 
 import { createUplink, type BrowserUplink } from 'mocap-uplink/browser'
 import { startHashers } from 'mocap-uplink/browser-hasher'
 import { useState, type FormEvent } from 'react'
 import { Delivery } from './delivery.tsx'
 
-// One worker for the page. With it every part is hashed as it goes, and compared with what the storage says it received.
+// One worker for the page. With it every part is hashed while it is sent and compared with what the storage says it received.
 const hashers = startHashers()
 
 export function App() {

@@ -1,4 +1,4 @@
-// One delivery: drop or pick clips, watch them go, pause, go on, cancel.
+// One delivery: drop or pick clips, watch their progress, pause, resume, cancel.
 
 import { blobSource, type BrowserUplink } from 'mocap-uplink/browser'
 import { useUpload, type UploadView } from 'mocap-uplink/react'
@@ -13,7 +13,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
 
   function add(added: Iterable<File> | null): void {
     if (isActive || added === null) return
-    // What is delivered is not delivered again with the next clips.
+    // Clips that have been delivered are not sent again with the next ones.
     const kept = report?.status === 'confirmed' ? [] : clips
     const names = new Set(kept.map(({ name }) => name))
     const fresh = [...added].filter(({ name }) => !names.has(name))
@@ -31,7 +31,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
         files: clips.map((clip) => ({ source: blobSource(clip), frameRate: 240 })),
         movementTypeId: 1,
         playerId: 'p-17',
-        // The day here, written as 2026-11-20: in Greenwich it may be tomorrow already.
+        // The local date as 2026-11-20. The UTC date may already be tomorrow's.
         sessionDate: new Date().toLocaleDateString('sv'),
         sessionTypeId: 2,
       }),
@@ -45,7 +45,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
     progress.filesTotal === 0
       ? 'Nothing uploaded yet'
       : `${state}: ${String(confirmed)} of ${String(progress.filesTotal)} confirmed${verified}`
-  // A screen reader hears of each quarter; the page shows each file.
+  // The page shows every file. A screen reader is told only of every quarter.
   const quarter = Math.max(1, Math.ceil(progress.filesTotal / 4))
   const atQuarters = progress.filesConfirmed - (progress.filesConfirmed % quarter)
   return (

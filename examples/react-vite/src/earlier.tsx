@@ -1,5 +1,5 @@
-// What an earlier visit left unfinished, after a reload or a tab that was closed: its clips are picked once more, and it goes
-// on with what is not confirmed yet; or it is given up.
+// Uploads that an earlier visit left unfinished, after a reload or a closed tab. To resume one, the user picks its
+// clips again, and it continues with what is not confirmed yet. It can also be discarded.
 
 import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
 import { useEffect, useState } from 'react'
@@ -15,7 +15,7 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
   const [left, setLeft] = useState<readonly Session[]>([])
   useEffect(() => {
     let isShown = true
-    // Without a journal there is nothing to go on with, and no trouble to speak of.
+    // Without a journal there is nothing to resume, and no error to show.
     unfinished(uplink).then(
       (found) => isShown && setLeft(found),
       () => undefined,
@@ -48,7 +48,7 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
   ))
 }
 
-/** Not those that another tab is at. */
+/** Unfinished sessions, without those that another tab is driving. */
 async function unfinished(uplink: BrowserUplink): Promise<readonly Session[]> {
   const isDriven = await drivenSessions()
   return (await uplink.sessions()).filter(

@@ -1,11 +1,11 @@
-// One file. A row that did not change is the same object, so `memo` draws only those that did.
+// One file. `memo` renders only the rows that changed, because the status of an unchanged file is the same object.
 
 import type { UploadFileStatus } from 'mocap-uplink/browser'
 import { memo } from 'react'
 
 interface FileRowProps {
   readonly file: UploadFileStatus
-  /** Of the whole: a file does not know. */
+  /** Whether the whole upload is paused. A file's own status does not say. */
   readonly isPaused: boolean
 }
 

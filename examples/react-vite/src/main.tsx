@@ -1,4 +1,4 @@
-// Draws the page. StrictMode runs every effect twice while you develop; the hook uploads once all the same.
+// Renders the page. StrictMode runs every effect twice during development; the hook still uploads once.
 
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'

@@ -1,10 +1,10 @@
-// What an earlier visit left unfinished, after a reload or a tab that was closed. Uppy forgets its files with the page, so they
-// are added once more; the upload then goes on with what is not confirmed yet, in the session that it began in.
+// Uploads that an earlier visit left unfinished, after a reload or a closed tab. Uppy forgets its files with the page, so
+// the user adds them again. The upload then continues in the session in which it began, with what is not confirmed yet.
 
 import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
 import type { ResumedUpload } from './mocap-uplink-uploader.ts'
 
-/** Says of each what is missing, with a way to give it up. */
+/** Shows for each which files are missing, with a button that discards it. */
 export async function showEarlier(uplink: BrowserUplink, place: Element): Promise<void> {
   const left = await unfinished(uplink)
   const notes = left.map(({ key, missing, filesConfirmed, filesTotal }) => {
@@ -27,7 +27,7 @@ export async function showEarlier(uplink: BrowserUplink, place: Element): Promis
   place.replaceChildren(...notes)
 }
 
-/** Takes up each upload that misses some of `files`, and nothing that is neither there nor `beside` them. */
+/** Resumes each upload that misses some of `files`, if every file that it misses is in `files` or `beside`. */
 export async function resumeEarlier(
   uplink: BrowserUplink,
   files: readonly File[],
@@ -46,7 +46,7 @@ export async function resumeEarlier(
       found.set(fileIndex, file)
     }
     const isWhole = found.size === missing.length && [...found.values()].some((file) => files.includes(file))
-    // One that cannot go on, such as when another tab was quicker, must not leave those before it without anybody.
+    // One that cannot be resumed, for example because another tab was quicker, must not leave those already resumed unattended.
     const upload = isWhole ? await uplink.resume(key, { files: [...found.values()] }).catch(() => undefined) : undefined
     if (upload === undefined) found.forEach((file) => free.add(file))
     else resumed.push({ upload, files: found })
@@ -54,7 +54,7 @@ export async function resumeEarlier(
   return resumed
 }
 
-/** With the files that each misses; without those that this page or another tab is at. */
+/** Unfinished sessions with the files that each misses, without those that this page or another tab is driving. */
 async function unfinished(uplink: BrowserUplink) {
   const isDriven = await drivenSessions()
   const left = (await uplink.sessions()).filter(

@@ -1,5 +1,5 @@
-// Uppy's dashboard over mocap-uplink's engine. In a product the service's address is known, and the key is an access token
-// that your own server hands out for a while: `credentials: { accessToken: async () => … }`.
+// Uppy's dashboard on top of mocap-uplink's engine. In a product the service's address is known, and the key is
+// replaced by a short-lived access token from your own server: `credentials: { accessToken: async () => … }`.
 
 import Uppy from '@uppy/core'
 import '@uppy/core/css/style.min.css'
@@ -32,7 +32,7 @@ function openDashboard(baseUrl: string, apiKey: string): void {
           files: files.map((file) => ({ ...file, frameRate: 240 })),
           movementTypeId: 1,
           playerId: 'p-17',
-          // The day here, written as 2026-11-20: in Greenwich it may be tomorrow already.
+          // The local date as 2026-11-20. The UTC date may already be tomorrow's.
           sessionDate: new Date().toLocaleDateString('sv'),
           sessionTypeId: 2,
         }),
@@ -40,7 +40,7 @@ function openDashboard(baseUrl: string, apiKey: string): void {
     })
   const place = document.querySelector('#earlier')
   if (place === null) return
-  // Without a journal there is nothing to go on with, and no trouble to speak of.
+  // Without a journal there is nothing to resume, and no error to show.
   const show = (): void => void showEarlier(uplink, place).catch(() => undefined)
   uppy.on('upload', () => place.replaceChildren())
   uppy.on('complete', show)

@@ -1,5 +1,5 @@
-// An Uppy uploader plugin: what is dropped on Uppy's dashboard goes out through mocap-uplink's engine. One batch of Uppy
-// is one upload, so that a delivery of many clips is one session of the service; files of an earlier one finish that first.
+// An Uppy uploader plugin: files dropped on Uppy's dashboard are sent by mocap-uplink's engine. One batch of Uppy is one upload,
+// so that a delivery of many clips is one session of the service. Files of an earlier, unfinished upload resume that one instead.
 
 import {
   BasePlugin,
@@ -13,25 +13,27 @@ import {
 import { blobSource, type Upload, type UploadFile, type UploadFileStatus } from 'mocap-uplink/browser'
 
 export interface MocapUplinkUploaderOptions<M extends Meta, B extends Body> extends PluginOpts {
-  /** Starts the upload: `(files) => uplink.uploadVideos({ files, … })`. Uppy's own files, with their meta, are beside them. */
+  /**
+   * Starts the upload: `(files) => uplink.uploadVideos({ files, … })`. `uppyFiles` are the same files as Uppy's objects, with their meta.
+   */
   readonly begin: (files: readonly UploadFile[], uppyFiles: readonly UppyFile<M, B>[]) => Upload
   /**
-   * Takes up the earlier uploads of which these files are, as far as nothing is missing then; the other files begin anew. What an
-   * upload misses may be `beside` them: files that failed with them and are shown still.
+   * Resumes the earlier uploads to which these files belong, if nothing of an upload is then missing. The other files
+   * begin anew. A file that an upload misses may also be in `beside`: these have failed and are still shown.
    */
   readonly resume?: (files: readonly File[], beside: readonly File[]) => Promise<readonly ResumedUpload[]>
 }
 
 export interface ResumedUpload {
   readonly upload: Upload
-  /** What was added again, by its index in the upload. */
+  /** The files that were added again, by their index in the upload. */
   readonly files: ReadonlyMap<number, File>
 }
 
 /** Uppy's files by their index in the upload. */
 type Batch<M extends Meta, B extends Body> = ReadonlyMap<number, UppyFile<M, B>>
 
-/** Uppy hears nothing more of a file once it was told of 100 %; until a file is confirmed it is told of less. */
+/** Uppy takes no more news of a file that has reached 100 %, so it is told less until the file is confirmed. */
 const MOST_BEFORE_CONFIRMED = 0.99
 
 export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlugin<
@@ -40,7 +42,7 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
   B
 > {
   readonly #active = new Set<Upload>()
-  /** What is clicked while it is looked for earlier uploads is meant for what comes of it. */
+  /** Settles when the search for earlier uploads is over. A click during the search waits for the uploads that it finds. */
   #begun: Promise<unknown> = Promise.resolve()
 
   constructor(uppy: Uppy<M, B>, options: MocapUplinkUploaderOptions<M, B>) {
@@ -50,7 +52,7 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
   }
 
   override install(): void {
-    // Files of one session end together: a single one cannot be taken out while it is under way.
+    // The files of a session end together, so a single one cannot be cancelled while it is under way.
     this.#setCapabilities({ resumableUploads: true, individualCancellation: false })
     this.uppy.addUploader(this.#upload)
     this.uppy.on('pause-all', this.#pause)
@@ -75,18 +77,18 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
 
   readonly #pause = (): void => this.#toAll((upload) => upload.pause())
   readonly #resume = (): void => this.#toAll((upload) => upload.resume())
-  /** Uppy asks nobody: files that are confirmed already stay so. */
+  /** Uppy does not ask the user first. Files that are already confirmed stay confirmed. */
   readonly #cancel = (): void => this.#toAll((upload) => void upload.discard())
   #toAll(act: (upload: Upload) => void): void {
     void this.#begun.then(() => this.#active.forEach(act))
   }
-  /** Pausing one file pauses the delivery, and the dashboard shows it so. */
+  /** Pausing one file pauses the whole delivery, and the dashboard shows it so. */
   readonly #pauseOne = (_file: unknown, isPaused: boolean): void => {
     if (isPaused) this.uppy.pauseAll()
     else this.uppy.resumeAll()
   }
 
-  /** Uppy calls it for a new batch, and with the files that failed for a retry. It settles when the batch has ended. */
+  /** Uppy calls this with a new batch, or with the failed files for a retry. It settles when the batch has ended. */
   readonly #upload = async (fileIds: string[]): Promise<void> => {
     const batch = this.uppy.getFilesByIds(fileIds)
     if (batch.length === 0) return
@@ -96,15 +98,15 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
     await Promise.all(await beginning)
   }
 
-  /** Gives what settles when each upload of the batch has ended. */
+  /** Begins the uploads of a batch. Each returned promise settles when its upload has ended. */
   async #begin(batch: readonly UppyFile<M, B>[]): Promise<readonly Promise<void>[]> {
-    // A retry of one file takes those along that failed with it: their upload goes on as a whole.
+    // A retry of one file includes those that failed with it, because their upload resumes as a whole.
     const failed = this.uppy.getFiles().filter(({ error }) => error != null)
     const shown = new Map([...batch, ...failed].map((file) => [file.data, file]))
     const [files, beside] = [batch, failed].map((of) =>
       of.map(({ data }) => data).filter((data) => data instanceof File),
     )
-    // Without its journal nothing of an earlier visit is known, and everything begins anew.
+    // Without a journal nothing is known of an earlier visit, and everything begins anew.
     const earlier = (await this.opts.resume?.(files ?? [], beside ?? []).catch(() => undefined)) ?? []
     const runs = earlier.map(({ upload, files: taken }) => {
       const own = [...taken].flatMap(([fileIndex, data]) => {
@@ -121,7 +123,7 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
     return runs
   }
 
-  /** As Uppy does it for the file whose retry was clicked. */
+  /** Clears errors as Uppy does for the file whose retry button was clicked. */
   #clearErrors(files: readonly UppyFile<M, B>[]): void {
     if (files.length === 0) return
     for (const { id } of files) this.uppy.setFileState(id, { error: null, isPaused: false })
@@ -175,7 +177,7 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
     this.uppy.emit('upload-progress', this.#current(file), { uploadStarted, bytesUploaded, bytesTotal: bytes })
   }
 
-  /** Uppy's files are replaced whenever they change; absent after a cancel. */
+  /** The current object of a file, because Uppy replaces its files whenever they change. Undefined after a cancel. */
   #current(file: UppyFile<M, B> | undefined): UppyFile<M, B> | undefined {
     return file === undefined ? undefined : (this.uppy.getState().files[file.id] as UppyFile<M, B> | undefined)
   }
@@ -183,7 +185,7 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
 
 function toUploadFile<M extends Meta, B extends Body>({ name, data }: UppyFile<M, B>): UploadFile {
   if (!(data instanceof Blob)) throw new Error(`${name} is not on this device.`)
-  // A file keeps its time of change; one that was edited on the dashboard is a Blob.
+  // A File keeps its modification time. A file that was edited on the dashboard is a Blob.
   return { source: data instanceof File && data.name === name ? blobSource(data) : blobSource(name, data) }
 }
 
