@@ -1,4 +1,4 @@
-# The service as an image: `docker build -t mocap-uplink-service .` docs/service.md says how to run it.
+# The service as an image. Build it with `docker build -t mocap-uplink-service .`; docs/service.md says how to run it.
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
@@ -9,7 +9,7 @@ COPY scripts/one-element-type.js ./scripts/
 COPY src ./src
 RUN npm run --silent build -- --no-dts --silent
 
-# Only what the service loads, in the versions of the lock.
+# Only the packages that the service loads, in their locked versions.
 FROM node:24-bookworm-slim AS packages
 WORKDIR /packages
 COPY package.json package-lock.json ./
@@ -20,7 +20,7 @@ RUN node scripts/service-manifest.ts && npm ci --omit=dev --omit=optional --igno
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
-# For a single copy that keeps everything in a folder; copies with PostgreSQL and a bucket write nothing.
+# For a single copy that keeps everything in a folder. Copies with PostgreSQL and a bucket write nothing.
 RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=packages /packages/package.json ./
 COPY --from=packages /packages/node_modules ./node_modules

@@ -14,7 +14,7 @@ const outside = (...groups) => ({
 const noNode = ['^node:', 'Portable code: take it through a port.']
 
 export default tseslint.config(
-  // The build's own configuration lies beside us for a moment, bundled.
+  // tsup writes its configuration into this folder for a moment, bundled.
   { ignores: ['dist', 'node_modules', 'coverage', 'bench/results', 'examples/**/dist', '*.bundled_*'] },
   ...tseslint.configs.strictTypeChecked,
   {
@@ -29,7 +29,7 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/dot-notation': 'off',
-      // Our objects come from factories: their methods close over what they need and use no `this`.
+      // Our objects come from factories. Their methods close over what they need and do not use `this`.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-unnecessary-condition': [
         'error',
@@ -124,9 +124,9 @@ export default tseslint.config(
       'The service is an independent witness: it knows the contract only.',
     ]),
   },
-  // An example is a package of its own, which finds ours only when it is installed; its types are checked by `npm run types`.
+  // An example is a package of its own and can resolve ours only once it is installed. `npm run types` checks its types.
   { files: ['.size-limit.js', 'eslint.config.js', 'examples/**'], ...tseslint.configs.disableTypeChecked },
-  // Type information is for modules of TypeScript; and CommonJS requires.
+  // CommonJS files have no type information, and they use require.
   {
     files: ['**/*.cjs'],
     ...tseslint.configs.disableTypeChecked,

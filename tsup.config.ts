@@ -5,16 +5,16 @@ import { defineConfig, type Options } from 'tsup'
 const shared: Options = {
   target: 'es2023',
   sourcemap: true,
-  // Shared chunks: an UploadError of './node' must be an instance of the class of '.'.
+  // Entries share chunks, so that an UploadError from './node' is an instance of the class from '.'.
   splitting: true,
 }
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
 /**
- * Node searches a CommonJS file that a module imports for the names that it exports, with a slow reader, before it runs it. Two packages
- * that give Node CommonJS only go through a file of ours, by a name under `imports` of package.json. `#xstate`: a bundled copy in Node,
- * and the package itself for pages: 55 of 340 ms of processor time at every start.
+ * When a module imports a CommonJS file, Node scans its text for exported names with a slow parser before it runs it. Two
+ * packages that offer Node only CommonJS therefore go through files of ours, which have names under `imports` in package.json.
+ * `#xstate` is a bundled copy in Node and the package itself in pages. It saves 55 of 340 ms of processor time at every start.
  */
 const xstateByPlatform: Plugin = {
   name: 'xstate-by-platform',
@@ -24,8 +24,8 @@ const xstateByPlatform: Plugin = {
 const UNDICI_CLIENT = 'undici/lib/dispatcher/client.js'
 
 /**
- * `#undici-client`: a file of two lines that requires undici's: 117 million instructions in place of 138. A bundler is given an
- * import (condition `module`): that can stay outside of its ESM, and a require cannot.
+ * `#undici-client` is a file of two lines that requires undici's client. It loads in 117 million instructions instead of 138.
+ * Bundlers get an import instead (condition `module`), because an import can stay external in their ESM and a require cannot.
  */
 const undiciByRequire: Plugin = {
   name: 'undici-by-require',
@@ -36,7 +36,7 @@ const undiciByRequire: Plugin = {
     })),
 }
 
-/** The command has those two lines in its bundle: the service's image takes dist/cli without what lies beside it. */
+/** The command bundles those two lines, because the service's image contains dist/cli without the files beside it. */
 const undiciInCommand: Plugin = {
   name: 'undici-in-command',
   setup: (build) =>
@@ -48,8 +48,8 @@ const undiciInCommand: Plugin = {
 }
 
 /**
- * Our slots never time out, and none goes before another: p-queue comes without the package that its option `timeout` needs, and with
- * a plain list in place of its order by priority, 0.7 kB of every page.
+ * Our slots never time out and have no priorities. p-queue is therefore bundled without the package that its option
+ * `timeout` needs, and with a plain list in place of its priority queue. Every page is 0.7 kB smaller.
  */
 const queueWithoutTimeouts: Plugin = {
   name: 'queue-without-timeouts',
@@ -72,8 +72,9 @@ const queueWithoutTimeouts: Plugin = {
 }
 
 /**
- * Our database is used through its transactions: idb comes without its shortcuts past them and without its loops over cursors, which
- * are the end of its file and load with all the rest, 0.5 kB of every page. The types of page-database.ts offer no shortcut.
+ * We use the database only through transactions. idb is therefore bundled without its shortcuts past them and without
+ * its cursor iteration, which are the end of its file and would always be loaded. Every page is 0.5 kB smaller. The
+ * types of page-database.ts offer no shortcut.
  */
 const databaseWithoutShortcuts: Plugin = {
   name: 'database-without-shortcuts',
@@ -88,7 +89,7 @@ const databaseWithoutShortcuts: Plugin = {
   },
 }
 
-/** A minifier leaves strings alone, and the element's style sheet is four of them: 0.2 kB of every page with an element. */
+/** Minifies the element's style sheet, which is four strings that a minifier leaves alone. A page with an element is 0.2 kB smaller. */
 const denseStyles: Plugin = {
   name: 'dense-styles',
   setup(build) {
@@ -115,17 +116,18 @@ export default defineConfig([
       'element-define': 'src/element/define.ts',
       s3: 'src/s3.ts',
       tuning: 'src/tuning.ts',
-      // No face: a file of its own, so that bundlers drop the database's library with it where no journal is used.
+      // Not a public entry. It is a file of its own so that bundlers drop the database library where no journal is used.
       'page-database': 'src/adapters/browser/page-database.ts',
       service: 'src/service/index.ts',
     },
     format: ['esm', 'cjs'],
     platform: 'neutral',
-    // p-queue is ESM only: bundled, so that the CJS build needs no Node that can require ESM. eventemitter3 is CommonJS below:
-    // Node reads such a file's text for its names before it runs it, with a slow reader.
+    // p-queue is ESM only. It is bundled so that the CJS build runs on a Node that cannot require ESM. eventemitter3 is
+    // CommonJS, whose text Node would scan for exported names with its slow parser.
     noExternal: ['p-queue', 'eventemitter3', 'idb', 'xstate', UNDICI_CLIENT],
     esbuildPlugins: [xstateByPlatform, undiciByRequire, queueWithoutTimeouts, databaseWithoutShortcuts, denseStyles],
-    // Only ESM publishes the hasher's entry, as package.json says under `files`: a worker's script is found by its module's own address.
+    // The hasher's entry is published as ESM only (see `files` in package.json), because a worker's script is located
+    // through import.meta.url.
     esbuildOptions: (options) => void (options.logOverride = { 'empty-import-meta': 'silent' }),
     dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   },
@@ -163,16 +165,16 @@ export default defineConfig([
     outDir: 'dist/cli',
     format: ['esm'],
     platform: 'node',
-    // Bundled, so that those who embed the engine install nothing for the command; the last two because they start faster so.
+    // Bundled, so that hosts that embed the engine install nothing for the command. The last two are bundled because they start faster.
     noExternal: ['p-queue', 'commander', 'eventemitter3', 'xstate', UNDICI_CLIENT],
     esbuildPlugins: [undiciInCommand],
-    // commander is CommonJS and asks for Node's modules by require.
+    // commander is CommonJS and loads Node's modules with require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   },
   {
-    // The page of the service: one script with everything in it, and its files as they are.
+    // The service's page: one script that contains everything, and its static files as they are.
     entry: { page: 'src/page/main.ts' },
     outDir: 'dist/page',
     publicDir: 'src/page/static',

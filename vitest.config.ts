@@ -6,36 +6,40 @@ import { settleRunSeed } from './test/helpers/run-seed.ts'
 
 settleRunSeed()
 
-/** Rooms that change nothing outside of a test but what vitest undoes. */
+/** Folders whose tests leave no global state behind except what vitest restores. */
 const LOADED_ONCE = ['test/{client,core,element,flows,machines,protocols}/**/*.test.ts']
-/** Files that count V8's steps (test/helpers/growth.ts), from before anything is loaded. */
+/** Files that count steps in V8 (test/helpers/growth.ts). They must start counting before any module is loaded. */
 const COUNTED = [
   'test/core/engine.test.ts',
   'test/core/line/early-growth.test.ts',
   'test/core/transfer/schedule.test.ts',
 ]
 
-/** Without processes, databases and browsers of its own. `testTimeout`: against hangs; a busy machine takes ten times as long as a quiet one. */
+/**
+ * Tests that start no processes, databases or browsers. `testTimeout` only stops hangs: a busy machine takes ten times
+ * as long as a quiet one.
+ */
 const unitProject = (
   name: string,
   which: { readonly include: string[]; readonly exclude?: string[]; readonly isolate?: boolean },
 ) => ({ extends: true as const, test: { name, testTimeout: 60_000, ...which } })
 
-// One project per place where a test runs: `unit …` in this process's workers; `system` with real servers, processes and
-// databases; `service …` the interface on each engine; `browser` in a real Chromium, skipped loudly where there is none; `package` on the packed package, as a host would install it.
+// One project for each place where tests run. `unit …` is in this process's workers. `system` has real servers,
+// processes and databases. `service …` tests the interface on each engine. `browser` is in a real Chromium, and skipped
+// loudly where there is none. `package` tests the packed package as a host would install it.
 export default defineConfig({
   test: {
-    // One more than there are processors, since many tests wait for other processes: left to itself vitest takes one less, and
-    // the whole takes more than a quarter of an hour on two.
+    // One worker more than processors, because many tests wait for other processes. By default vitest starts one less than
+    // processors, and the suite then takes more than a quarter of an hour on two of them.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     setupFiles: ['test/helpers/seed.ts'],
-    // One that outlives its test makes others test something else.
+    // A mock that outlives its test would change what other tests test.
     restoreMocks: true,
-    // What is waited for is a thing that comes, not that it comes within the second that vitest would wait.
+    // A poll waits for something to happen, however slowly. vitest's default would give up after one second.
     expect: { poll: { timeout: 30_000 } },
     projects: [
-      // These load much the same, half a second each: a worker keeps it for its next file.
+      // These files load almost the same modules, which takes half a second. A worker keeps them loaded for its next file.
       unitProject('unit', { include: LOADED_ONCE, exclude: COUNTED, isolate: false }),
       unitProject('unit, counted', { include: COUNTED }),
       unitProject('unit, each alone', {
@@ -65,7 +69,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      // The interface over plain HTTP, on what the service can stand on; the third, Ceph, is in the long run.
+      // The interface over plain HTTP, on what the service can run on. The third combination, with Ceph, is in the long run.
       ...serviceProjects('pglite-disk', 'postgres-disk'),
       {
         extends: true,

@@ -5,8 +5,8 @@ import { longSummary } from './test/long/long-summary.ts'
 
 settleRunSeed()
 
-// Long runs and real stores: `npm run ci:long`, from a fresh clone after `npm ci`. They build, start and stop what they
-// need, take minutes, and skip loudly what the machine lacks.
+// Long runs and real stores: `npm run ci:long`, also from a fresh clone after `npm ci`. They build, start and stop what
+// they need, take minutes, and loudly skip what the machine lacks.
 export default defineConfig({
   test: {
     setupFiles: ['test/helpers/seed.ts'],

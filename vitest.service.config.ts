@@ -4,7 +4,7 @@ import { settleRunSeed } from './test/helpers/run-seed.ts'
 
 settleRunSeed()
 
-// The conformance suite alone: `npm run test:service`, which says by MOCAP_TEST_TARGETS what is judged.
+// The conformance suite alone: `npm run test:service`. MOCAP_TEST_TARGETS names the engines to test; the default is `pglite-disk`.
 export default defineConfig({
   test: {
     setupFiles: ['test/helpers/seed.ts'],

@@ -1,5 +1,5 @@
-// Runs scripts of package.json beside each other, for what does not wait for one another: `node scripts/at-once.js check build`. What
-// one says comes whole when it ends, so that two do not talk at once; all end before it fails, so that one run tells all that is wrong.
+// Runs independent scripts of package.json in parallel: `node scripts/at-once.js check build`. The output of each is printed whole
+// when it ends, so that outputs do not mix. All run to their end even if one fails, so that one run reports everything that is wrong.
 
 import { spawn } from 'node:child_process'
 

@@ -1,5 +1,5 @@
-// The page of the picture: the element on a laptop in light and on a phone in dark colours, in the midst of an upload that
-// is played, so that each picture shows the same.
+// The page of the picture: the element in light colours on a laptop and in dark colours on a phone, in the middle of an
+// upload. The upload is simulated, so that every picture shows the same.
 
 import '../src/element/define.ts'
 import type { BrowserUplink } from '../src/browser.ts'
@@ -10,7 +10,7 @@ const LOOKS = [
   { width: '340px', scheme: 'dark' },
 ] as const
 
-/** What each is when it is confirmed or when the picture is taken, and how fast it comes. */
+/** The clips, and how fast each uploads. When the picture is taken the first is confirmed and the others are under way. */
 const CLIPS = [
   { name: 'swing-01.mp4', bytes: 4_100_000, bytesPerSecond: 4_100_000 },
   { name: 'swing-02.mp4', bytes: 24_600_000, bytesPerSecond: 700_000 },

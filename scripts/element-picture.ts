@@ -1,10 +1,10 @@
-// `npm run picture`: takes the README's picture of the web component anew, in this machine's Chromium.
+// `npm run picture`: retakes the README's picture of the web component, in this machine's Chromium.
 
 import { build } from 'esbuild'
 
 import { launchChromium } from '../test/browser/rig/launch-chromium.ts'
 
-/** Long enough for a rate to be known, and for a first file to be confirmed. */
+/** Long enough that a rate is known and the first file is confirmed. */
 const FOR_MS = 6_000
 
 const { outputFiles } = await build({

@@ -1,5 +1,6 @@
-// After a build: takes the mark of private fields out of the element's declarations. The class is declared for `import` and for
-// `require`, both name the tag in the one map of the page, and with that mark TypeScript holds them for two types (TS2717).
+// Runs after a build and removes the mark of private fields from the element's declarations. The class is declared
+// twice, for `import` and for `require`, and both declare the tag in the page's one map of tags. With the mark,
+// TypeScript takes them for two different types (TS2717).
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 

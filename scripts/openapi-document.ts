@@ -1,5 +1,5 @@
-// The OpenAPI document of the service, made from the contract: paths and methods from its routes, bodies from its schemas.
-// What is beside the interface (lists of samples, what is stored, whether it is alive) is added by hand and marked so.
+// The service's OpenAPI document, generated from the contract: paths and methods from its routes, bodies from its schemas.
+// Operations outside the interface (sample lists, what is stored, the health check) are added by hand and tagged `beside`.
 
 import { toJsonSchema, type JsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
@@ -73,10 +73,10 @@ function describe(
   }
 }
 
-/** Checks that no JSON schema can say are left out: the service makes them all the same. */
+/** Leaves out the checks that JSON Schema cannot express. The service makes them all the same. */
 function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const whole = schema.type === 'optional' && 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema
-  // The document as a whole says which dialect it speaks.
+  // `$schema` is deleted below, because the document as a whole declares its dialect.
   const json = toJsonSchema(whole, {
     target: 'draft-2020-12',
     typeMode: 'input',
@@ -119,7 +119,9 @@ const ERROR = {
   },
 }
 
-/** The interface shows only that the reply lacks what was asked for: by default the service says so with 200. */
+/**
+ * Operations that answer a malformed request with 200 by default: the interface shows only that such a reply lacks what was asked for.
+ */
 const ANSWER_MALFORMED = new Set(['playerGroupSegments.create', 'videoUploads.create'])
 const MALFORMED = {
   type: 'object',
@@ -199,7 +201,7 @@ function listBeside(operationId: string, name: string, parameters: readonly Json
   return { get: { operationId, tags: ['beside'], ...(parameters.length === 0 ? {} : { parameters }), responses } }
 }
 
-/** Operations that the interface names without showing them, and those of this service alone. */
+/** Operations that the interface names without showing them, and operations that only this service has. */
 const BESIDE = {
   '/movement_types': listBeside('movementTypes.list', 'movement_types'),
   '/players': listBeside('players.list', 'players'),

@@ -1,5 +1,5 @@
-// `node scripts/service-manifest.ts`, for the service's image: rewrites package.json in the current folder so that what the
-// service needs is a dependency like any other, and `npm ci --omit=dev` installs it in the versions of the lock.
+// `node scripts/service-manifest.ts`, for the service's image. Rewrites package.json in the current folder so that the
+// packages that the service needs are ordinary dependencies, which `npm ci --omit=dev` then installs in their locked versions.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 
