@@ -1,4 +1,4 @@
-// `npm run bench -- [PART…] [--rounds N] [--quick] [--results DIR] [--list]`: measures, prints, keeps the results.
+// `npm run bench -- [PART…] [--rounds N] [--quick] [--results DIR] [--list]`: measures, prints and keeps the results.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -48,7 +48,7 @@ else if (unknown.length > 0 || !/^(?:[1-9]\d{0,2})?$/.test(values.rounds ?? ''))
   )
 }
 
-/** 0 when everything that could be measured was; 1 when a part or a contestant failed. Missed bars are results. */
+/** Returns the exit code: 0 if everything that could be measured was, 1 if a part or a contestant failed. A missed bar is a result. */
 async function runParts(parts: readonly BenchPart[]): Promise<number> {
   installRivals()
   const folder = values.results ?? (values.quick ? undefined : join('bench', 'results'))
@@ -97,7 +97,7 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
   }
 }
 
-/** The rivals are no dependency of the product: they are installed into bench/ when the benchmark first runs. */
+/** The rivals are not dependencies of the product. They are installed into bench/ when the benchmark first runs. */
 function installRivals(): void {
   if (INSTALLED.every((name) => isInstalled(root, name))) return
   if (!existsSync(join(root, 'bench', 'package-lock.json'))) throw new Error('Run this in the root of the project.')

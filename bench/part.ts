@@ -1,4 +1,4 @@
-// What a part of the benchmark is: a name by which it is asked for, and work that ends in a result.
+// A part of the benchmark: a name by which it is run, and work that ends in a result.
 
 import type { Machine } from './report/machine.ts'
 import type { PartResult } from './report/result.ts'
@@ -7,28 +7,28 @@ import type { PartResult } from './report/result.ts'
 export interface BenchSetting {
   /** Root of the project. */
   readonly root: string
-  /** The product as it is shipped, freshly built: `<dist>/node.js` and `<dist>/cli/cli.js`. */
+  /** Folder of the product as shipped, freshly built: `<dist>/node.js` and `<dist>/cli/cli.js`. */
   readonly dist: string
-  /** Where the compiled programs of the benchmark are: `<folder>/contestants/<name>.js`. */
+  /** Folder of the benchmark's compiled programs: `<programs>/contestants/<name>.js`. */
   readonly programs: string
   /** An empty folder on disk for files to send; removed afterwards. */
   readonly scratch: string
-  /** How often each contestant runs. Undefined: the part's own default. */
+  /** How often each contestant runs. Undefined means the part's own default. */
   readonly rounds: number | undefined
-  /** Tiny sizes: shows that everything works; its numbers mean nothing and its bars are not judged. */
+  /** Use tiny sizes, to show that everything works. The numbers mean nothing and no bar is judged. */
   readonly isQuick: boolean
   readonly machine: Machine
-  /** Keeps what was measured so far, for parts that take long: a run that is stopped then loses nothing of it. */
+  /** Keeps what has been measured so far, for parts that take long. A run that is stopped then loses nothing of it. */
   keep(soFar: PartResult): Promise<void>
-  /** A line for whoever watches; goes to stderr. */
+  /** Prints a line for whoever watches, on stderr. */
   say(line: string): void
 }
 
 export interface BenchPart {
-  /** As it is written on the command line; the name of its files in bench/results. */
+  /** Its name on the command line and of its files in bench/results. */
   readonly name: string
   /** One line for the list of parts. */
   readonly about: string
-  /** Undefined, after having said why, where the machine lacks what the part needs. */
+  /** Resolves with undefined if the machine lacks what the part needs, after saying what. */
   run(setting: BenchSetting): Promise<PartResult | undefined>
 }

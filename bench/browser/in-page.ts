@@ -1,5 +1,5 @@
-// What runs in the page: one way to send files for each contestant, between two looks at the clock, with every task of
-// the main thread above 50 ms noted. The contestant's own library is in `rival`, loaded before.
+// Runs in the page: one function for each contestant that sends the files, timed, while every task of the main thread
+// above 50 ms is recorded. The contestant's own library is in the global `rival`, loaded before.
 
 import type * as face from '../../src/browser.ts'
 
@@ -10,7 +10,7 @@ export interface PageSite {
 
 type Contest = (files: readonly File[], site: PageSite) => Promise<void>
 
-/** What is used of the rivals' packages, which only the benchmark's own folders have. */
+/** The parts that we use of the rivals' packages, which are installed only in the benchmark's own folders. */
 interface UppyRival {
   readonly Uppy: new () => {
     use(plugin: unknown, options: unknown): void
@@ -31,7 +31,7 @@ declare global {
   var contest: (name: string, site: PageSite) => Promise<Record<string, number>>
 }
 
-/** What browsers open to one HTTP/1 host. */
+/** How many connections browsers open to one HTTP/1 host. */
 const CONNECTIONS = 6
 const SLICE_BYTES = 16 << 20
 
@@ -112,7 +112,7 @@ function put(url: string, body: Blob): Promise<void> {
   })
 }
 
-/** A File that fits into one part goes out whole, as ours do: a slice of all of it would take the dearer way. */
+/** A File that fits into one part goes out whole, as ours do. A slice, even of the whole file, would take the slower way. */
 function slicesOf(file: File): Blob[] {
   if (file.size <= SLICE_BYTES) return [file]
   const count = Math.ceil(file.size / SLICE_BYTES)
@@ -132,7 +132,7 @@ async function someAtOnce<Item>(
   )
 }
 
-/** The files are those that were picked in the page. */
+/** Sends the files that were picked in the page. */
 globalThis.contest = async (name, site) => {
   const files = [...document.querySelector('input')!.files!]
   const tasks: number[] = []
@@ -141,7 +141,7 @@ globalThis.contest = async (name, site) => {
   const startedAt = performance.now()
   await contests[name]!(files, site)
   const wallMs = performance.now() - startedAt
-  // A long task is told after it has ended.
+  // A long task is reported only after it has ended.
   await new Promise((resolve) => setTimeout(resolve, 100))
   watching.disconnect()
   return { wallMs, longTasks: tasks.length, longestTaskMs: Math.max(0, ...tasks) }

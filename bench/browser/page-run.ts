@@ -1,5 +1,4 @@
-// One run in a real Chromium: a page of its own in a fresh profile, files picked as a person picks them, a server that
-// counts what arrived.
+// One run in a real Chromium: a new page in a fresh profile, files picked as a person picks them, and a server that counts what arrived.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,19 +12,19 @@ import type { PageScripts } from './scripts.ts'
 
 /** A contestant that is a page. */
 export interface PageContestant extends Pick<Contestant, 'name' | 'isOurs' | 'setting' | 'load' | 'rival'> {
-  /** Its script and its contest. */
+  /** Name of its script, which is also that of its contest. */
   readonly script: string
   /** Paths of the files to pick. */
   readonly files: readonly string[]
 }
 
 export interface PageRunner {
-  /** Rejects when the contest fails, or when what arrived is not what was to be sent. */
+  /** Runs a contestant. Rejects if the contest fails or unless exactly what was to be sent arrived. */
   run(contestant: PageContestant): Promise<Record<string, number>>
   close(): Promise<void>
 }
 
-/** Starts the browser and the server of the pages. */
+/** Starts the browser and the server that serves the pages. */
 export async function startPageRunner(scripts: PageScripts, tools: Tools): Promise<PageRunner> {
   const server = createServer((request, response) => {
     const [, name = ''] = /^\/(\w+)\.js$/.exec(request.url ?? '') ?? []

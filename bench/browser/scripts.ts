@@ -1,17 +1,17 @@
-// The scripts of the pages: the contests, and each contestant's library as a bundler would give it to a page.
+// The scripts of the pages: the contests, and each contestant's library as a bundler would deliver it.
 
 import { join } from 'node:path'
 
 export type PageScripts = ReadonlyMap<string, string>
 
-/** Library of each contestant; the bare loops have none. */
+/** The library of each contestant. The bare loops have none. */
 const LIBRARIES: Readonly<Record<string, { readonly from: string; readonly code: string }>> = {
   tus: { from: 'bench', code: "import { Upload } from 'tus-js-client'; globalThis.rival = { Upload }" },
   uppy: { from: 'bench', code: uppyCode() },
   uppy5: { from: join('bench', 'uppy-5'), code: uppyCode() },
 }
 
-/** `dist` holds the product as it is shipped. Libraries that are not installed are left out. */
+/** Bundles the scripts. `dist` holds the product as shipped. Libraries that are not installed are left out. */
 export async function bundlePages(root: string, dist: string): Promise<PageScripts> {
   const { build } = await import('esbuild')
   const bundle = async (resolveDir: string, contents: string, loader: 'js' | 'ts' = 'js'): Promise<string> => {

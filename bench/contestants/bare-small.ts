@@ -1,4 +1,4 @@
-// The floor for small files: open, stat, read, close and PUT each of a folder's files, so many at once, and nothing else.
+// The floor for small files: only opens, stats, reads, closes and PUTs each file of a folder, `concurrency` of them at once.
 
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
-// Who takes part, and by which command each is started: all as processes of their own, on the same files, towards the
-// same server.
+// The contestants and the command that starts each. Each is a process of its own; all send the same files to the same server.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,11 +8,11 @@ import type { BenchSetting } from '../part.ts'
 import type { Run } from '../report/result.ts'
 import type { Job } from './job.ts'
 
-/** Where the far end of a run is. */
+/** The far end of a run. */
 export interface Site {
   readonly storageOrigin: string
   readonly serviceOrigin: string
-  /** What has to be trusted when the storage speaks TLS. */
+  /** The certificate to trust; present if the storage speaks TLS. */
   readonly certificateFile?: string
 }
 
@@ -22,9 +21,9 @@ export interface Contestant {
   readonly isOurs: boolean
   readonly setting?: Run['setting']
   command(site: Site): Command
-  /** Whole files that are sent, and their bytes: what the server must have counted. */
+  /** What is sent: whole files and their bytes. The server must have counted as many. */
   readonly load: { readonly files: number; readonly bytes: number; readonly flow?: 'video' | 'capture' }
-  /** Package that must be installed in bench/. */
+  /** The package that must be installed in bench/. */
   readonly rival?: string
 }
 
@@ -37,7 +36,7 @@ export interface Load {
 
 export interface Field {
   uplink(load: Load, naming?: Naming): Contestant
-  /** `mocap-uplink video`, with a journal on disk, as shipped. */
+  /** `mocap-uplink video` as shipped, with a journal on disk. */
   commandLine(load: Load & { readonly stateDir: string }): Contestant
   curl(load: Load): Contestant
   tus(load: Load): Contestant
@@ -60,7 +59,7 @@ export const BARE = 'bare undici loop'
 export const UPPY = 'Uppy (@uppy/aws-s3)'
 export const UPPY_5 = 'Uppy 5 (@uppy/aws-s3 5.1)'
 
-/** Where a rival lies below bench/, when that is not its name in node_modules. */
+/** The folder of a rival below bench/, if it is not named after the rival in node_modules. */
 const FOLDERS: Readonly<Record<string, string>> = {
   [UPPY]: 'node_modules/@uppy/aws-s3',
   [UPPY_5]: 'uppy-5/node_modules/@uppy/aws-s3',
@@ -69,9 +68,9 @@ const folderOf = (root: string, rival: string): string =>
   join(root, 'bench', FOLDERS[rival] ?? join('node_modules', rival))
 
 export const RIVALS = [TUS, LIB_STORAGE, UPPY, UPPY_5] as const
-/** Calls the service, many at once. */
+/** The load generator for the service's calls. */
 export const LOAD_GENERATOR = 'autocannon'
-/** All that is installed in bench/ on the first run. */
+/** All packages that the first run installs in bench/. */
 export const INSTALLED = [...RIVALS, LOAD_GENERATOR] as const
 
 /** Contestant → its program. */
@@ -144,7 +143,7 @@ export function isInstalled(root: string, rival: string): boolean {
   return existsSync(join(folderOf(root, rival), 'package.json'))
 }
 
-/** Versions of everything that takes part and is there. */
+/** The versions of everything that takes part and is installed. */
 export function versionsOf(root: string): Record<string, string> {
   const versionIn = (folder: string): string[] => {
     const path = join(folder, 'package.json')

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { contest, needed } from './job.ts'
 
-/** What is used of the packages, which only the benchmark's own folder has. */
+/** The parts that we use of the packages, which are installed only in the benchmark's own folder. */
 interface ClientS3 {
   readonly S3Client: new (options: object) => { destroy(): void }
 }

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { contest, needed } from './job.ts'
 
-/** What is used of the package, which only the benchmark's own folder has. */
+/** The part that we use of the package, which is installed only in the benchmark's own folder. */
 interface Tus {
   readonly Upload: new (
     input: unknown,

@@ -1,4 +1,4 @@
-// mocap-uplink as a host embeds it: the built library, its default settings but for what the job names, progress heard.
+// mocap-uplink as a host embeds it: the built library at default settings except those that the job names, with a progress listener.
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -56,8 +56,9 @@ async function uploadFolder(
 }
 
 /**
- * Bytes that cost a copy from memory, as a read from the page cache does, and no disk. V8 copies byte by byte into memory that threads
- * share where the two do not begin alike within a word, which no read does: so there is a pattern for each beginning.
+ * A source whose bytes cost one copy from memory, as a read from the page cache does, but no disk access. V8 copies
+ * into shared memory byte by byte unless source and target have the same offset within a word. A real read has no such
+ * cost, so there is one pattern for each offset.
  */
 function syntheticSource(sizeBytes: number): ReturnType<Face['fileSource']> {
   const [patternBytes, wordBytes] = [1 << 20, 8]

@@ -1,4 +1,4 @@
-// The lines on which uploads are measured, and who takes part on each.
+// The lines on which uploads are measured, and the contestants.
 
 import { join } from 'node:path'
 import type { Job } from '../contestants/job.ts'
@@ -90,7 +90,7 @@ export const curl: LineContestant = {
   command: ({ origin, files }) => ['curl', '-s', '-T', files[0] ?? '', `${origin}/storage/curl`],
 }
 
-/** A rival of the other parts, at its defaults, on this line. */
+/** A contestant of the other parts of the benchmark, at its defaults, on this line. */
 export function rival(name: string, program: string): LineContestant {
   return {
     name,

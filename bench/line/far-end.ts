@@ -1,24 +1,24 @@
-// The far end of a line: a server that takes bodies and throws them away, and speaks as much of the service, of S3's
-// multipart upload and of tus as their clients need to finish. It counts what it took: GET /count tells and begins anew. It
-// prints `listening` when it does, and `body` when the first body of the contestant begins to arrive.
+// The far end of a line: a server that discards bodies, and implements as much of the service, of S3's multipart upload and
+// of tus as their clients need to finish. It counts what it receives; GET /count returns the counts and resets them. It
+// prints `listening` once it listens, and `body` when the contestant's first body begins to arrive.
 // Runs as a process of its own: far-end ADDRESS PORT
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 interface Count {
   bytes: number
-  /** Bytes among them of bodies that broke off. */
+  /** Of these, bytes of bodies that broke off. */
   brokenBytes: number
   puts: number
   /** From the first connection to the last answer to a body, ms. */
   ms: number
-  /** The first connection, ms since 1970. */
+  /** Time of the first connection, ms since 1970. */
   beganAtMs: number
   /** From the first connection to the first body of the contestant, ms. */
   bodyAfterMs: number | null
-  /** Most bodies under way at once. */
+  /** The largest number of bodies under way at once. */
   mostAtOnce: number
-  /** Bytes of each tenth of a second since the first connection; what goes to /other is counted apart. */
+  /** Bytes in each tenth of a second since the first connection. Bytes to /other are counted separately, in `otherTenths`. */
   tenths: number[]
   otherTenths: number[]
 }
@@ -44,7 +44,7 @@ function newCount(): Count {
   }
 }
 
-/** Takes a body, counted; resolves with its length, also when it broke off. */
+/** Reads a body and counts it. Resolves with its length, and rejects if it broke off. */
 async function swallow(request: IncomingMessage): Promise<number> {
   let bytes = 0
   const isOther = request.url?.startsWith('/other') ?? false
@@ -101,7 +101,7 @@ const calls: Readonly<Record<string, (body: Record<string, unknown>) => unknown>
     Object.fromEntries((body['filenames'] as string[]).map((name) => [name, `${base}/storage/${String(++lastId)}`])),
 }
 
-/** What S3 and tus clients say and hear around the bodies. */
+/** Answers the requests that S3 and tus clients make around the bodies. */
 function answerForeign(method: string, url: string, request: IncomingMessage, response: ServerResponse, bytes: number) {
   if (method === 'POST' && url.startsWith('/tus')) {
     response.writeHead(201, {
@@ -142,7 +142,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.once('finish', () => {
     if (isBody) count.ms = performance.now() - (firstMs ?? 0)
   })
-  // An ETag that is no MD5: nobody here knows what was sent, so nobody may call it verified.
+  // The ETag is not an MD5: nobody here has hashed the body, so nobody may call it verified.
   if (method === 'PUT') response.setHeader('etag', '"discarded-1"').end()
   else answerForeign(method, url, request, response, bytes)
 }
@@ -151,7 +151,7 @@ const server = createServer((request, response) => {
   answer(request, response).catch(() => response.destroy())
 })
 server.on('connection', (socket) => {
-  // The one who asks for the count is not a contestant.
+  // Whoever asks for the count is not a contestant.
   if (socket.remoteAddress === socket.localAddress || firstMs !== undefined) return
   firstMs = performance.now()
   count.beganAtMs = performance.timeOrigin + firstMs

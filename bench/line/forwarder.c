@@ -1,12 +1,12 @@
-// One wide-area line in user space: it carries packets between the TUN devices of two network namespaces, with a rate, a
-// drop-tail queue, a delay and random loss, so that real TCP stacks meet a real bottleneck wherever there is TUN.
+// A wide-area line in user space: it carries packets between the TUN devices of two network namespaces, with a rate, a
+// drop-tail queue, a delay and random loss. Real TCP stacks thus meet a real bottleneck on any machine that has TUN.
 //
 //   forwarder NAMESPACE_A NAMESPACE_B SEED
 //
-// It prints "ready" when both devices (named "line") exist, and then obeys its standard input, one command a line:
-//   line DELAY_US BITS_PER_SECOND LOSS_PER_MILLION QUEUE_BYTES     the line from now on, each way; what it carries stays
+// It prints "ready" once both devices (named "line") exist, and then reads commands from stdin, one on each line:
+//   line DELAY_US BITS_PER_SECOND LOSS_PER_MILLION QUEUE_BYTES     sets the line, each way; packets on it are kept
 //   stats                                                          prints one JSON object: what passed and was dropped
-// It ends when its standard input does, so it never outlives whoever started it.
+// It ends when stdin does, so it never outlives whoever started it.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ typedef struct {
   int from, to;
   list queue, way;
   size_t queued_bytes, most_queued_bytes;
-  uint64_t free_at;  // when the transmitter has put the last packet on the way
+  uint64_t free_at;  // when the transmitter is done with the previous packet
   uint64_t passed, lost, overflowed, bytes;
 } direction;
 
@@ -59,7 +59,7 @@ static uint64_t now(void) {
   return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-// Marsaglia's xorshift64*: the same seed loses the same packets, in the order in which they come.
+// Marsaglia's xorshift64*. The same seed loses the same packets, in order of arrival.
 static uint64_t chance(void) {
   chance_state ^= chance_state >> 12;
   chance_state ^= chance_state << 25;
@@ -94,7 +94,7 @@ static int open_device(const char *namespace) {
   return device;
 }
 
-// Takes in what the near end sends; drop-tail: what does not fit into the queue is gone.
+// Reads what the near end sends. Drop-tail: a packet that does not fit into the queue is lost.
 static void receive(direction *d) {
   static unsigned char buffer[LARGEST_PACKET];
   for (int i = 0; i < 512; i++) {
@@ -113,8 +113,8 @@ static void receive(direction *d) {
   }
 }
 
-// Puts on the way what the transmitter has had time for, and delivers what is due. Departures are reckoned from each
-// other, not from when we wake, so a late wake-up delays but never slows the line. Returns when to look again.
+// Moves the packets that the transmitter has had time for onto the way, and delivers those that are due. Departures are computed
+// from each other and not from when we wake up, so a late wake-up delays the line but never slows it. Returns when to look again.
 static uint64_t advance(direction *d) {
   uint64_t at = now();
   while (d->queue.first) {
@@ -180,7 +180,7 @@ static void obey(direction d[2]) {
 int main(int count, char **words) {
   if (count != 4) return fputs("forwarder NAMESPACE_A NAMESPACE_B SEED\n", stderr), 2;
   chance_state = strtoull(words[3], NULL, 10) * 2 + 1;
-  // A line does not wait for a busy machine: ahead of ordinary processes, where that is allowed.
+  // A line does not wait for a busy machine, so this runs ahead of ordinary processes, where that is allowed.
   struct sched_param first = {.sched_priority = 1};
   sched_setscheduler(0, SCHED_FIFO, &first);
   prctl(PR_SET_TIMERSLACK, 20000ul);
@@ -200,7 +200,7 @@ int main(int count, char **words) {
       if (due < next) next = due;
     }
     uint64_t at = now(), wait = next > at ? next - at : 0;
-    // Packets that are due within 100 µs of each other are handled in one go: less processor time, no difference to TCP.
+    // Packets that are due within 100 µs of each other are handled together. That saves processor time and makes no difference to TCP.
     if (wait < SECOND / 10000) wait = SECOND / 10000;
     struct timespec patience = {(time_t)(wait / SECOND), (long)(wait % SECOND)};
     struct pollfd ready[3] = {{a, POLLIN, 0}, {b, POLLIN, 0}, {0, POLLIN, 0}};

@@ -1,5 +1,5 @@
-// A simulated wide-area line made of real TCP: two network namespaces joined by the forwarder. Needs root, TUN, iproute2
-// and a C compiler; `missingForLine` says what is not there, so that nobody takes a skipped run for a good one.
+// A simulated wide-area line with real TCP: two network namespaces joined by the forwarder. Needs root, TUN, iproute2
+// and a C compiler. `missingForLine` names what is missing, so that nobody mistakes a skipped run for a good one.
 
 import { execFile, execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -8,25 +8,25 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A line, each way. Both ways are alike. */
+/** The settings of a line, which are the same in both directions. */
 export interface LineSettings {
-  /** Round trip without any queue, ms. */
+  /** Round trip time with empty queues, ms. */
   readonly roundTripMs: number
   readonly megabitsPerSecond: number
-  /** Packets lost by chance, percent. */
+  /** Random packet loss, percent. */
   readonly lossPercent: number
-  /** How long a full queue is at this rate, ms. */
+  /** How long a full queue takes to drain at this rate, ms. */
   readonly queueMs: number
 }
 
-/** What passed one way; `lost` by chance, `overflowed` at a full queue. */
+/** What passed in one direction. `lost` is random loss, `overflowed` was dropped at a full queue; both in packets. */
 export interface DirectionStats {
   readonly packets: number
   readonly bytes: number
   readonly lost: number
   readonly overflowed: number
   readonly queuedBytes: number
-  /** The longest queue since it was asked for last. */
+  /** The longest queue since `stats` was last asked for. */
   readonly mostQueuedBytes: number
 }
 
@@ -40,23 +40,23 @@ export type LineEnd = 'near' | 'far'
 
 export interface Line {
   readonly farAddress: string
-  /** Changes the line under way; packets in the queue leave at the new rate. */
+  /** Changes the line while it is in use. Packets in the queue leave at the new rate. */
   set(settings: LineSettings): Promise<void>
   stats(): Promise<LineStats>
-  /** Starts a process at one end. It is killed with the line if it still runs. */
+  /** Starts a process at one end. If it still runs when the line closes, it is killed. */
   start(end: LineEnd, command: string, words: readonly string[], options?: SpawnOptions): ChildProcess
-  /** Ends what was started, the forwarder and the namespaces. Idempotent. */
+  /** Ends everything that was started, the forwarder and the namespaces. Idempotent. */
   close(): Promise<void>
 }
 
-// The range that RFC 2544 sets aside for measuring networks: it is nobody's.
+// RFC 2544 reserves this range for measuring networks, so nobody uses it.
 const NEAR_ADDRESS = '198.18.0.1'
 const FAR_ADDRESS = '198.18.0.2'
 const FORWARDER_SOURCE = 'bench/line/forwarder.c'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const CACHE = 'node_modules/.cache/line'
 
-/** What this machine lacks for a line, in words with a remedy; empty when nothing is missing. */
+/** What this machine lacks for a line, each with a remedy. Empty if nothing is missing. */
 export async function missingForLine(): Promise<readonly string[]> {
   const missing: string[] = []
   if (process.platform !== 'linux') return ['Linux: network namespaces and TUN are its own']
@@ -77,7 +77,7 @@ export async function missingForLine(): Promise<readonly string[]> {
   return missing
 }
 
-/** Makes a line. The same seed loses the same packets, as far as they come in the same order. */
+/** Creates a line. The same seed loses the same packets, as far as they come in the same order. */
 export async function createLine(settings: LineSettings, seed: number): Promise<Line> {
   const forwarderPath = await compileForwarder()
   const namespaces = { near: `mu-near-${String(process.pid)}`, far: `mu-far-${String(process.pid)}` }
@@ -91,7 +91,7 @@ export async function createLine(settings: LineSettings, seed: number): Promise<
   const forwarder = spawn(forwarderPath, [namespaces.near, namespaces.far, String(seed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  // A run that is stopped leaves nothing behind; there is no time to wait for anything.
+  // A run that is stopped by a signal leaves nothing behind. There is no time to wait for anything.
   const onSignal = (): void => {
     for (const child of children) child.kill('SIGKILL')
     forwarder.kill('SIGKILL')
@@ -161,19 +161,19 @@ function commandFor({ roundTripMs, megabitsPerSecond, lossPercent, queueMs }: Li
     .join(' ')
 }
 
-/** The same TCP for everyone: cubic, whatever the machine's own default is; all else as the kernel has it. */
+/** Sets up one end. Every run uses cubic, whatever the machine's default is; everything else is as in the kernel. */
 async function setUp(namespace: string, address: string): Promise<void> {
   const inside = (...words: string[]) => run('ip', ['netns', 'exec', namespace, ...words])
   await inside('ip', 'address', 'add', `${address}/24`, 'dev', 'line')
-  // The device's own queue must never be the one that drops.
+  // The device's own queue must never drop packets.
   await inside('ip', 'link', 'set', 'line', 'up', 'txqueuelen', '10000')
   await inside('ip', 'link', 'set', 'lo', 'up')
   await withCubicAllowed(() => inside('sh', '-c', 'echo cubic > /proc/sys/net/ipv4/tcp_congestion_control'))
-  // Without this a run would begin with what the one before it learnt of the line.
+  // Without this a run would start with what the previous one learnt about the line.
   await inside('sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_no_metrics_save')
 }
 
-/** Namespaces may choose only what the machine allows; that list is widened for the moment of choosing. */
+/** A namespace may choose only what the machine allows, so that list is widened for the moment of choosing. */
 async function withCubicAllowed(choose: () => Promise<unknown>): Promise<void> {
   const path = '/proc/sys/net/ipv4/tcp_allowed_congestion_control'
   const allowed = readFileSync(path, 'utf8').trim()
@@ -191,7 +191,7 @@ async function compileForwarder(): Promise<string> {
   const builtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (builtMs > statSync(FORWARDER_SOURCE).mtimeMs) return path
   mkdirSync(CACHE, { recursive: true })
-  // A name of its own first: another run may be executing the old one.
+  // Compiled under a temporary name first, because another run may be executing the old program.
   const fresh = `${path}.${String(process.pid)}`
   await run('cc', ['-O2', '-o', fresh, FORWARDER_SOURCE])
   await run('mv', [fresh, path])

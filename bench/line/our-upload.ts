@@ -1,7 +1,6 @@
-// Our contestant on a line: one process that uploads as a host would, with default settings but for what is named, and
-// prints one JSON object: when it began, how long it took and, ten times a second, how much was sent and how many parts were in
-// flight.
-// Stopped by SIGTERM it prints what it has and ends with 3.
+// Our contestant on a line: one process that uploads as a host would, at default settings except for what is named. It
+// prints one JSON object: when it began, how long it took and, ten times a second, the bytes sent and the parts in flight.
+// On SIGTERM it prints what it has so far and exits with 3.
 // our-upload FACE BASE_URL video|capture auto|background|CONCURRENCY FILE…
 
 import { writeSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The part `line`: uploads over wide-area lines of real TCP, where connections, not the processor, decide.
+// The part `line`: uploads over wide-area lines with real TCP, where connections matter and the processor does not.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,12 +15,12 @@ import { runOnLine, type FarCount, type LineCase, type LineContestant } from './
 const OURS = 'mocap-uplink'
 const BACKGROUND = 'mocap-uplink, background'
 const MIB = 1024 ** 2
-/** As people run it: the fixed numbers are there to compare with. */
+/** The contestants as people run them. The fixed numbers are only there for comparison. */
 const isOurs = (contestant: string): boolean => contestant === OURS || contestant === BACKGROUND
 
 type Size = 'large' | 'middle' | 'small'
 
-/** One line of a round: who runs on it, in their order, and who runs on it in the first round only. */
+/** One line of a round: its contestants, in order, and those that run only in the first round. */
 interface Stage {
   readonly on: LineCase
   readonly sends: Size
@@ -33,8 +33,8 @@ const fixedName = (number: number): string => `${OURS}, ${String(number)} fixed`
 const fixed = (number: number): LineContestant => cases.ours(fixedName(number), 'video', String(number))
 
 /**
- * A round takes seven minutes, and the first four more: rivals far from a bar, and numbers far from the best one, are
- * measured once.
+ * A round takes seven minutes, and the first one four more. Rivals far from a bar, and fixed numbers far from the best
+ * one, are measured only once.
  */
 const program: readonly Stage[] = [
   {
@@ -125,13 +125,13 @@ async function measure(
       ...(cpuMs === undefined ? {} : { cpuMs }),
       ...(Number.isFinite(late) ? { latePercent: late } : {}),
       ...(lineCase === cases.changing ? { settledSeconds: settledSeconds(count.tenths, changesOf(count)) } : {}),
-      // Where the two hardly ran together nothing was measured.
+      // If both hardly ran at the same time, nothing was measured.
       ...(isShared && Number.isFinite(share) ? { fairness: share } : {}),
     },
   }
 }
 
-/** The changes on the clock of the far end's count. */
+/** The changes, on the clock of the far end's counts. */
 function changesOf({ bodyAfterMs }: FarCount): { atMs: number; megabitsPerSecond: number }[] {
   return cases.CHANGES.map((change) => ({ ...change, atMs: change.atMs + (bodyAfterMs ?? 0) }))
 }

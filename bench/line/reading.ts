@@ -1,22 +1,21 @@
-// What the far end's count says: how soon an upload fills a changed line, and how large its share of a shared one is.
-// Pure.
+// Pure evaluation of the far end's counts: how soon an upload fills a changed line, and how large its share of a shared line is.
 
 import type { FarCount } from './site.ts'
 
 interface Change {
-  /** Since the first connection, as the far end counts. */
+  /** Since the first connection, like the far end's counts. */
   readonly atMs: number
   readonly megabitsPerSecond: number
 }
 
-/** Of the line, over five seconds: what counts as settled, and below what it is not settled any more. */
+/** Share of the line over five seconds: from `FILLED` on the upload counts as settled, below `KEPT` no longer. */
 const FILLED = 0.85
 const KEPT = 0.75
 const SPAN_TENTHS = 50
 
 /**
- * The longest time that it took after a change until five seconds in a row filled the new line and no later five seconds fell
- * far below it again, s; all the time there was when that was never seen. The last five seconds, when parts run out, say nothing.
+ * The longest time, over all changes, from a change until five seconds in a row filled the new line and no later five seconds fell
+ * far below it. Seconds. If that never happened, all the time that there was. The last five seconds, when parts run out, are ignored.
  */
 export function settledSeconds(tenths: readonly (number | null)[], changes: readonly Change[]): number {
   const waits = changes.map(({ atMs, megabitsPerSecond }, index) => {
@@ -38,8 +37,8 @@ export function settledSeconds(tenths: readonly (number | null)[], changes: read
 const WARM_TENTHS = 200
 
 /**
- * What one of our connections got for each byte of one of the two others, while both ran: from twenty seconds after the later of
- * them began until one side ended. NaN when that was no time at all.
+ * How many bytes one of our connections got for each byte of one of the two others, while both sides ran: from twenty
+ * seconds after the later side began until one side ended. NaN if there was no such time.
  */
 export function fairness(
   count: Pick<FarCount, 'tenths' | 'otherTenths'>,
@@ -53,13 +52,13 @@ export function fairness(
   return perOurs / (sum(otherTenths.slice(from, until)) / 2)
 }
 
-/** How often our process samples itself, and how late a sample says that it waited for the processor, ms. */
+/** How often our process takes a sample, and how late a sample must be to show that the process waited for the processor, ms. */
 const SAMPLE_MS = 100
 const LATE_MS = 20
 
 /**
- * Of our samples, how many came late, percent: then the machine was busy, and not the line alone decided. NaN without two
- * samples.
+ * The share of our samples that came late, percent. If many did, the machine was busy and the result does not depend on
+ * the line alone. NaN with fewer than two samples.
  */
 export function latePercent(samples: readonly (readonly [number, number, number, number])[]): number {
   const gaps = samples.slice(1).map(([ms], index) => ms - (samples[index]?.[0] ?? ms))

@@ -1,11 +1,11 @@
-// The plot of the part `line`: how much of each line everybody filled, one line under the other.
+// The plot of the part `line`: how much of each line every contestant filled, one panel for each line.
 
 import { barPlot, type BarPanel } from '../report/bar-plot.ts'
 import { machineLine, type Machine } from '../report/machine.ts'
 import { valuesOf, type Run } from '../report/result.ts'
 import { summarize } from '../report/statistics.ts'
 
-/** `isOurs`: whose bars are drawn in the strong colour. Lines and contestants come in the order of their first runs. */
+/** `isOurs` says whose bars have the strong colour. Lines and contestants appear in the order of their first runs. */
 export function sharePlot(plot: {
   readonly title: string
   readonly runs: readonly Run[]

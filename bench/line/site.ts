@@ -1,4 +1,4 @@
-// One run on a line: the far end, a ping beside it, one contestant, and what was seen of it all.
+// One run on a line: the far end, a ping beside it, one contestant, and everything that was observed.
 
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { createLine, type Line, type LineSettings } from './line.ts'
 
 export interface LineContestant {
   readonly name: string
-  /** Words of our own process (`video auto`), or another program with its words; `file` is what is sent. */
+  /** The command that sends `files`, program first. */
   command(site: { origin: string; setting: BenchSetting; files: readonly string[] }): readonly string[]
 }
 
@@ -18,23 +18,23 @@ export interface LineSite {
   readonly files: readonly string[]
 }
 
-/** What is set up for every run of a case. */
+/** A line and what happens on it, the same for every run of the case. */
 export interface LineCase {
   readonly name: string
   readonly about: string
   readonly line: LineSettings
-  /** What happens on the line before the contestant starts; ends by itself or with the line. */
+  /** Happens before the contestant starts. Ends by itself or with the line. */
   readonly before?: (site: LineSite) => void
-  /** The same, from when the first body of the contestant begins to arrive. */
+  /** The same, but begins when the contestant's first body begins to arrive. */
   readonly meanwhile?: (site: LineSite) => void
-  /** A contestant that takes longer is stopped and judged by what had arrived, ms. */
+  /** A contestant that takes longer is stopped and judged by what has arrived, ms. */
   readonly longestMs: number
 }
 
-/** As the far end counts. */
+/** The far end's counts; see far-end.ts. */
 export interface FarCount {
   readonly bytes: number
-  /** Bytes among them of bodies that broke off. */
+  /** Of these, bytes of bodies that broke off. */
   readonly brokenBytes: number
   readonly puts: number
   readonly ms: number
@@ -48,16 +48,16 @@ export interface FarCount {
 export interface LineRun {
   readonly count: FarCount
   readonly isWhole: boolean
-  /** Payload a second, of all that the line carries, percent. */
+  /** Payload rate as a share of the line's rate, percent. */
   readonly linePercent: number
   readonly pingMs: number
-  /** Ours only: [ms on the far end's clock, sent bytes, parts in flight, limit], ten times a second. */
+  /** Only of our own process, ten times a second: [ms on the far end's clock, sent bytes, parts in flight, limit of parts in flight]. */
   readonly samples: readonly (readonly [number, number, number, number])[]
   readonly cpuMs: number | undefined
 }
 
 const PORT = 8080
-/** How our own process ends when it was stopped; what it says then counts. */
+/** Exit code of our own process when it was stopped. Its output then still counts. */
 const STOPPED = 3
 
 /** Runs one contestant on a fresh line. */
@@ -95,7 +95,7 @@ export async function runOnLine(
       throw new Error(`${contestant.name} ended with ${String(ended.code)}`)
     const isWhole = ended.code === 0
     const ms = isWhole ? count.ms : lineCase.longestMs
-    // What was sent twice was of no use to anybody; of who was stopped all that arrived counts, whole or not.
+    // Bytes that were sent twice were of no use. For a contestant that was stopped, all that arrived counts, whole or not.
     const usefulBytes = count.bytes - (isWhole ? count.brokenBytes : 0)
     const linePercent = ((usefulBytes * 8) / ms / 1000 / lineCase.line.megabitsPerSecond) * 100
     const shiftMs = (own?.beganAtMs ?? 0) - count.beganAtMs
@@ -106,9 +106,9 @@ export async function runOnLine(
   }
 }
 
-/** What our own process says. */
+/** The output of our own process. */
 interface OwnWords {
-  /** When it began, ms since 1970; samples count from then. */
+  /** When it began, ms since 1970. Times of samples are relative to this. */
   readonly beganAtMs: number
   readonly cpuMs: number
   readonly samples: LineRun['samples']
@@ -116,7 +116,7 @@ interface OwnWords {
 
 const quiet: SpawnOptions = { stdio: ['ignore', 'pipe', 'inherit'] }
 
-/** Settles when a process has said a word, which may have been before it was asked for. */
+/** Returns a function whose promise settles once the process has printed a word, even if it did so before the call. */
 function listenTo(child: ChildProcess): (word: string) => Promise<void> {
   let text = ''
   const waiting = new Map<string, () => void>()
@@ -131,7 +131,7 @@ function listenTo(child: ChildProcess): (word: string) => Promise<void> {
     })
 }
 
-/** What a process said until it ended; the code is null when it was killed. */
+/** The output of a process until it ended, and its exit code, which is null if it was killed. */
 function collect(child: ChildProcess): Promise<{ text: string; code: number | null }> {
   let text = ''
   child.stdout?.on('data', (piece: Buffer) => (text += piece.toString()))

@@ -1,4 +1,4 @@
-// The two small C programs of the benchmark, compiled on first use with the machine's own compiler.
+// Compiles the two small C programs of the benchmark on first use, with the machine's own compiler.
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,12 +10,12 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const COMPILERS = [process.env['CC'], 'cc', 'gcc', 'clang']
 
-/** No compiler is there, or none that can build this program. The message says what to install. */
+/** There is no compiler, or none that can build this program. The message says what to install. */
 export class CompilerMissing extends Error {}
 
 /**
- * Compiles a C file into the folder, once for each version of its text and each set of flags, and returns the program.
- * Throws CompilerMissing.
+ * Compiles a C file into the folder, once for each version of its text and each set of flags. Returns the path of the
+ * program. Throws CompilerMissing.
  */
 export async function compiled(source: string, folder: string, flags: readonly string[] = []): Promise<string> {
   const version = createHash('sha256')
@@ -30,7 +30,7 @@ export async function compiled(source: string, folder: string, flags: readonly s
   for (const compiler of COMPILERS) {
     if (compiler === undefined) continue
     try {
-      // Libraries stand after the source that needs them.
+      // Libraries must come after the source that needs them.
       await run(compiler, ['-O2', '-pthread', '-o', program, source, ...flags])
       return program
     } catch (error) {

@@ -1,5 +1,5 @@
-// Files for the contestants: real ones on disk, written through to it, so that no writing back disturbs the runs, and
-// still in the page cache, so that the disk is not what is measured.
+// Makes files for the contestants: real ones, already written back to the disk, so that no write-back disturbs the
+// runs, and still in the page cache, so that the disk is not measured.
 
 import { randomFillSync } from 'node:crypto'
 import { mkdir, open, writeFile } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const BLOCK_BYTES = 16 << 20
 
-/** One file of exactly so many bytes; the same block over and over, which nobody here compresses. */
+/** Writes a file of exactly `bytes` bytes. It repeats one random block, which is fine because no contestant compresses. */
 export async function writeFileToSend(path: string, bytes: number): Promise<string> {
   const block = randomFillSync(Buffer.allocUnsafe(Math.min(bytes, BLOCK_BYTES)))
   const file = await open(path, 'w')

@@ -1,5 +1,5 @@
-// The heart of a fair comparison: contestants take turns, round after round, each against a server of its own that
-// counts what arrived. A run in which not every byte arrived is not a result.
+// The heart of a fair comparison: contestants take turns, round after round, each against a fresh server that counts
+// what arrived. A run in which not every byte arrived is not a result.
 
 import { join } from 'node:path'
 
@@ -26,7 +26,7 @@ export interface Measured {
 const MIB = 2 ** 20
 const GIB = 2 ** 30
 
-/** Compiles what a measurement needs; with TLS the compiler must find OpenSSL. Throws CompilerMissing. */
+/** Compiles what a measurement needs. With TLS the compiler must find OpenSSL. Throws CompilerMissing. */
 export async function prepareTools({ root, programs }: BenchSetting, isTls = false): Promise<Tools> {
   const tlsFlags = isTls ? ['-DWITH_TLS', '-lssl', '-lcrypto'] : []
   return {
@@ -35,10 +35,10 @@ export async function prepareTools({ root, programs }: BenchSetting, isTls = fal
   }
 }
 
-/** What takes turns. */
+/** Someone who takes turns. */
 type Turn = Pick<Contestant, 'name' | 'setting' | 'rival'>
 
-/** Runs every contestant once a round, each as a process; see takeTurns. */
+/** Runs every contestant once in each round, as a process of its own; see takeTurns. */
 export async function runInterleaved(
   setting: BenchSetting,
   { contestants, rounds, isTls = false }: { contestants: readonly Contestant[]; rounds: number; isTls?: boolean },
@@ -48,8 +48,8 @@ export async function runInterleaved(
 }
 
 /**
- * Runs every contestant once a round. Each round begins with another one, so that none always follows the same. A
- * contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
+ * Runs every contestant once in each round. Each round starts with another contestant, so that none always follows the
+ * same one. A contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
  */
 export async function takeTurns<One extends Turn>(
   setting: BenchSetting,
@@ -77,7 +77,7 @@ export async function takeTurns<One extends Turn>(
       }
     }
   }
-  // In the order in which they were named, whoever began.
+  // In the order in which they were given, whoever began.
   const order = (run: Run): number => contestants.findIndex((one) => isRunOf(run, one))
   return {
     runs: runs.toSorted((one, other) => order(one) - order(other) || one.round - other.round),
@@ -85,7 +85,7 @@ export async function takeTurns<One extends Turn>(
   }
 }
 
-/** One run against a fresh server and a fresh service; rejects when what arrived is not what was to be sent. */
+/** One run against a fresh server and a fresh service. Rejects unless exactly what was to be sent arrived. */
 export async function runOnce(
   setting: BenchSetting,
   tools: Tools,
@@ -111,7 +111,7 @@ export async function runOnce(
   return measuresOf(contestant, cost, counts)
 }
 
-/** Throws when what arrived is not what was to be sent. */
+/** Throws unless exactly what was to be sent arrived. */
 export function checkArrival(
   { load, isOurs }: Pick<Contestant, 'load' | 'isOurs'>,
   counts: SinkCounts,

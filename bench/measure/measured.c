@@ -1,7 +1,6 @@
-// Runs a program and says what it cost: `measured FD PROGRAM ARGUMENT…` writes one line of JSON to that descriptor when the
-// program has ended. It stands between the runner and the program because only a small parent sees the true numbers:
-// the peak memory of a child begins with that of whoever forked it. CPU and peak memory include the program's own
-// children that it waited for.
+// `measured FD PROGRAM ARGUMENT…` runs a program and, when it has ended, writes what it cost to that descriptor as one line of
+// JSON. It stands between the runner and the program because only a small parent sees the true numbers: the peak memory of a child
+// starts at that of the process that forked it. CPU and peak memory include those children of the program that it waited for.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Runs one contestant as a process of its own and says what it cost: time, processor, memory.
+// Runs one contestant as a process of its own and reports what it cost: time, processor, memory.
 
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
@@ -6,14 +6,14 @@ import type { Readable } from 'node:stream'
 export interface Command {
   readonly program: string
   readonly args: readonly string[]
-  /** Beside PATH and HOME, which are all that a contestant gets of the environment. */
+  /** In addition to PATH and HOME, which are all that a contestant inherits. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Cost {
-  /** From before the program was started until it had ended. */
+  /** From before the program is started until it has ended. */
   readonly wallMs: number
-  /** User and system, of all its threads and of the children it waited for. */
+  /** User and system time of all its threads and of the children that it waited for. */
   readonly cpuMs: number
   readonly peakBytes: number
   readonly stdout: string

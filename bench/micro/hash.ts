@@ -1,5 +1,6 @@
-// What MD5 costs the thread that feeds the sockets: hashed there, on a thread from windows in its memory, on it from plain
-// ones; and, for small bodies, where handing over begins to pay. Takes turns, so that a busy machine troubles all alike.
+// What MD5 costs the thread that feeds the sockets: hashed on that thread, on a worker thread from windows in the
+// worker's memory, or on a worker thread from plain windows. For small bodies, also at which size the worker begins to
+// pay. The three take turns, so that a busy machine affects all alike.
 // Run it with Node 22.18 or newer, which reads TypeScript: node bench/micro/hash.ts [MiB per turn] [turns]
 
 import { performance } from 'node:perf_hooks'
@@ -35,7 +36,7 @@ const subjects: readonly Subject[] = [
   { name: 'thread, plain windows', hasher: threads, allocate: plain },
 ]
 
-/** Several bodies pass by at once, each through two windows, and the event loop turns between pieces. */
+/** Hashes several bodies at once, each through two windows, and lets the event loop turn between pieces. */
 async function measure(
   subject: Subject,
   pairs: readonly (readonly Uint8Array[])[],
@@ -70,7 +71,7 @@ async function measure(
 
 async function compare(title: string, windowBytes: number, bodyBytes: number, totalBytes: number): Promise<void> {
   const costs = subjects.map((): Cost[] => [])
-  // Once for all turns: what a hasher has allocated it does not take back.
+  // Allocated once for all turns, because a hasher does not take back what it has allocated.
   const pairs = subjects.map(({ allocate }) =>
     Array.from({ length: BODIES_AT_ONCE }, () => [1, 2].map((value) => allocate(windowBytes).fill(value))),
   )
@@ -80,7 +81,7 @@ async function compare(title: string, windowBytes: number, bodyBytes: number, to
     }
   }
   for (const [index, { name }] of subjects.entries()) {
-    // The median: one turn that the machine disturbed says nothing.
+    // The median, because one turn that the machine disturbed says nothing.
     const middle = (of: (cost: Cost) => number): number =>
       costs[index]!.map(of).sort((one, other) => one - other)[turns >> 1]!
     const cells = [

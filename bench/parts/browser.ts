@@ -14,10 +14,12 @@ import { standardPlot } from '../report/standard-plot.ts'
 import { summarize } from '../report/statistics.ts'
 
 const BARE_XHR = 'bare XMLHttpRequest'
-/** What can be taken up again has to be cut: the same loop, sending slices of at most 16 MiB as we do, five at once. */
+/**
+ * The floor for an upload that can be resumed, which needs parts: the same loop, sending slices of at most 16 MiB as we do, five at once.
+ */
 const BARE_SLICES = 'bare XMLHttpRequest, slices'
 
-/** Contestant → its script, and the package that it needs. */
+/** The contestants with their scripts and the packages that they need. */
 const FIELD = [
   { name: OURS, isOurs: true, script: 'uplink' },
   { name: BARE_XHR, isOurs: false, script: 'xhr' },
@@ -87,14 +89,14 @@ export const browserPart: BenchPart = {
   },
 }
 
-/** Against the best rival, by its median, against the floor, and no task that a person could feel. */
+/** Bars against the best rival by median, against the floor, and for the longest task, which a person must not feel. */
 function barsOf(runs: readonly Run[], files: number): Bar[] {
   const setting = { files }
   const median = (name: string): number => {
     const values = valuesOf(runs, name, 'gigabytesPerSecond', setting)
     return values.length === 0 ? 0 : summarize(values).median
   }
-  // The loop of slices is no rival but a floor: the same way to send without an engine.
+  // The loop of slices is not a rival but a floor: it sends in the same way without an engine.
   const [best = BARE_XHR] = FIELD.filter(({ isOurs, name }) => !isOurs && name !== BARE_SLICES)
     .map(({ name }) => name)
     .toSorted((one, other) => median(other) - median(one))
@@ -115,7 +117,7 @@ function barsOf(runs: readonly Run[], files: number): Bar[] {
   ]
 }
 
-/** Files without blocks on the disk. */
+/** Sparse files, which have no blocks on the disk. */
 async function emptyFiles(folder: string, count: number, bytesEach: number, kind: string): Promise<string[]> {
   await mkdir(folder)
   const paths = Array.from({ length: count }, (_, index) =>

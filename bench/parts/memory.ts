@@ -1,4 +1,4 @@
-// A file of 64 GiB, then the same in 10,000 parts: memory and cost per byte must not know the size of a file.
+// A file of 64 GiB, then the same in 10,000 parts: memory and cost per byte must not depend on the size of a file.
 
 import { createField, type Load } from '../contestants/field.ts'
 import { runInterleaved } from '../measure/interleaved.ts'

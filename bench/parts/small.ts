@@ -1,4 +1,4 @@
-// Ten thousand files of 20 KB as captures: what each file costs when the bytes cost nothing.
+// Ten thousand files of 20 KB as captures: what each file costs when its bytes cost almost nothing.
 
 import { join } from 'node:path'
 import { BARE, createField, OURS } from '../contestants/field.ts'
@@ -25,7 +25,7 @@ export const smallPart: BenchPart = {
       job: { folder, ...(concurrency === undefined ? {} : { concurrency }) },
       ...{ files, bytes },
     })
-    // How many connections the default settings open here, so that the floor gets as many.
+    // An unmeasured run shows how many connections the default settings open here, so that the floor gets as many.
     const trial = await runOnce(setting, await prepareTools(setting), field.uplink(load()), false)
     const reached = Math.max(1, trial['mostOpen'] ?? 1)
     const off = { job: { folder, verify: 'off' as const }, files, bytes }

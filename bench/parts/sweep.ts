@@ -1,4 +1,4 @@
-// Two sweeps over one setting, ours beside the bare loop at the same: sizes of parts, and numbers of connections.
+// Two sweeps, over part sizes and over numbers of connections. Ours and the bare loop run at the same setting.
 
 import { join } from 'node:path'
 import { BARE, createField, OURS, type Field, type Load, type Contestant } from '../contestants/field.ts'
@@ -15,7 +15,7 @@ interface Sweep {
   readonly name: string
   readonly about: string
   readonly title: string
-  /** Name of what is swept, with its unit. */
+  /** Name of the swept setting, with its unit. */
   readonly axis: string
   readonly values: readonly number[]
   readonly quickValues: readonly number[]
@@ -23,7 +23,7 @@ interface Sweep {
   readonly sentences: readonly string[]
 }
 
-/** One part for one sweep. */
+/** The part that runs a sweep. */
 function sweepPart(sweep: Sweep): BenchPart {
   return {
     name: sweep.name,

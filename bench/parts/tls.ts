@@ -1,4 +1,4 @@
-// The same file over TLS, where encryption dominates and what is around it still shows.
+// The same file over TLS, where encryption dominates and everything around it still shows.
 
 import { join } from 'node:path'
 import { createField, OURS, TUS } from '../contestants/field.ts'

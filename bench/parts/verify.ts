@@ -1,4 +1,4 @@
-// The same file with and without verification: what MD5 of every part costs, and a second reading of the whole file.
+// The same file with and without verification: what it costs to hash every part, and to read the whole file a second time.
 
 import { join } from 'node:path'
 import { createField, TUS } from '../contestants/field.ts'

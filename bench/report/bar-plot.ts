@@ -1,4 +1,4 @@
-// Bars that lie, one row for each contestant, one panel for each measure, numbers written where the bars end.
+// A plot of horizontal bars: one row for each contestant, one panel for each measure, values written at the ends of the bars.
 
 import { linearScale } from './scale.ts'
 import { readable, type Summary } from './statistics.ts'
@@ -7,7 +7,7 @@ import { element, FOOT_STEP, footLines, label, picture } from './svg.ts'
 export interface BarRow {
   readonly name: string
   readonly summary: Summary
-  /** Drawn in the strong colour. */
+  /** Whether to draw it in the strong colour. */
   readonly isOurs: boolean
 }
 
@@ -15,7 +15,7 @@ export interface BarPanel {
   /** What the lengths mean, with unit and direction: `Throughput, GB/s (more is better)`. */
   readonly title: string
   readonly rows: readonly BarRow[]
-  /** What a bar of full length means. Default: the highest run. */
+  /** The least value that a bar of full length stands for. Default: the highest run. */
   readonly full?: number
 }
 
@@ -25,7 +25,7 @@ const RIGHT = WIDTH - 130
 const ROW = 24
 const THICKNESS = 14
 
-/** `foot` says where it was measured. The thin line of a row goes from its lowest run to its highest. */
+/** `foot` says where it was measured. The thin line of a row reaches from its lowest run to its highest. */
 export function barPlot(plot: {
   readonly title: string
   readonly panels: readonly BarPanel[]

@@ -1,5 +1,5 @@
-// Bars: what the product has to reach, judged on numbers of one interleaved run. A bar is met, missed, or was not
-// measured; it is never left out.
+// Bars: what the product has to reach, judged by the numbers of one interleaved run. A bar is met, missed or not
+// measured, but never left out.
 
 import { valuesOf, type Bar, type Run } from './result.ts'
 import { readable, summarize } from './statistics.ts'
@@ -10,11 +10,11 @@ export interface BarDemand {
   readonly limit: number
   /** Default `×`. */
   readonly unit?: string
-  /** `median` (default), or `worst`: no single run may break the limit, as with peak memory. */
+  /** `median` (default), or `worst`: no single run may break the limit, as for peak memory. */
   readonly of?: 'median' | 'worst'
 }
 
-/** Judges values against a limit. Without a value, or with one that is no number, the bar was not measured. */
+/** Judges values against a limit. Without a value, or with one that is not finite, the bar was not measured. */
 export function judge(demand: BarDemand, values: readonly number[]): Bar {
   const { name, rule, limit, unit = '×', of = 'median' } = demand
   if (values.length === 0 || !values.every(Number.isFinite)) return { name, rule, limit, unit, status: 'not measured' }
@@ -26,7 +26,7 @@ export function judge(demand: BarDemand, values: readonly number[]): Bar {
 }
 
 /**
- * One ratio for each round in which both ran: a moment in which the machine was slow troubles both sides of it alike.
+ * One ratio for each round in which both ran, because a slow moment of the machine affects both sides of a round alike.
  * Rounds in which one of the two is missing are left out.
  */
 export function ratiosByRound(
@@ -39,7 +39,7 @@ export function ratiosByRound(
   return ratiosToBestByRound(runs, measure, over, [under], setting)
 }
 
-/** The same against the best of several: in every round the largest of those that ran. */
+/** The same against the best of several: in every round, against the largest value of those that ran. */
 export function ratiosToBestByRound(
   runs: readonly Run[],
   measure: string,
@@ -56,7 +56,7 @@ export function ratiosToBestByRound(
   })
 }
 
-/** The bar in one line: `met     2.91 × (2.70–3.05)  at least 2.5 ×  throughput, …`. */
+/** The bar as one line: `met     2.91 × (2.70–3.05)  at least 2.5 ×  throughput, …`. */
 export function barLine(bar: Bar): string {
   const word = { met: 'met', missed: 'MISSED', 'not measured': 'NOT MEASURED' }[bar.status]
   const value = bar.value === undefined ? '–' : `${readable(bar.value)} ${bar.unit}`

@@ -1,4 +1,4 @@
-// Lines over an axis: each is named where it ends, points carry the spread of their runs.
+// A plot of lines over an axis. Each line has its name at its end, and each point shows the spread of its runs.
 
 import { doublingScale, linearScale, roundMarks, type Scale } from './scale.ts'
 import { element, FOOT_STEP, footLines, label, picture, SERIES_KINDS } from './svg.ts'
@@ -24,25 +24,25 @@ export interface LinePlot {
   readonly yTitle: string
   /** Default `linear`, from 0; `doubling` for part sizes and connections. */
   readonly xScale?: 'linear' | 'doubling'
-  /** Marks of the x axis. Default: round ones, or with `doubling` every x that was measured. */
+  /** Marks of the x axis. Default: round numbers, or with `doubling` every x that was measured. */
   readonly xMarks?: readonly number[]
-  /** The first is ours, in the strong colour; at most six. */
+  /** The first is ours and has the strong colour. At most six. */
   readonly series: readonly LineSeries[]
   /** Levels to compare with, such as the rate of a line. */
   readonly levels?: readonly { readonly name: string; readonly y: number }[]
   /** Where it was measured. */
   readonly foot: string
-  /** A dot at each point. Default true; false for curves of many points. */
+  /** Whether each point has a dot. Default true; false for curves of many points. */
   readonly hasDots?: boolean
 }
 
 const WIDTH = 760
 const HEIGHT = 400
 const BOX = { left: 64, right: WIDTH - 170, top: 76, bottom: HEIGHT - 72 }
-/** Names of lines keep this distance, so that none is written over another. */
+/** The least distance between the names of lines, so that none covers another. */
 const NAME_STEP = 16
 
-/** Throws when there is nothing to draw or there are more series than colours. */
+/** Throws if there is nothing to draw or there are more series than colours. */
 export function linePlot(plot: LinePlot): string {
   const points = plot.series.flatMap((series) => series.points)
   if (points.length === 0) throw new Error('A plot needs at least one point.')
@@ -114,7 +114,7 @@ function seriesLine({ points }: LineSeries, index: number, x: Scale, y: Scale, h
   return [element('polyline', line), ...spreads, ...(hasDots ? dots : [])]
 }
 
-/** Names stand at the ends of lines and levels, moved apart where these end close together. */
+/** The names at the ends of lines and levels, moved apart where these end close together. */
 function names({ series, levels = [] }: LinePlot, x: Scale, y: Scale): string[] {
   const ends = [
     ...levels.map((level) => ({ name: level.name, kind: 'axis', x: BOX.right, y: y.place(level.y) })),
@@ -131,7 +131,7 @@ function names({ series, levels = [] }: LinePlot, x: Scale, y: Scale): string[] 
     free += NAME_STEP
     return { ...end, at }
   })
-  // What was pushed below the box moves up again, and those above it with it.
+  // Names that were pushed below the box move up again, and so do those above them.
   let floor = BOX.bottom
   for (const name of placed.toReversed()) {
     name.at = Math.min(name.at, floor)

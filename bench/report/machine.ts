@@ -1,4 +1,4 @@
-// Where and with what a result was measured, so that nobody compares numbers of two machines unawares.
+// Where and with what a result was measured, so that nobody compares the numbers of two machines unawares.
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
@@ -9,19 +9,19 @@ export interface Machine {
   readonly cores: number
   readonly memoryGib: number
   readonly kernel: string
-  /** Of the runner and of every contestant that runs on Node. */
+  /** Version of Node, for the runner and for every contestant that runs on Node. */
   readonly node: string
   /** Programs and packages that took part → version. */
   readonly versions: Readonly<Record<string, string>>
-  /** What was measured; `+ changes` when the working tree was not clean. */
+  /** The commit that was measured, with `+ changes` if the working tree was not clean. */
   readonly commit: string
   /** ISO time, UTC, at which the run began. */
   readonly measuredAt: string
-  /** Load of the machine over the minute before: much above 0 means that others were at work. */
+  /** Load average over the minute before. Much above 0 means that others were using the machine. */
   readonly loadBefore: number
 }
 
-/** Looks at this machine. `versions` are those of the contestants, as they said themselves. */
+/** Describes this machine. `versions` are those of the contestants, as they report them. */
 export function describeMachine(versions: Readonly<Record<string, string>>, now: Date): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -36,10 +36,10 @@ export function describeMachine(versions: Readonly<Record<string, string>>, now:
   }
 }
 
-/** A load above this means that others were at work while we measured. */
+/** A load above this means that others were using the machine while we measured. */
 export const BUSY_LOAD = 0.5
 
-/** The machine in one line for a plot's foot. */
+/** The machine as one line for the foot of a plot. */
 export function machineLine(machine: Machine): string {
   const { cores, cpu, kernel, node, loadBefore } = machine
   const load = loadBefore > BUSY_LOAD ? `, busy with other work (load ${readable(loadBefore)})` : ''
@@ -49,7 +49,7 @@ export function machineLine(machine: Machine): string {
 function commit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
   try {
-    // Results are written while a run goes on; they do not change what is measured.
+    // Results are written during a run and do not change what is measured.
     const changes = git('status', '--porcelain', '--', '.', ':(exclude)bench/results')
     return git('rev-parse', '--short=10', 'HEAD') + (changes === '' ? '' : ' + changes')
   } catch {

@@ -1,27 +1,27 @@
-// What a part of the benchmark hands over: every single run, the bars that it was to reach, and how to show them.
+// What a part of the benchmark returns: every single run, the bars that it had to reach, and how to show them.
 
 import type { Summary } from './statistics.ts'
 
 /** One run of one contestant. Units are in the names of the measures: `wallMs`, `gigabytesPerSecond`, `peakMib`. */
 export interface Run {
   readonly contestant: string
-  /** From 1; runs of one round followed each other. */
+  /** Counts from 1. The runs of a round followed each other. */
   readonly round: number
   readonly measures: Readonly<Record<string, number>>
-  /** What was set in this run beside the contestant's defaults, such as a part size. */
+  /** The settings of this run that differ from the contestant's defaults, such as a part size. */
   readonly setting?: Readonly<Record<string, number | string>>
 }
 
 /** What the product has to reach, and whether it does. */
 export interface Bar {
-  /** What is compared with what, such as `throughput, mocap-uplink ÷ curl -T`. */
+  /** What is compared, such as `throughput, mocap-uplink ÷ curl -T`. */
   readonly name: string
   readonly rule: 'atLeast' | 'atMost'
   readonly limit: number
   /** `×` for a ratio, else the unit of the limit. */
   readonly unit: string
   readonly status: 'met' | 'missed' | 'not measured'
-  /** The number that was judged: the median, or the worst run where every run has to keep the limit. */
+  /** The number that was judged: the median, or the worst run if every run has to keep the limit. */
   readonly value?: number
   readonly spread?: Summary
 }
@@ -33,17 +33,17 @@ export interface Column {
   readonly label: string
 }
 
-/** A drawing beside the numbers; `name` becomes a part of its file's name, '' for the only one. */
+/** A drawing beside the numbers. `name` becomes part of its file's name; it is '' if there is only one. */
 export interface Plot {
   readonly name: string
   readonly svg: string
 }
 
 export interface PartResult {
-  /** The name by which the part is asked for; the name of its files. */
+  /** Name of the part and of its files. */
   readonly part: string
   readonly title: string
-  /** What was done, in sentences: with this anyone can judge whether the comparison is fair. */
+  /** What was done, in sentences from which anyone can judge whether the comparison is fair. */
   readonly about: readonly string[]
   readonly columns: readonly Column[]
   readonly runs: readonly Run[]
@@ -53,7 +53,7 @@ export interface PartResult {
   readonly shortfalls: readonly string[]
 }
 
-/** The values of a measure over the runs of a contestant, in the order of rounds; runs without it are left out. */
+/** The values of a measure over a contestant's runs, in the order of rounds. Runs without it are left out. */
 export function valuesOf(
   runs: readonly Run[],
   contestant: string,

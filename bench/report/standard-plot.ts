@@ -1,4 +1,4 @@
-// The plot that most parts share: throughput, processor and memory of every contestant, one under the other.
+// The plot that most parts share: throughput, processor and memory of every contestant, one below the other.
 
 import { barPlot, type BarPanel } from './bar-plot.ts'
 import { machineLine, type Machine } from './machine.ts'
@@ -9,7 +9,7 @@ export interface StandardPlot {
   readonly title: string
   readonly runs: readonly Run[]
   readonly contestants: readonly { readonly name: string; readonly isOurs: boolean }[]
-  /** Measures to draw, and what their bars mean. */
+  /** The measures to draw, and what their bars mean. */
   readonly panels: readonly { readonly measure: string; readonly title: string }[]
   readonly machine: Machine
 }
@@ -30,7 +30,7 @@ export const SPEED_COLUMNS: readonly Column[] = [
   { measure: 'serverCpuSecondsPerGib', label: 'server CPU s/GiB' },
 ]
 
-/** Contestants without a run are left out of the drawing; the table and the shortfalls name them. */
+/** Contestants without a run are left out of the plot. The table and the shortfalls name them. */
 export function standardPlot({ title, runs, contestants, panels, machine }: StandardPlot): string {
   const drawn = panels.map(({ measure, title: panelTitle }): BarPanel => {
     const rows = contestants.flatMap(({ name, isOurs }) => {

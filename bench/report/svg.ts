@@ -1,8 +1,8 @@
-// The little SVG that our plots need: elements, text made safe, and colours that can be read on light and on dark pages.
+// The little SVG that our plots need: elements, escaped text, and colours that are readable on light and dark pages.
 
 export type Attributes = Readonly<Record<string, string | number>>
 
-/** Makes text safe between tags and in attributes; control characters that XML does not allow are dropped. */
+/** Escapes text for use between tags and in attributes. Control characters that XML does not allow are dropped. */
 export function escapeXml(text: string): string {
   return text
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
@@ -12,7 +12,7 @@ export function escapeXml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** An element; children are markup that is safe already. Coordinates keep one decimal. */
+/** An element. `children` are markup that is already safe. Coordinates keep one decimal. */
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
   const pairs = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(attribute(value))}"`)
   return children.length === 0
@@ -20,7 +20,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
     : `<${name}${pairs.join('')}>${children.join('')}</${name}>`
 }
 
-/** A line of text; `anchor` says which end stands at x. */
+/** A line of text. `anchor` says which end is at x. */
 export function label(
   text: string,
   x: number,
@@ -30,11 +30,11 @@ export function label(
   return element('text', { x, y, 'text-anchor': anchor, class: kind }, escapeXml(text))
 }
 
-/** More small letters than that do not fit between the margins of a plot. */
+/** The most small letters that fit between the margins of a plot. */
 const FOOT_LETTERS = 120
 export const FOOT_STEP = 15
 
-/** What stands below a plot, broken after commas where it is too long for one line; `y` is that of the first. */
+/** The text below a plot, broken after commas if it is too long for one line. `y` is that of the first line. */
 export function footLines(text: string, y: number): string[] {
   const lines: string[] = []
   for (const piece of text.split(/(?<=, )/)) {
@@ -45,7 +45,7 @@ export function footLines(text: string, y: number): string[] {
   return lines.map((line, index) => label(line.trimEnd(), 20, y + index * FOOT_STEP, { kind: 'small' }))
 }
 
-/** Series get these in turn; the first is ours. */
+/** Classes of the series, in order. The first is ours. */
 export const SERIES_KINDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'] as const
 
 const LIGHT = ['#0b5fd3', '#6b7684', '#b35900', '#7a3fc4', '#0a7d54', '#b3261e']
@@ -66,7 +66,7 @@ const STYLE =
   `.page{fill:#fff}.text,.title,.panel{fill:#1d232b}.small,.axis{fill:#56606c}.grid{stroke:#e3e7ec}.whisker{stroke:#1d232b}${colours(LIGHT)}` +
   `@media(prefers-color-scheme:dark){.page{fill:#0f141a}.text,.title,.panel{fill:#e8edf3}.small,.axis{fill:#9ba6b2}.grid{stroke:#2a323c}.whisker{stroke:#e8edf3}${colours(DARK)}}`
 
-/** A whole picture with its own background; `title` is also what a screen reader says. */
+/** A whole picture with its own background. `title` is also what a screen reader says. */
 export function picture(title: string, width: number, height: number, ...children: readonly string[]): string {
   const attributes = {
     xmlns: 'http://www.w3.org/2000/svg',

@@ -1,9 +1,9 @@
-// Plain tables for a terminal: medians with their spread, one line for each contestant and setting.
+// Plain tables for a terminal: medians with their spread, one row for each contestant and setting.
 
 import type { PartResult, Run } from './result.ts'
 import { readable, summarize } from './statistics.ts'
 
-/** Pads every column to its widest cell; the first column to the left, the others to the right. */
+/** Pads every column to its widest cell. The first column is aligned left, the others right. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => (row[column] ?? '').length)))
   const line = (row: readonly string[]): string =>

@@ -1,4 +1,4 @@
-// Keeps a result: the JSON with every single run, the plots beside it, and one page of all results that are there.
+// Stores a result: JSON with every single run, the plots beside it, and one page of all results in the folder.
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { machineLine, type Machine } from './machine.ts'
 import type { PartResult, Plot } from './result.ts'
 import { renderTable, resultRows } from './table.ts'
 
-/** What a file of results holds. */
+/** The content of a result file. */
 export type KeptResult = Omit<PartResult, 'plots'> & { readonly plots: readonly string[]; readonly machine: Machine }
 
-/** Writes `<part>.json` and its plots into the folder, and the page `summary.md` of all that the folder holds. */
+/** Writes `<part>.json` and its plots into the folder, and `summary.md`, a page of all results that the folder holds. */
 export async function writeResult(folder: string, result: PartResult, machine: Machine): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const plot of result.plots) await writeFile(join(folder, plotFile(result.part, plot)), plot.svg)
@@ -20,13 +20,13 @@ export async function writeResult(folder: string, result: PartResult, machine: M
   await writeFile(join(folder, 'summary.md'), summaryPage(await readResults(folder)))
 }
 
-/** All results of a folder, by name of their part. */
+/** All results of a folder, sorted by the name of their part. */
 export async function readResults(folder: string): Promise<KeptResult[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted()
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as KeptResult))
 }
 
-/** What a terminal shows of a result: the table, the bars, what is missing. */
+/** A result as a terminal shows it: the table, the bars, what is missing. */
 export function resultText(result: PartResult): string {
   const { header, rows } = resultRows(result)
   return [

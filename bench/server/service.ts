@@ -1,14 +1,14 @@
-// The service's calls for the flows that are measured: sessions, registrations and confirmations answered at once, with
-// addresses at the discarding server. It checks what it is told, and counts it.
+// The service's calls for the measured flows: sessions, registrations and confirmations are answered at once, with
+// addresses at the discarding server. It checks and counts what it is told.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface ServiceCounts {
   readonly calls: number
-  /** Names of captures that got an address. */
+  /** Capture names that got an address. */
   readonly registered: number
-  /** Video files that were confirmed with an ETag for every part. */
+  /** Video files that were confirmed with an entry for every part. */
   readonly confirmed: number
 }
 
@@ -23,7 +23,7 @@ interface VideoEntry {
   readonly file_id?: number
 }
 
-/** Lets a page of another origin call. */
+/** Allows pages of another origin to call (CORS). */
 const FOR_PAGES = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST, PATCH, GET, DELETE',
@@ -33,7 +33,7 @@ const FOR_PAGES = {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Serves one run; `storageOrigin` is where its addresses lie. */
+/** Serves one run. `storageOrigin` is the origin of its addresses. */
 export async function startBenchService(storageOrigin: string, bindTo = '127.0.0.1'): Promise<BenchService> {
   const partCounts: number[] = []
   let [calls, registered, confirmed] = [0, 0, 0]

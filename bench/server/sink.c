@@ -1,11 +1,11 @@
-// The far end of every measurement: an HTTP/1.1 server that throws bodies away as cheaply as the system allows and
-// counts what came. It answers plain PUT, the multipart calls of S3 and the core of tus, just enough for a client to
+// The far end of every measurement: an HTTP/1.1 server that discards bodies as cheaply as the system allows and counts
+// what it receives. It answers plain PUT, the multipart calls of S3 and the core of tus, just enough for a client to
 // finish. The same program serves all contestants, over plain TCP or TLS, with a thread for each connection.
 //
 //   sink [--bind ADDRESS] [--port N] [--cert FILE --key FILE]
 //
-// It writes its port as the first line of stdout. When its stdin ends it writes its counts as one line of JSON and ends,
-// so that it never outlives the one who started it.
+// It prints its port as the first line of stdout. When stdin ends it prints its counts as one line of JSON and exits, so
+// that it never outlives whoever started it.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -37,7 +37,7 @@ static atomic_long bodies, requests, connections, open_now, most_open, next_uplo
 struct conversation {
   int socket;
   Tls *tls;
-  size_t have; // bytes at the front of the buffer that nobody has looked at
+  size_t have; // bytes at the front of the buffer that are not yet consumed
   char buffer[BUFFER + 1];
 };
 
@@ -63,7 +63,7 @@ static int give(struct conversation *c, const char *text, size_t length) {
   return 0;
 }
 
-// Takes a body off the connection, and counts it where it is a file's. Over plain TCP on Linux it never leaves the kernel.
+// Reads a body off the connection, and counts it if it belongs to a file. Over plain TCP on Linux the bytes never leave the kernel.
 static int discard(struct conversation *c, long long length, int is_counted) {
   size_t early = (long long)c->have < length ? c->have : (size_t)length;
   memmove(c->buffer, c->buffer + early, c->have - early);
@@ -84,7 +84,7 @@ static int discard(struct conversation *c, long long length, int is_counted) {
   return 0;
 }
 
-// The length of the next head, which then stands at the front of the buffer, ended with a zero; 0 when there is none.
+// Returns the length of the next head, which is then at the front of the buffer, followed by a zero byte, or 0 if there is none.
 static size_t next_head(struct conversation *c) {
   for (;;) {
     c->buffer[c->have] = 0;
@@ -97,7 +97,7 @@ static size_t next_head(struct conversation *c) {
   }
 }
 
-// The value of a header of the head, '' when it is not there. The result is valid until the next call.
+// The value of a header of the head, '' if it is absent. Valid until the next call.
 static const char *header(const char *head, const char *name) {
   static _Thread_local char value[256];
   size_t length = strlen(name);
@@ -115,7 +115,7 @@ static const char *header(const char *head, const char *name) {
   return value;
 }
 
-// What lets a page of another origin send here and read the answers.
+// Allows pages of another origin to send here and to read the answers (CORS).
 static const char *for_pages = "Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *\r\n";
 
 static int answer(struct conversation *c, const char *status, const char *headers, const char *body) {
@@ -130,10 +130,10 @@ static int answer_to(struct conversation *c, const char *method, const char *tar
   const char *xml = "Content-Type: application/xml\r\n";
   if (!strcmp(method, "PUT")) {
     atomic_fetch_add(&bodies, 1);
-    // Not an MD5, and not of the form of one: nobody here has read the body.
+    // Not an MD5, and not even in its form: nobody here has read the body.
     return answer(c, "200 OK", "ETag: \"thrown-away\"\r\n", "");
   }
-  if (!strcmp(method, "OPTIONS")) { // a browser asks first
+  if (!strcmp(method, "OPTIONS")) { // a browser's preflight
     return answer(c, "200 OK",
                   "Access-Control-Allow-Methods: PUT, POST, PATCH, GET, DELETE\r\nAccess-Control-Allow-Headers: *\r\n"
                   "Access-Control-Max-Age: 7200\r\n",
@@ -180,7 +180,7 @@ static void converse(struct conversation *c) {
       return;
     }
     if (waits && give(c, "HTTP/1.1 100 Continue\r\n\r\n", 25) < 0) return;
-    // What a POST says to a multipart or tus server is no byte of a file.
+    // The body of a POST to a multipart or tus server is not part of a file.
     int is_counted = !strcmp(method, "PUT") || !strcmp(method, "PATCH");
     if (discard(c, length, is_counted) < 0 || answer_to(c, method, target, offset, length) < 0) return;
   }
@@ -207,7 +207,7 @@ static void *serve(void *argument) {
   return NULL;
 }
 
-// Ends the process with its counts when whoever started it lets go of its stdin.
+// Prints the counts and ends the process once whoever started it closes its stdin.
 static void *watch_stdin(void *argument) {
   char byte;
   while (read(STDIN_FILENO, &byte, 1) > 0) {}

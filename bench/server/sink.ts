@@ -1,4 +1,4 @@
-// Starts the discarding server for one run and reads what it counted, so that nobody wins by sending less.
+// Starts the discarding server for one run and reads its counts, so that nobody wins by sending less.
 
 import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -7,15 +7,15 @@ import { createInterface } from 'node:readline'
 
 import { localhostCertificate, localhostKey } from '../../test/helpers/localhost-certificate.ts'
 
-/** What came in while a sink ran. */
+/** What a sink received. */
 export interface SinkCounts {
-  /** Bytes of bodies, without heads and without what TLS adds. */
+  /** Bytes of bodies, without request heads and without TLS overhead. */
   readonly bodyBytes: number
   /** PUT and PATCH requests that were answered. */
   readonly bodies: number
   readonly requests: number
   readonly connections: number
-  /** Connections that were open at the same time, at most. */
+  /** The largest number of connections open at the same time. */
   readonly mostOpen: number
   /** Processor time of the server itself. */
   readonly cpuMs: number
@@ -24,22 +24,22 @@ export interface SinkCounts {
 export interface Sink {
   /** `http://127.0.0.1:PORT`, or https. */
   readonly origin: string
-  /** What a contestant has to trust; present with TLS. */
+  /** The certificate that a contestant has to trust. Present with TLS. */
   readonly certificateFile?: string
-  /** Ends it. */
+  /** Ends the sink and returns its counts. */
   counts(): Promise<SinkCounts>
 }
 
 export interface SinkOptions {
   /** The program compiled from sink.c. */
   readonly program: string
-  /** Default plain TCP. */
+  /** Serve TLS, with the certificate and key written into `folder`. Default: plain TCP. */
   readonly tls?: { readonly folder: string }
   /** Default 127.0.0.1. */
   readonly bindTo?: string
 }
 
-/** Rejects when the program ends before it listens. */
+/** Rejects if the program ends before it listens. */
 export async function startSink({ program, tls, bindTo = '127.0.0.1' }: SinkOptions): Promise<Sink> {
   const pems = tls === undefined ? undefined : await writePems(tls.folder)
   const certificateArgs = pems === undefined ? [] : ['--cert', pems.certificateFile, '--key', pems.keyFile]

@@ -1,4 +1,4 @@
-// The calls of a night as they are measured, with all that must be there before they can be made.
+// The calls of a night that are measured, with everything that must exist before they can be made.
 
 import { createHash } from 'node:crypto'
 
@@ -14,7 +14,7 @@ const ETAG = createHash('md5').update(PART).digest('hex')
 const MOTION = { org_id: 'org-4', mocap_type_id: 2, session_date: '2026-11-20', session_type_id: 1 }
 const VIDEO = { movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 }
 
-/** One call now; rejects unless it is answered 200. */
+/** Makes one call. Rejects unless it is answered with 200. */
 export async function callOnce<T>(url: string, method: string, path: string, body?: object): Promise<T> {
   const reply = await fetch(url + path, {
     method,
@@ -37,7 +37,7 @@ export function creates(files = FILES, parts = PARTS): Call {
   return { method: 'POST', next: () => ({ path: '/upload_videos', body }) }
 }
 
-/** POST /mocap_session_file: 100 new names, in one of as many sessions as there are connections. */
+/** POST /mocap_session_file: 100 new names for one of `count` sessions, one for each connection by default. */
 export async function registrations(url: string, count = 16): Promise<Call> {
   const ids: string[] = []
   while (ids.length < count) ids.push((await callOnce<{ id: string }>(url, 'POST', '/mocap_session', MOTION)).id)
@@ -60,14 +60,14 @@ interface Created {
   }[]
 }
 
-/** The PUT of each part of `count` files, in sessions of 20, and then their confirmations. */
+/** The PUTs of `count` files of one part, in sessions of 20, and their confirmations. */
 export async function putsAndConfirmations(url: string, count: number): Promise<{ puts: Call; confirmations: Call }> {
   const files: { sessionId: string; fileId: number; path: string }[] = []
   const create = creates(FILES, 1).next()
   const sessions: Created[] = []
   for (let made = 0; made < count; made += FILES)
     sessions.push(await callOnce<Created>(url, 'POST', create.path, JSON.parse(create.body ?? '') as object))
-  // One file of each session after the other: confirmations of one session follow each other under its lock.
+  // Takes one file of each session in turn, because confirmations of the same session wait for each other under its lock.
   for (let index = 0; index < FILES; index += 1) {
     for (const { upload_session_id: sessionId, pre_signed_urls: urls } of sessions) {
       const { session_file_id: fileId, info } = urls[index] ?? { session_file_id: 0, info: [] }
@@ -100,7 +100,7 @@ export function confirmationOf(sessionId: string, fileId: number, etag: string):
   })
 }
 
-/** A page of 100 analyses, and one analysis: what a host asks while it waits for reports. */
+/** A page of 100 analyses, and one analysis: what a host asks for while it waits for reports. */
 export async function listsAndReads(url: string): Promise<{ lists: Call; reads: Call }> {
   const segment = await callOnce<{ analysis_segment_id: number }>(url, 'POST', '/player_group_segments', {
     ...{ movement_type_id: 1, dom_hand: 'RHA' },

@@ -1,9 +1,9 @@
-// One copy of the service as a process: started with its options in the environment, it tells where it listens, and what
-// processor time it has used whenever it is asked.
+// One copy of the service as a process, started with its options in the environment. It reports where it listens and,
+// whenever it is asked, how much processor time it has used.
 
 import type * as Service from '../../src/service/index.ts'
 
-/** What the parent says, in the variable COPY. */
+/** What the parent passes in the environment variable COPY. */
 export interface CopyOrder {
   /** The built service, `<dist>/service.js`. */
   readonly program: string
@@ -18,6 +18,6 @@ process.on('message', () => {
   const { user, system } = process.cpuUsage()
   answer({ cpuMs: (user + system) / 1_000 })
 })
-// A parent that ends, in whatever way, takes its copies with it.
+// A parent that ends, however it ends, takes its copies with it.
 process.once('disconnect', () => void service.close().finally(() => process.exit(0)))
 answer({ url: service.url })

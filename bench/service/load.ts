@@ -1,4 +1,4 @@
-// Many calls at once by autocannon, which is installed in bench/: how many a second are answered, and how long one takes.
+// Makes many calls at once with autocannon, which is installed in bench/: how many are answered each second, and how long one takes.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { LOAD_GENERATOR } from '../contestants/field.ts'
 import { API_KEY } from './site.ts'
 
-/** One call; bodies differ from call to call. */
+/** A kind of call. Its path and body may differ from call to call. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
-  /** Asked for each call. */
+  /** Called for each call. */
   next(): { readonly path: string; readonly body?: string; readonly isStorage?: boolean }
 }
 
-/** How much of it: for a time, or a number of calls. */
+/** How much load: for a time, or a number of calls. */
 export type Amount = { readonly seconds: number } | { readonly calls: number }
 
 export interface LoadResult {
@@ -24,7 +24,7 @@ export interface LoadResult {
   readonly p99Ms: number
 }
 
-/** What we use of it. */
+/** The part of autocannon's result that we use. */
 interface Generated {
   readonly '2xx': number
   readonly non2xx: number
@@ -37,7 +37,7 @@ type Generate = (options: object) => Promise<Generated>
 
 const CONNECTIONS = 16
 
-/** Calls all copies in turn over 16 connections. Rejects when a single call was answered by anything but 2xx. */
+/** Calls all copies in turn over 16 connections. Rejects if a single call is answered with anything but 2xx. */
 export async function generateLoad(
   root: string,
   urls: readonly string[],
@@ -54,7 +54,7 @@ export async function generateLoad(
     return { ...request, path, headers, ...(body === undefined ? {} : { body }) }
   }
   const beganAtMs = performance.now()
-  // It looks once a second whether it is done: the last answer is the end.
+  // autocannon checks only once a second whether it is done, so the end is the time of the last answer.
   let answeredAtMs = beganAtMs
   const onResponse = (): void => void (answeredAtMs = performance.now())
   const result = await generate({

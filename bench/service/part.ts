@@ -1,4 +1,4 @@
-// How many calls a second the service answers: embedded database and PostgreSQL, one copy and two.
+// How many calls a second the service answers, with the embedded database and with PostgreSQL, one copy and two.
 
 import { join } from 'node:path'
 
@@ -145,7 +145,7 @@ async function measure(
   }
 }
 
-/** Processor time used so far on each side; of PostgreSQL where that can be seen. */
+/** Processor time used so far on each side; that of PostgreSQL only where it can be read. */
 async function usage(site: Site, postgres: PostgresServer | undefined): Promise<Record<string, number>> {
   const databaseCpuMs = postgres === undefined ? undefined : await treeCpuMs(postgres.pid)
   return { copiesCpuMs: await site.copiesCpuMs(), ...(databaseCpuMs === undefined ? {} : { databaseCpuMs }) }

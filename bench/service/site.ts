@@ -1,4 +1,4 @@
-// A service to be measured: copies as processes of their own over one database, and what processor time each side uses.
+// A service to be measured: copies as processes of their own over one database, and the processor time that each side uses.
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import type { CopyOrder } from './copy.ts'
 export const API_KEY = 'bench'
 
 export interface SitePlan {
-  /** Of a PostgreSQL server, an empty or filled database; undefined: the embedded one. */
+  /** URL of a PostgreSQL database, empty or filled. Undefined means the embedded database. */
   readonly databaseUrl: string | undefined
   readonly copies: number
   readonly program: string
@@ -26,7 +26,7 @@ export interface Site {
   close(): Promise<void>
 }
 
-/** Starts the copies, all on one data folder, without limits of calls and with nothing to sweep. */
+/** Starts the copies, all with one data folder, without rate limits and with nothing to sweep. */
 export async function openSite({ databaseUrl, copies, program, dist }: SitePlan): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mocap-uplink-bench-service-'))
   const options: ServiceOptions = {
@@ -62,21 +62,21 @@ export async function openSite({ databaseUrl, copies, program, dist }: SitePlan)
   }
 }
 
-/** Processor time of a process and all that it started and that still run, ms; undefined where there is no /proc. */
+/** Processor time of a process and its running children, ms. Undefined if there is no /proc. */
 export async function treeCpuMs(pid: number): Promise<number | undefined> {
   const names = await readdir('/proc').catch(() => undefined)
   if (names === undefined) return undefined
   let ticks = 0
   for (const name of names.filter((one) => /^\d+$/.test(one))) {
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-    // After the name, which is in brackets and may hold anything: state, parent, …, user and system time.
+    // The fields follow the name, which is in brackets and may contain anything: state, parent, …, user and system time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (Number(name) === pid || Number(fields[1]) === pid) ticks += Number(fields[11]) + Number(fields[12])
   }
   return ticks * MS_PER_TICK
 }
 
-/** Linux counts in hundredths of a second for everyone who asks. */
+/** Linux reports these times to every process in hundredths of a second. */
 const MS_PER_TICK = 10
 
 function answerOf<K extends 'url' | 'cpuMs'>(child: ChildProcess, field: K): Promise<Answer[K]> {

@@ -1,4 +1,4 @@
-// What a call costs when a thousand, a hundred thousand and a million of everything are in the database: the same.
+// What a call costs with a thousand, a hundred thousand and a million of every record in the database: it should not change.
 
 import { join } from 'node:path'
 
@@ -32,7 +32,7 @@ interface Place {
   readonly site: Site
   readonly filled: Filled
   readonly middleOfSessions: string
-  /** Confirmed files are not confirmed again: each call takes the next. */
+  /** Each confirmation takes the next file, because a confirmed file is not confirmed again. */
   confirmed: number
   registered: number
 }
@@ -58,7 +58,7 @@ export const tablesPart: BenchPart = {
       const before = await Promise.all(places.map(({ databaseUrl }) => scannedRows(databaseUrl)))
       for (let round = 1; round <= rounds; round += 1) {
         for (const call of Object.keys(CALLS) as CallName[]) {
-          // Call by call in turns: a moment in which the machine was slow troubles all sizes alike.
+          // All sizes take turns call by call, so that a slow moment of the machine affects them alike.
           const times = places.map((): number[] => [])
           for (let made = 0; made < callsEach; made += 1)
             for (const [index, place] of places.entries()) times[index]?.push(await answerTime(place, call))
@@ -88,7 +88,7 @@ async function openPlace(
   calls: number,
 ): Promise<Place> {
   const plan = { databaseUrl, copies: 1, dist, program: join(programs, 'service', 'copy.js') }
-  // Once to bring the database to its shape; its plans are made anew when the tables are full.
+  // Started once to migrate the database, and again when the tables are full, so that PostgreSQL plans its queries anew.
   await (await openSite(plan)).close()
   const beganAtMs = performance.now()
   const filled = await fill(databaseUrl, rows, Math.min(calls, rows >> 1))
@@ -104,7 +104,7 @@ async function openPlace(
   return { ...place, middleOfSessions: middle.toString('base64url') }
 }
 
-/** Time of one call, by itself, ms. Rejects unless it is answered 200. */
+/** Time of a single call, ms. Rejects unless it is answered with 200. */
 async function answerTime(place: Place, call: CallName): Promise<number> {
   const { method = 'GET', path, body } = requestOf(place, call)
   const headers = { 'x-api-key': API_KEY, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
@@ -116,7 +116,7 @@ async function answerTime(place: Place, call: CallName): Promise<number> {
   })
   const text = await reply.text()
   const ms = performance.now() - beganAtMs
-  // A whole page, where one is asked for: an empty list is quick everywhere.
+  // Where a page is asked for, it must be whole: an empty list is quick at every size.
   const items = (text.match(/"(?:session_id|primary_analysis_segment_id)":/g) ?? []).length
   const isWhole = !path.includes('limit=') || items >= Math.min(100, place.rows >> 2)
   if (reply.status !== 200 || !isWhole) throw new Error(`${call} was answered ${reply.status} with ${items} items`)
