@@ -1,11 +1,11 @@
-// Whether a disk of its own can be made for a test that fills it.
+// Whether this machine can mount a separate file system for a test that fills a disk.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** As root in a container without the right to mount, too, it cannot be tried. */
+/** Tries it, because even root may lack the right to mount, for example in a container. */
 export function canMount(): boolean {
   const probe = mkdtempSync(join(tmpdir(), 'mocap-uplink-mount-'))
   try {

@@ -1,8 +1,8 @@
-// A port of loopback on which nothing listens, for programs that must be told theirs.
+// A loopback port on which nothing listens, for programs that must be given a port.
 
 import { createServer, type AddressInfo } from 'node:net'
 
-/** Nobody keeps it free: whoever wants it takes it at once. */
+/** The port is not reserved, so use it at once. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

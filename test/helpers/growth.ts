@@ -1,17 +1,17 @@
-// How work grows with its size, in steps that were run and not in time: the same on every machine, however busy it is.
-// Import it before everything else: V8 counts the blocks of those functions only that it compiles after this module has
-// begun to count, and of what it had compiled or optimised before next to nothing.
+// Measures how work grows with its size, in executed steps instead of time: the result is the same on every machine,
+// however busy. Import this before everything else. V8 counts only the blocks of functions that it compiles after this
+// module has begun to count, and next to nothing of what it had compiled or optimised before.
 
 import { type Profiler, Session } from 'node:inspector/promises'
 
-/** Counting goes on until the test file ends: V8 counts wrongly when it stops and begins again. */
+/** Counting continues until the test file ends, because V8 counts wrongly after it was stopped and started again. */
 const counting = await startCounting()
 
 /**
- * Steps of `work` at `large` over those at `small`. A step is a run of one block of code (a function's body, a loop's, a
- * branch), as V8 counts them for coverage, in our sources and in packages. Linear work gives about large ÷ small, quadratic
- * work its square. What an array method of the runtime does without calling back is one step of whoever calls it.
- * Throws where V8 counted no blocks, or not those of every function that ran: then nothing can be said of the work.
+ * Returns the steps of `work` at `large` divided by those at `small`. A step is one execution of a block of code (the body of
+ * a function or loop, a branch), as V8 counts them for coverage, in our sources and in packages. Linear work gives about large
+ * ÷ small, quadratic work its square. An array method of the runtime that calls nothing back counts as one step of its caller.
+ * Throws if V8 counted no blocks, or not those of every function that ran, because the result would then mean nothing.
  */
 export async function growth(
   work: (size: number) => Promise<void> | void,
@@ -33,7 +33,7 @@ async function startCounting(): Promise<Session> {
   return session
 }
 
-/** What ran since the last time that this was asked. */
+/** The functions that ran since the last call. */
 async function functionsSince(): Promise<readonly Profiler.FunctionCoverage[]> {
   const { result } = await counting.post('Profiler.takePreciseCoverage')
   return result
@@ -49,7 +49,7 @@ function stepsOf(functions: readonly Profiler.FunctionCoverage[]): number {
   return functions.flatMap(({ ranges }) => ranges).reduce((sum, { count }) => sum + count, 0)
 }
 
-/** Not the test runner, nor Node itself. */
+/** Excludes the test runner and Node itself. */
 function isCounted(url: string): boolean {
   return (
     url.includes('/src/') ||

@@ -88,7 +88,7 @@ export function createCaptureCalls(setting: {
         session.files.set(name, object)
         return [name, storageOrigin + storage.sign(object, 1)]
       })
-      // fromEntries makes own properties of names such as __proto__.
+      // `fromEntries` makes own properties even of names such as __proto__.
       return { status: 200, body: Object.fromEntries(arrange(entries)) }
     },
   }

@@ -1,4 +1,4 @@
-// Drives the independent service as a plain client would: no retry, no check, every reply as it is.
+// Drives the independent service as a plain client would: no retries, no checks, every reply as it is.
 
 import { createHash } from 'node:crypto'
 import { request } from 'node:http'
@@ -9,9 +9,9 @@ import type { IndependentServiceOptions } from './independent-records.ts'
 import { startIndependentService } from './independent-service.ts'
 import type { IndependentService } from './independent-service.ts'
 
-/** A right file entry of three bytes in one part. */
+/** A valid file entry: three bytes in one part. */
 export const VIDEO_FILE = { raw_file_name: 'swing.mp4', file_size_bytes: 3, number_of_chunks: 1 }
-/** The right fields of a video session, without files. */
+/** The valid fields of a video session, without files. */
 export const VIDEO = { movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 }
 
 /** An entry of pre_signed_urls. */
@@ -21,7 +21,7 @@ export interface VideoEntry {
   info: { url: string }[]
 }
 
-/** Holds one running service at a time; a new start ends the one before. */
+/** Holds one running service at a time. `start` ends the previous one. */
 export function createDriver() {
   let service: IndependentService | undefined
 
@@ -34,7 +34,7 @@ export function createDriver() {
     await service?.close()
   }
 
-  /** Throws before the first start. */
+  /** Throws if no service has been started. */
   function running(): IndependentService {
     if (service === undefined) throw new Error('The service was not started.')
     return service
@@ -88,12 +88,12 @@ export function createDriver() {
   }
 }
 
-/** One put by fetch. */
+/** One PUT with fetch. */
 export function put(url: string, body: string | Buffer<ArrayBuffer>): Promise<Response> {
   return fetch(url, { method: 'PUT', body })
 }
 
-/** A put that says its length and sends its body bit by bit. */
+/** A PUT that announces its length and sends its body piece by piece. */
 export function openPut(url: string, lengthBytes: number) {
   const outgoing = request(url, { method: 'PUT', headers: { 'content-length': String(lengthBytes) } })
   const answer = new Promise<{ status: number | undefined; headers: IncomingHttpHeaders }>((resolve) => {
@@ -103,12 +103,12 @@ export function openPut(url: string, lengthBytes: number) {
   return { write: (text: string) => outgoing.write(text), destroy: () => outgoing.destroy(), answer }
 }
 
-/** The status of a reply that is under way. */
+/** The status of a pending reply. */
 export async function statusOf(reply: Promise<Response>): Promise<number> {
   return (await reply).status
 }
 
-/** The parsed body of a reply that is under way. */
+/** The parsed body of a pending reply. */
 export async function json(reply: Promise<Response>): Promise<unknown> {
   return (await reply).json()
 }

@@ -1,4 +1,4 @@
-// One HTTP exchange of the independent service: reads the body, does the work, answers; or fails as the script says.
+// One HTTP exchange of the independent service: reads the body, does the work and answers, or fails as the script says.
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -14,10 +14,10 @@ export interface Answer {
   readonly body?: unknown
 }
 
-/** Finds the action for each request; a line that asks for one request is used up by it. */
+/** Finds the action for each request. A line with a number applies to one request only. */
 export interface FaultScript {
   take(record: RequestRecord): FaultAction | undefined
-  /** Lines that no request has met yet: a test that ends with some has not tested what it says. */
+  /** Lines that no request has matched yet. A test that ends with such lines has not tested what it claims. */
   pending(): readonly Fault[]
 }
 
@@ -47,17 +47,17 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly action: FaultAction | undefined
-  /** Fires when the service closes: a late answer is then not waited for. */
+  /** Fires when the service closes, so that a late answer is not waited for. */
   readonly closing: AbortSignal
-  /** Resets every connection of the server and takes no more. */
+  /** Resets every connection of the server, which then accepts no more. */
   goAway(): void
   /** Called with each piece of the body. */
   onPiece(piece: Buffer): void
-  /** The ordinary work, after the whole body is here. */
+  /** The ordinary work, done once the whole body has arrived. */
   work(): Answer
 }
 
-/** Runs one exchange to its end; `record` says afterwards how it ended. Never rejects. */
+/** Runs one exchange to its end. `record` then says how it ended. Never rejects. */
 export async function runExchange(exchange: Exchange): Promise<void> {
   const { record, request, response, action, closing } = exchange
   try {
@@ -77,7 +77,7 @@ export async function runExchange(exchange: Exchange): Promise<void> {
     const resetAfter = action === 'resetMidBody' ? Number(request.headers['content-length'] ?? 0) / 2 : Infinity
     for await (const piece of request as AsyncIterable<Buffer>) {
       record.bodyBytes += piece.byteLength
-      // Reset before the loop is left: leaving it would end the connection in the ordinary way first.
+      // Reset before leaving the loop, because leaving it would end the connection in the ordinary way.
       if (record.bodyBytes >= resetAfter) reset(exchange)
       if (record.bodyBytes >= stallAfter) await silence()
       exchange.onPiece(piece)
@@ -105,7 +105,7 @@ export async function runExchange(exchange: Exchange): Promise<void> {
     if (typeof action === 'object' && 'delayMs' in action) await wait(action.delayMs, undefined, { signal: closing })
     send(exchange, action === 'wrongEtag' ? { ...answer, headers: { ...answer.headers, etag: OTHER_ETAG } } : answer)
   } catch {
-    // The request's own stream is the only thing here that fails: the client went away, or the service is closing.
+    // Only the request's own stream can fail here: the client went away, or the service is closing.
     if (record.ending === 'open') record.ending = 'clientGone'
     response.destroy()
   }
@@ -113,7 +113,7 @@ export async function runExchange(exchange: Exchange): Promise<void> {
 
 /** The MD5 of bytes that no test sends. */
 const OTHER_ETAG = '"0123456789abcdef0123456789abcdef"'
-/** Until the service closes: longer no timer of this platform runs. */
+/** Effectively until the service closes: the longest delay of a timer on this platform. */
 const FOREVER_MS = 2 ** 31 - 1
 
 function reset({ record, request }: Exchange): void {
@@ -141,7 +141,7 @@ function send({ record, response }: Exchange, { status, headers = {}, body }: An
   record.ending = 'answered'
 }
 
-/** Starts a server on a free loopback port; `origin` has no path. */
+/** Starts a server on a free loopback port. `origin` has no path. */
 export async function listen(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ origin: string; close(): Promise<void>; goAway(): void; comeBack(): Promise<void> }> {

@@ -1,4 +1,4 @@
-// The options and the fault script of the independent service do what they say, and nothing else.
+// Tests that the options and the fault script of the independent service do what they say and nothing else.
 
 import { afterEach, describe, expect, it } from 'vitest'
 

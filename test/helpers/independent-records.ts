@@ -1,8 +1,8 @@
-// What the independent service remembers of a test, and the options that shape it. Nothing here knows the product.
+// What the independent service records during a test, and the options that shape it. Nothing here depends on the product.
 
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The calls of the interface; `put` is an upload to storage, `unknown` anything that the interface does not have. */
+/** The calls of the interface. `put` is an upload to the storage, `unknown` anything that the interface does not have. */
 export type Operation =
   | 'create'
   | 'confirm'
@@ -20,14 +20,15 @@ export type Operation =
   | 'unknown'
 
 /**
- * What happens instead of, or after, the ordinary work. A status: nothing is done, and the body is read first; unless
- * `early`, which answers before the body and then reads on and forgets it (`drain`) or ends the connection (`close`:
- * the client may or may not see the answer). `delayMs`: the work is done, the answer comes late. `resetMidBody`: a TCP
- * reset after about half of the body, nothing done. `loseReply`: the work is done, the connection ends without an
- * answer. `html500`: the page of a proxy, nothing done. `wrongEtag`: the work is done, and the answer names the MD5 of other
- * bytes. `stall`: nothing happens on the connection any more, before the body was read, after half of it, or when all was
- * read and the work was done; it stays open. `outage`: nothing is done, every connection of this server is reset, and it
- * takes none until `endOutage()`.
+ * What happens instead of, or after, the ordinary work.
+ * A status: nothing is done, and the answer follows the body. With `early` the answer comes before the body, and the service
+ * then reads and discards it (`drain`) or closes the connection (`close`: the client may or may not see the answer).
+ * `delayMs`: the work is done, and the answer comes late. `resetMidBody`: a TCP reset after about half of the body,
+ * nothing is done. `loseReply`: the work is done, and the connection ends without an answer. `html500`: the error page
+ * of a proxy, nothing is done. `wrongEtag`: the work is done, and the answer has the MD5 of other bytes.
+ * `stall`: nothing more happens on the connection, which stays open, before the body is read, after half of it, or
+ * after all of it was read and the work was done. `outage`: nothing is done, every connection of this server is reset,
+ * and it accepts none until `endOutage()`.
  */
 export type FaultAction =
   | {
@@ -44,32 +45,34 @@ export type FaultAction =
   | { readonly stall: 'beforeBody' | 'midBody' | 'afterBody' }
   | 'outage'
 
-/** One line of the fault script. `nth` counts from 1, and only requests that match the other fields. */
+/** One line of the fault script. `nth` counts, from 1, only requests that match the other fields. */
 export interface Fault {
   readonly operation: Operation
   readonly nth: number | 'every'
-  /** For puts: only parts of this file, only this part. */
+  /** For PUTs: only parts of this file, only this part. */
   readonly fileName?: string
   readonly partNumber?: number
   readonly action: FaultAction
 }
 
 export interface IndependentServiceOptions {
-  /** Form of session_file_id and of the ids of segments and analyses. Default 'string'. */
+  /** Type of session_file_id and of the ids of segments and analyses. Default 'string'. */
   readonly idStyle?: 'string' | 'number'
-  /** Order of pre_signed_urls and of the keys of a register reply. Default 'asSent'. */
+  /** Order of pre_signed_urls and of the keys in a register reply. Default 'asSent'. */
   readonly entryOrder?: 'asSent' | 'reversed' | { readonly shuffledBy: number }
   /** Whether an entry of pre_signed_urls repeats file_id and raw_file_name. Default: neither. */
   readonly echoes?: { readonly fileId?: boolean; readonly rawFileName?: boolean }
-  /** Form of the ETag header; only 'opaque' is not the MD5 of the part. Default 'quoted'. */
+  /** Form of the ETag header. All but 'opaque' are the MD5 of the part. Default 'quoted'. */
   readonly etagStyle?: 'quoted' | 'bare' | 'weak' | 'opaque'
-  /** Fields that the interface does not show in every object reply but the register map. Default false. */
+  /** Adds fields that the interface does not show to every object reply except the register map. Default false. */
   readonly hasUnknownFields?: boolean
-  /** Confirm and cancel answer 200 without a body. Default false: a small JSON object. */
+  /** Confirm and cancel answer 200 with an empty body. Default false: with a small JSON object. */
   readonly hasEmptyConfirmBodies?: boolean
-  /** The one header in which a bearer token is accepted. Default 'authorization'. */
+  /** The only header in which a bearer token is accepted. Default 'authorization'. */
   readonly bearerHeader?: 'authorization' | 'authentication'
-  /** How a segment or video session with wrong fields is refused; the interface shows only what the reply lacks. Default 200. */
+  /**
+   * Status of the refusal of a segment or video session with wrong fields. The interface shows only what the reply lacks. Default 200.
+   */
   readonly refusalStatus?: number
   /** Status of a duplicate name without reprocess. Default 409. */
   readonly duplicateStatus?: number
@@ -83,9 +86,9 @@ export interface IndependentServiceOptions {
   readonly addressLifetimeSeconds?: number
   /** Whether the address shows its deadline in its query. Default true. */
   readonly isDeadlineShown?: boolean
-  /** Smallest part but the last, checked at confirm. Default 5 MiB. */
+  /** The smallest size of a part other than the last, checked at confirm. Default 5 MiB. */
   readonly minPartBytes?: number
-  /** The status that each further GET of a requested analysis shows; the last one stays. */
+  /** The statuses that successive GETs of a requested analysis show. The last one stays. */
   readonly analysisProgress?: readonly string[]
   /** The name of the id in an analysis record. Default 'id'. */
   readonly analysisIdField?: 'id' | 'requested_analysis_id'
@@ -107,12 +110,12 @@ export interface RequestRecord {
   /** The parsed JSON of a service call. */
   body?: unknown
   status?: number
-  /** What was answered to a service call, parsed; absent when nothing was. */
+  /** The parsed answer to a service call; absent if there was none. */
   answer?: unknown
   ending: 'open' | 'answered' | 'reset' | 'replyLost' | 'clientGone'
 }
 
-/** A part as it is in storage now; `putCount` says how often it was stored whole. */
+/** A part as it is in the storage now. `putCount` says how often it was stored whole. */
 export interface StoredPart {
   readonly partNumber: number
   readonly sizeBytes: number
@@ -122,12 +125,12 @@ export interface StoredPart {
   readonly putCount: number
 }
 
-/** A file as it is in storage now, parts in order, and the digest of the parts joined. */
+/** A file as it is in the storage now: its parts in order, and the digest of the parts joined. */
 export interface StoredFile {
   readonly flow: 'video' | 'capture'
   readonly sessionId: string
   readonly fileName: string
-  /** Accepted by a confirm; undefined for a capture, which has none. */
+  /** Whether a confirm was accepted; undefined for a capture, which has none. */
   readonly isConfirmed: boolean | undefined
   readonly sizeBytes: number
   readonly sha256: string
@@ -137,7 +140,7 @@ export interface StoredFile {
 export interface Records {
   readonly requests: RequestRecord[]
   maxPutsInFlight: number
-  /** Headers of storage requests that carried a credential of the service. Empty when all is well. */
+  /** Headers of storage requests that carried a credential of the service. Must stay empty. */
   readonly credentialLeaks: { readonly target: string; readonly header: string }[]
   /** Sessions that were cancelled by the client. */
   readonly cancelledSessionIds: string[]

@@ -1,5 +1,5 @@
-// The independent service keeps to the interface document; otherwise what it says of the product would be worth
-// nothing. Driven by fetch, which is not what the product sends with.
+// Tests that the independent service keeps to the interface document; otherwise its judgement of the product would be
+// worth nothing. The tests use fetch, which the product does not use to send.
 
 import { afterEach, describe, expect, it } from 'vitest'
 

@@ -1,6 +1,6 @@
-// A small fake of the whole service and its object store over plain node:http, written from the interface document
-// alone, so that client and service of the product cannot share a mistake with it. It remembers all that it saw, and
-// fails by script. Storage listens on a second port: another origin. Stored bytes are kept in memory.
+// A small fake of the whole service and its object store over plain node:http. It is written from the interface
+// document alone, so that the product's client and service cannot share a mistake with it. It records all that it sees
+// and fails by script. The storage listens on a second port, which is another origin. Stored bytes are kept in memory.
 
 import { createHash, randomBytes } from 'node:crypto'
 
@@ -23,24 +23,24 @@ import type { StoredObject } from './independent-storage.ts'
 import { createVideoCalls } from './independent-videos.ts'
 
 export interface IndependentService {
-  /** The service's base address, without a slash at the end. */
+  /** The service's base address, without a trailing slash. */
   readonly url: string
   readonly storageUrl: string
-  /** Both credentials are good for every call. */
+  /** Both credentials are valid for every call. */
   readonly apiKey: string
   readonly token: string
   readonly records: Records
-  /** The requests of one operation, in the order of their arrival. */
+  /** The requests of one operation, in order of arrival. */
   requestsOf(operation: Operation): RequestRecord[]
-  /** What storage holds now, of all sessions, files without any part included. */
+  /** What the storage holds now, over all sessions, including files without any part. */
   storedFiles(): StoredFile[]
-  /** The bytes of a file that is stored once under this name; throws when there is none or more than one. */
+  /** The bytes of the only stored file with this name. Throws if there is none or more than one. */
   contentOf(fileName: string): Buffer
-  /** Script lines that have not happened. */
+  /** Script lines that no request has matched yet. */
   pendingFaults(): readonly Fault[]
-  /** Servers that an `outage` took away take connections again, on their old ports. */
+  /** Lets servers that an `outage` took away accept connections again, on their old ports. */
   endOutage(): Promise<void>
-  /** Ends every connection, and every delay. */
+  /** Ends every connection and every delay. */
   close(): Promise<void>
 }
 
@@ -150,7 +150,7 @@ function partsInOrder(object: StoredObject) {
   return [...object.parts.values()].sort((a, b) => a.partNumber - b.partNumber)
 }
 
-/** Puts the entries of a reply into the order that the options ask for. */
+/** Returns a function that orders the entries of a reply as the options say. */
 function arranger(order: IndependentServiceOptions['entryOrder'] = 'asSent'): <T>(entries: readonly T[]) => T[] {
   if (order === 'asSent') return (entries) => [...entries]
   if (order === 'reversed') return (entries) => [...entries].reverse()

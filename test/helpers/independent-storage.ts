@@ -6,14 +6,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Answer } from './independent-exchange.ts'
 import type { IndependentServiceOptions, StoredPart } from './independent-records.ts'
 
-/** One uploaded file, or what there is of it. */
+/** One uploaded file, or as much of it as has been stored. */
 export interface StoredObject {
   readonly key: string
   readonly uploadId: string
   readonly fileName: string
-  /** False when its session was cancelled: nothing is stored any more. */
+  /** False once its session is cancelled; nothing more is then stored. */
   isOpen: boolean
-  /** The parts a put is allowed for: 1 to this number. */
+  /** Parts 1 to this number may be put. */
   readonly partCount: number
   readonly parts: Map<number, StoredPart & { readonly pieces: readonly Buffer[] }>
 }
@@ -26,10 +26,10 @@ export interface SignedAddress {
 
 export interface Storage {
   createObject(fileName: string, partCount: number): StoredObject
-  /** Path and query of a new address; the caller knows the origin. */
+  /** Path and query of a new address. The caller adds the origin. */
   sign(object: StoredObject, partNumber: number): string
   find(target: string): SignedAddress | undefined
-  /** Stores the part that the target is signed for, or says why not, as a real store would after the body. */
+  /** Stores the part for which the target is signed. Otherwise answers with the reason, as a real store would after the body. */
   put(target: string, headers: IncomingHttpHeaders, receivedAtMs: number, pieces: readonly Buffer[]): Answer
 }
 
@@ -94,13 +94,13 @@ export function createStorage(options: IndependentServiceOptions): Storage {
   }
 }
 
-/** The refusal of an object store, in its own form. */
+/** The refusal of an object store, in XML. */
 function xml(status: number, code: string, message: string): Answer {
   const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`
   return { status, headers: { 'content-type': 'application/xml' }, body }
 }
 
-/** An ETag without its weak mark and quotes. */
+/** An ETag without the weak prefix and the quotes. */
 export function bareEtag(etag: string): string {
   return etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
 }
@@ -114,7 +114,7 @@ function etagOf(md5: string, style: NonNullable<IndependentServiceOptions['etagS
     case 'weak':
       return `W/"${md5}"`
     case 'opaque':
-      // New with each put, even of the same bytes, as stores with encryption do.
+      // New with each PUT, even of the same bytes, as in stores with encryption.
       return `"${randomBytes(12).toString('hex')}-1"`
   }
 }

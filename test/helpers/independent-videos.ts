@@ -75,7 +75,7 @@ export function createVideoCalls(setting: {
       const session = sessions.get(body['upload_session_id'] as string)
       if (session === undefined) return refusal(404, 'no such upload_session_id')
       if (session.isCancelled) return refusal(409, 'the session was cancelled')
-      // The id goes back in the form in which it was given.
+      // The client must return the id with the type in which it was given.
       const file = session.files.find(({ sessionFileId }) => sessionFileId === body['affected_file_id'])
       if (file === undefined) return refusal(404, 'no such affected_file_id')
       if (typeof body['upload_successful'] !== 'boolean') return refusal(400, 'upload_successful is not a boolean')
@@ -129,7 +129,7 @@ function wrongInCreate(body: Fields): string | undefined {
   return new Set(ids).size === ids.length ? undefined : 'file_id is not unique'
 }
 
-// What an object store checks when the parts are joined, and that the whole has the size that was announced.
+// The checks of an object store when it joins the parts, and that the whole has the announced size.
 function wrongInParts(file: VideoFile, sent: readonly Fields[], minPartBytes: number): string | undefined {
   if (sent.length !== file.object.partCount) return `expected ${file.object.partCount} parts, got ${sent.length}`
   let sizeBytes = 0

@@ -1,6 +1,6 @@
-// A certificate for localhost, signed by itself and valid to 2099, with its key: for servers of tests, known to everyone.
+// A self-signed certificate for localhost, valid until 2099, with its key. For servers in tests: the key is public.
 
-/** The certificate in PEM; to trust it is to trust whoever read this file. */
+/** The certificate in PEM. Whoever trusts it trusts everyone who has read this file. */
 export const localhostCertificate = `-----BEGIN CERTIFICATE-----
 MIIBrTCCAVSgAwIBAgIUKdd1hBJtjB+6sUYTU8buFFJCSjMwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMDEyMjIwNVoYDzIwOTkxMjI3

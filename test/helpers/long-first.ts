@@ -1,8 +1,8 @@
-// The order of the test files. Where no earlier run has left its times, as on a fresh clone, vitest takes large files for long ones.
+// The order of the test files. Without recorded times of an earlier run, as on a fresh clone, vitest runs large files first.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that compute for ten seconds and more on two cores. Some are short to read, came last, and held up the end alone. */
+/** Files that compute for ten seconds or more on two cores. Some are short, so vitest would start them last and wait for them alone. */
 const LONG = [
   'test/simulation/whole/whole.test.ts',
   'test/core/transfer/overload.test.ts',
@@ -15,8 +15,8 @@ const LONG = [
 ]
 
 /**
- * One of the long ones after every two others at the beginning, which are those in a browser: they wait half of their time, and the
- * long ones fill it. Otherwise as vitest would.
+ * vitest's order, but with one long file after every two others, from the start. The first others are browser tests,
+ * which wait half of the time; the long files use that time.
  */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,4 +1,4 @@
-// One PostgreSQL server for all test files of a run, and a word that nobody can miss where there is none to start.
+// One PostgreSQL server for all test files of a run, and a notice that nobody can miss if there is none to start.
 
 import type { TestProject } from 'vitest/node'
 
@@ -6,7 +6,7 @@ import { postgresPrograms, startPostgres } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The URL of a server on which tests make databases of their own; undefined where PostgreSQL is not installed. */
+    /** The URL of a server on which tests create their own databases; undefined if PostgreSQL is not installed. */
     readonly postgres: string | undefined
   }
 }

@@ -1,5 +1,5 @@
-// A throw-away PostgreSQL server on this machine's loopback, from the programs of Debian's package: one temporary folder,
-// one free port, a random password, an unprivileged user. It is ended by its process id.
+// A throw-away PostgreSQL server on loopback, from the programs of Debian's package: a temporary folder, a free port, a
+// random password and an unprivileged user. It is ended by its process id.
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -16,9 +16,9 @@ import { endProcess } from './end-process.ts'
 import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
-  /** Of the server's own database, as its superuser. */
+  /** URL of the server's own database, with its superuser. */
   readonly url: string
-  /** Of the process that starts all others of the server. */
+  /** Id of the parent process of the server's other processes. */
   readonly pid: number
   /** Ends the server and removes its folder. */
   stop(): Promise<void>
@@ -27,12 +27,12 @@ export interface PostgresServer {
 const run = promisify(execFile)
 const UP_WITHIN_MS = 60_000
 
-/** Where the programs of the newest installed version are; undefined where there is none. */
+/** The folder of the newest installed version's programs; undefined if there is none. */
 export const postgresPrograms = findPrograms()
 
 /**
- * Starts a server. Rejects with the end of its log, and with nothing left running. `isDurable`: it waits for the disk, as
- * one in earnest does; default false, since what tests keep is thrown away.
+ * Starts a server. If that fails, rejects with the end of its log and leaves nothing running. With `isDurable` it waits
+ * for the disk, as a production server does; default false, because the data of tests is thrown away.
  */
 export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed (apt-get install postgresql).')
@@ -45,7 +45,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   process.once('exit', onExit)
   const stop = async (): Promise<void> => {
     process.off('exit', onExit)
-    // SIGINT ends it at once, whoever is connected.
+    // SIGINT ends it at once, even while clients are connected.
     await endProcess(server, 'SIGINT')
     await rm(folder, { recursive: true, force: true })
   }
@@ -74,14 +74,14 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   }
 }
 
-/** Makes an empty database of a new name on a server; its URL. */
+/** Creates an empty database with a new name on a server, and returns its URL. */
 export async function newDatabase(serverUrl: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await queryOnce(serverUrl, `create database ${name}`)
   return serverUrl.replace(/postgres$/, name)
 }
 
-/** Runs one statement over a connection of its own; the rows. */
+/** Runs one statement over a connection of its own, and returns the rows. */
 export async function queryOnce(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -133,7 +133,7 @@ function settings(folder: string, port: number, isDurable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${String(value)}`])
 }
 
-/** The server refuses to run as root: then it runs as the package's user, or as nobody. */
+/** PostgreSQL refuses to run as root. In that case it runs as the package's user, or as nobody. */
 async function unprivileged(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))

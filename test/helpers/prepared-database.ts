@@ -1,4 +1,4 @@
-// Makes the service's empty database once for a whole run: making one takes seconds, and every test file needs one.
+// Prepares the service's empty database once for a whole run, because that takes seconds and every test file needs one.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/** Gives the archive's path to the tests and removes it after the last one. */
+/** Provides the archive's path to the tests, and removes the archive after the last one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-prepared-'))
   const path = join(folder, 'database.tar')

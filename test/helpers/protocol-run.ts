@@ -1,5 +1,5 @@
 // Runs a protocol with the real engine, as a flow does but without the flow: plan, create, addresses, parts, confirm.
-// What was journalled stays in memory, so that a test can see it or go on from it.
+// The journal is in memory, so that a test can inspect it or continue from it.
 
 import { hastyClock } from './short-clocks.ts'
 import { createEngine } from '../../src/core/adaptive-engine.ts'
@@ -28,11 +28,11 @@ export interface ProtocolRunOptions extends Partial<EngineOptions> {
   readonly transport: Transport
   readonly partSizeBytes?: number
   readonly signal?: AbortSignal
-  /** Hears each event as it comes, also before the run is over. */
+  /** Called with each event as it comes, before the run is over. */
   readonly onEvent?: (event: TransferEvent, sessionId: string | number) => void
 }
 
-/** Rejects as the engine does; everything else is in the record. Chance is set so that waits are short. */
+/** Rejects as the engine does; everything else is in the record. Randomness is fixed so that waits are short. */
 export async function runProtocol(options: ProtocolRunOptions): Promise<ProtocolRun> {
   const { protocol, sources, transport, partSizeBytes, signal = new AbortController().signal } = options
   const clock = options.clock ?? hastyClock()
@@ -73,7 +73,7 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
   return { sessionId: created.sessionId, plans, record, events, result }
 }
 
-/** Bytes that differ at every position and for every seed. */
+/** Pseudo-random bytes that differ for every seed. */
 export function bytesOfSeed(sizeBytes: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   let state = (seed + 1) * 2_654_435_761

@@ -1,5 +1,5 @@
-// A bucket over plain node:http, as a service sees it with the AWS SDK and its clients with their addresses: the store of
-// scripted-s3, its operations told by method and query, and a script of faults. Signatures are not looked at.
+// A bucket over plain node:http, as a service with the AWS SDK and its clients with their addresses see it. It uses the store
+// of scripted-s3, tells operations apart by method and query, and has a script of faults. It does not check signatures.
 
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -10,10 +10,10 @@ import { createStore, failure, xml, type Answer, type ScriptedS3, type Upload } 
 export type BucketOperation =
   'create' | 'part' | 'list' | 'complete' | 'abort' | 'head' | 'put' | 'get' | 'remove' | 'uploads' | 'bucket' | 'cors'
 
-/** `work`: whether the request is carried out before the fault. `answer` absent: the connection ends without one. */
+/** `work`: whether the request is carried out before the fault. Without `answer` the connection ends without one. */
 export interface BucketFault {
   readonly operation: BucketOperation | 'every'
-  /** Counts the requests of that operation from the moment it was scripted, from 1. */
+  /** Counts the requests of that operation, from 1, since the script was set. */
   readonly nth: number | 'every'
   readonly work?: boolean
   readonly answer?: Answer
@@ -21,16 +21,16 @@ export interface BucketFault {
 
 export interface ScriptedBucket {
   readonly origin: string
-  /** In the order in which they came, each with its address. */
+  /** In order of arrival, each with its address. */
   readonly requests: readonly { readonly operation: BucketOperation; readonly url: URL; readonly body: Buffer }[]
   readonly objects: ScriptedS3['objects']
   readonly uploads: ReadonlyMap<string, Upload>
-  /** The faults from here on, in place of those before. */
+  /** Sets the faults from now on, in place of the previous ones. */
   script(...faults: readonly BucketFault[]): void
   count(operation: BucketOperation): number
-  /** Before an operation is carried out, which waits for it. */
+  /** Called before an operation is carried out, which waits for it. */
   before: (operation: BucketOperation, url: URL) => void | Promise<void>
-  /** Puts a part without a request, as one does that comes late. */
+  /** Stores a part without a request, like one that arrives late. */
   arriveLate(uploadId: string, partNumber: number): void
   close(): Promise<void>
 }

@@ -1,11 +1,11 @@
 // A small S3 over plain node:http, with the strictness of real stores and a script of faults. It signs its own
-// addresses, each good for one method, key and upload; stored bytes are kept in memory.
+// addresses, each valid for one method, key and upload. Stored bytes are kept in memory.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What an address was signed for. */
+/** What an address is signed for. */
 export interface SignedFor {
   readonly operation: 'create' | 'part' | 'list' | 'complete' | 'abort' | 'head'
   readonly key: string
@@ -14,7 +14,7 @@ export interface SignedFor {
   readonly partNumberMarker?: number
 }
 
-/** `work`: whether the request is carried out before the fault. `answer` absent: the connection ends without one. */
+/** `work`: whether the request is carried out before the fault. Without `answer` the connection ends without one. */
 export interface S3Fault {
   readonly operation: SignedFor['operation']
   /** Counts the requests of that operation, from 1. */
@@ -33,9 +33,9 @@ export interface ScriptedS3Options {
   readonly faults?: readonly S3Fault[]
   /** Parts in one page of a list. Default 1,000. */
   readonly pageSize?: number
-  /** Smallest part but the last. Default 0, so that tests stay small. */
+  /** The smallest size of a part other than the last. Default 0, so that tests stay small. */
   readonly minPartBytes?: number
-  /** ETags that are no MD5, new with each put. Default false. */
+  /** ETags are not MD5s and are new with each PUT. Default false. */
   readonly hasOpaqueEtags?: boolean
 }
 
@@ -51,9 +51,9 @@ export interface ScriptedS3 {
   readonly objects: Map<string, { readonly bytes: Buffer; readonly etag: string; readonly modifiedAtMs: number }>
   readonly uploads: ReadonlyMap<string, Upload>
   sign(request: SignedFor): { url: string }
-  /** Addresses signed so far are refused from now on, as too old. */
+  /** Refuses all addresses signed so far as expired. */
   expireAddresses(): void
-  /** Puts a part into an upload without a request, as a late arrival does; returns its ETag. */
+  /** Stores a part in an upload without a request, like a late arrival. Returns its ETag. */
   arriveLate(uploadId: string, partNumber: number, bytes: Buffer): string
   requestsOf(operation: SignedFor['operation']): S3Request[]
   close(): Promise<void>
@@ -128,7 +128,7 @@ export interface Answer {
 
 const METHODS = { create: 'POST', part: 'PUT', list: 'GET', complete: 'POST', abort: 'DELETE', head: 'HEAD' }
 
-/** What the store does for each operation; `keep` puts a part without a request. */
+/** The store's work for each operation. `keep` stores a part without a request. */
 export function createStore(options: ScriptedS3Options, uploads: Map<string, Upload>, objects: ScriptedS3['objects']) {
   const { pageSize = 1_000, minPartBytes = 0, hasOpaqueEtags = false } = options
   const gone = failure(404, 'NoSuchUpload', 'The upload does not exist.')

@@ -1,42 +1,42 @@
-// A raw TCP or TLS server that does on each connection what a test says: reads when told, answers what it is told, closes
-// or resets when told. It reads nothing on its own, so that a test decides what the far end has taken.
+// A raw TCP or TLS server that does on each connection what a test says: reads, answers, closes or resets only when
+// told. It reads nothing on its own, so that a test decides how much the far end has received.
 
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { localhostCertificate, localhostKey } from './localhost-certificate.ts'
 
-/** A request as it came over the wire. */
+/** A request as it arrived on the wire. */
 export interface ScriptedRequest {
   /** The head as text, without the blank line. */
   readonly head: string
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** Lower-case names; of a repeated header the last value. */
+  /** Lower-case names. A repeated header has its last value. */
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** One connection, seen from the server. What is read after its end rejects with ConnectionEnded. */
+/** One connection, seen from the server. Reads after its end reject with ConnectionEnded. */
 export interface ScriptedConnection {
   readHead(): Promise<ScriptedRequest>
-  /** The next so many bytes. */
+  /** The next `count` bytes. */
   readBytes(count: number): Promise<Buffer>
-  /** A head and the body that its Content-Length announces. */
+  /** A head, and the body whose length its Content-Length announces. */
   readRequest(): Promise<ScriptedRequest & { readonly body: Buffer }>
-  /** Everything until the end, however it came. */
+  /** Everything until the end, however the connection ends. */
   readToEnd(): Promise<Buffer>
-  /** Settles when the bytes have left the process, or never can. */
+  /** Settles when the bytes have left the process or can no longer leave it. */
   write(data: string | Uint8Array): Promise<void>
-  /** Hands on everything until the end. */
+  /** Passes everything until the end to `use`. */
   forEach(use: (chunk: Buffer) => void): Promise<void>
   /** Sends FIN after what was written. */
   end(): void
-  /** Closes at once: with unread bytes in its buffer the kernel sends a reset, as a server does that refuses a body. */
+  /** Closes at once. If bytes in its buffer are unread, the kernel sends a reset, as for a server that refuses a body. */
   destroy(): void
   /** Sends RST. */
   reset(): void
   /**
-   * Settles at the end: the error's code, or `end`. Read until it comes, else it is not noticed. Over TLS a reset may
+   * Settles at the end, with the error's code or `end`. The end is noticed only by reading up to it. Over TLS a reset may
    * be reported as `end`.
    */
   readonly ended: Promise<string>
@@ -49,11 +49,11 @@ export interface ScriptedServer {
   readonly origin: string
   /** All connections so far, in order. */
   readonly connections: readonly ScriptedConnection[]
-  /** Stops it and resets what is open; rejects with what a script failed with. */
+  /** Stops the server and resets open connections. Rejects with the error of a script that failed. */
   close(): Promise<void>
 }
 
-/** The client has ended the connection; for a script that is no failure. */
+/** The client has ended the connection. A script may end with this without failing. */
 export class ConnectionEnded extends Error {}
 
 /** Starts a server on a free port of 127.0.0.1. */
@@ -105,7 +105,7 @@ export async function scriptedServer(
   }
 }
 
-/** A script that answers every request of a connection with what `answer` returns. */
+/** A script that answers every request on a connection with what `answer` returns. */
 export function answering(
   answer: (request: ScriptedRequest & { readonly body: Buffer }) => string | Uint8Array,
 ): (connection: ScriptedConnection) => Promise<void> {
@@ -137,7 +137,7 @@ function createConnection(tcp: Socket, socket: Socket): ScriptedConnection {
     socket.once('close', () => resolve(code))
   })
   if (tcp === socket) {
-    // libuv (1.46 in Node 20) reports a reset behind a partial read as an ordinary end; only a write tells them apart.
+    // libuv (1.46 in Node 20) reports a reset after a partial read as an ordinary end. Only a write tells them apart.
     tcp.once('end', () => {
       if (tcp.destroyed || tcp.writableEnded) return
       tcp.write(' ', (error) => {
@@ -154,7 +154,7 @@ function createConnection(tcp: Socket, socket: Socket): ScriptedConnection {
     })
   }
 
-  /** Takes one more piece out of the socket; false at the end. */
+  /** Takes the next piece from the socket; undefined at the end. */
   const pull = async (): Promise<Buffer | undefined> => {
     for (;;) {
       const chunk = socket.read() as Buffer | null

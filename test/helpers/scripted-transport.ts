@@ -1,4 +1,4 @@
-// A transport whose requests wait until the test answers or fails them, one by one, in the order in which they came.
+// A transport whose requests wait until the test answers or fails them, one by one, in order of arrival.
 
 import { TransportError } from '../../src/core/errors.ts'
 import type { AttemptEnding } from '../../src/core/errors.ts'
@@ -6,7 +6,7 @@ import type { Transport, TransportReply, TransportRequest } from '../../src/core
 
 export interface ScriptedReply {
   readonly status: number
-  /** Sent as JSON, unless it is a string or bytes, which go as they are. Default: no body. */
+  /** Sent as JSON, unless it is a string or bytes, which are sent unchanged. Default: no body. */
   readonly body?: unknown
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>
@@ -30,21 +30,21 @@ export interface ScriptedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The whole body, all windows of it. */
+  /** The whole body, with all its windows. */
   bodyBytes(): Promise<Uint8Array>
   bodyText(): Promise<string>
-  /** Undefined when there is no body. */
+  /** Undefined if there is no body. */
   bodyJson(): Promise<unknown>
   reply(reply: ScriptedReply): void
   fail(failure: ScriptedFailure): void
-  /** Rejects with an error of any kind, as a transport should not. */
+  /** Rejects with an arbitrary error, which a transport should not do. */
   break(reason: Error): void
-  /** What `endingOf` says when this request is aborted. Default `doubtful`. */
+  /** What `endingOf` returns if this request is aborted. Default `doubtful`. */
   endsAs(ending: AttemptEnding): void
 }
 
 export interface ScriptedTransport extends Transport {
-  /** The oldest request that no `next` has taken; waits for one. */
+  /** The oldest request that no `next` has taken. Waits for one if there is none. */
   next(): Promise<ScriptedRequest>
   /** Requests that no `next` has taken. */
   readonly waitingCount: number

@@ -1,6 +1,6 @@
-// Chance that a seed decides, for tests that print their seed.
+// A seeded random number generator, for tests that print their seed.
 
-/** Numbers in [0, 1), by mulberry32: small, and good enough to spread what it decides. The same seed gives the same ones. */
+/** Numbers in [0, 1) by mulberry32, which is small and spreads well enough for tests. The same seed gives the same numbers. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

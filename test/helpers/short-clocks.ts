@@ -1,15 +1,15 @@
-// Clocks for tests on real sockets, by which what takes minutes takes a moment.
+// Clocks for tests on real sockets, with which minutes pass in a moment.
 
 import type { Clock } from '../../src/core/ports.ts'
 import { systemClock } from '../../src/node.ts'
 
-/** From this length on a wait is a deadline, ms: the shortest is that of an end that is told, 15 s. */
+/** Waits of this length or more are deadlines, ms. The shortest is the 15 s within which the service is told of an end. */
 const DEADLINE_MS = 15_000
 const BEAT_MS = 5
-/** What may go by between two beats, ms: an idle process hears them a little late. */
+/** The most time that counts between two beats, ms. Even in an idle process a beat comes a little late. */
 const LONGEST_BEAT_MS = 2 * BEAT_MS
 
-/** The system's clock with every wait but a deadline a thousand times shorter: what waits by the rules still waits in order. */
+/** The system's clock, but every wait that is not a deadline is a thousand times shorter. Waits keep their order. */
 export function hastyClock(): Clock {
   const clock = systemClock()
   return {
@@ -19,9 +19,9 @@ export function hastyClock(): Clock {
 }
 
 /**
- * A clock as if a second were only `1 / speed` of one: time read and time waited for agree. It runs with this process, and
- * not with the machine: while the process gets no processor, or is at work for long, next to no time goes by. A busy
- * machine is so not taken for a far end that is silent, nor for a sleep; the far ends of such a test run in its process.
+ * A clock that runs `speed` times as fast, for both the time it shows and the time it waits. It runs with this process,
+ * not with the machine: while the process gets no processor, or blocks for long, next to no time passes. A busy machine
+ * is therefore not taken for a silent far end or for a suspend. The far ends of such a test run in its process too.
  */
 export function fastClock(speed: number): Clock {
   const system = systemClock()

@@ -12,13 +12,13 @@ export interface SigV4Options {
   readonly region?: string
   /** Seconds that an address lives. Default 900. */
   readonly lifeSeconds?: number
-  /** When it was signed; default now. */
+  /** The time of signing. Default now. */
   readonly signedAt?: Date
 }
 
 const METHODS = { create: 'POST', part: 'PUT', list: 'GET', complete: 'POST', abort: 'DELETE', head: 'HEAD' }
 
-/** The address for an operation on an object of the bucket. */
+/** The address for an operation on an object in the bucket. */
 export function presignS3(options: SigV4Options, request: SignedFor): { url: string } {
   const query = new Map<string, string>()
   if (request.operation === 'create') query.set('uploads', '')
@@ -28,7 +28,7 @@ export function presignS3(options: SigV4Options, request: SignedFor): { url: str
   return { url: presign(options, METHODS[request.operation], request.key, query) }
 }
 
-/** Any method on a key; the empty key is the bucket. Headers other than the host are not signed. */
+/** The address for any method on a key. The empty key is the bucket. No header but the host is signed. */
 export function presign(options: SigV4Options, method: string, key: string, query = new Map<string, string>()): string {
   const { endpoint, bucket, accessKey, secretKey, region = 'us-east-1', lifeSeconds = 900 } = options
   const { host, protocol } = new URL(endpoint)

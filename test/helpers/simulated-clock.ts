@@ -1,26 +1,26 @@
-// A clock that stands still until it is told to go on: a night's upload takes a moment. Also fits XState's `clock` option.
+// A clock that stands still until it is told to advance, so that a night's upload takes a moment. Also fits XState's `clock` option.
 
 import type { Clock } from '../../src/core/ports.ts'
 
 export interface SimulatedClock extends Clock {
   /**
-   * Lets `ms` pass: fires the timers that fall due, in order of due time and then of setting, each at its own moment, and
-   * lets every promise job run before the first, between them and after the last. Timers set meanwhile count. Rejects with what a
-   * callback throws. `advance(0)` only lets promise jobs run and fires what is due now. One call at a time.
+   * Lets `ms` pass. Fires the timers that fall due, in order of due time and then of creation, each at its own moment. Runs every
+   * promise job before the first timer, between timers and after the last. Includes timers that are set meanwhile. Rejects with
+   * what a callback throws. `advance(0)` only runs promise jobs and fires what is due now. Only one call may be active at a time.
    */
   advance(ms: number): Promise<void>
   /**
-   * Fires the next timer alone, at its moment, and lets every promise job run after it: quicker than `advance`, for when no
-   * promise job is left to run and nothing waits for a turn of the event loop.
+   * Fires only the next timer, at its moment, and then runs every promise job. Faster than `advance`, but it requires
+   * that no promise job is waiting and that nothing waits for a turn of the event loop.
    */
   step(): Promise<void>
-  /** The machine sleeps: `ms` pass and nothing fires. What fell due meanwhile fires late, at the next advance. */
+  /** Suspends the machine: `ms` pass and nothing fires. Timers that fell due meanwhile fire late, at the next advance. */
   suspend(ms: number): void
-  /** Somebody sets the wall clock; the monotonic one and the timers do not notice. */
+  /** Sets the wall clock by `ms`. The monotonic clock and the timers do not notice. */
   shiftWall(ms: number): void
-  /** Timers that are set and have not fired. */
+  /** The number of timers that are set and have not fired. */
   readonly pending: number
-  /** How long until the next timer falls due (0 when it is late already), undefined when there is none. */
+  /** Time until the next timer falls due, 0 if it is late; undefined if there is none. */
   readonly nextDueInMs: number | undefined
 }
 
@@ -35,10 +35,13 @@ interface Timer {
   readonly callback: () => void
 }
 
-/** A class for its getters: V8 takes those of an object literal for long-lived, and with them all that they see: the night. */
+/**
+ * A class because of its getters: V8 treats the getters of an object literal as long-lived, and with them everything
+ * that they can reach, which is the whole night.
+ */
 class Queue {
   now = 0
-  /** By due time, then by order, the next one last: taking from the end is quick. */
+  /** Sorted by due time and then by order, with the next timer last, because removing the last element is fast. */
   readonly timers: Timer[] = []
 
   get pending(): number {
@@ -110,7 +113,7 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
   })
 }
 
-/** The first place whose timer does not fire after this one; ten thousand timers are ordinary, so by halving. */
+/** The first index whose timer does not fire after this one. A binary search, because ten thousand timers are common. */
 function placeOf(timers: readonly Timer[], timer: Timer | undefined): number {
   if (timer === undefined) return timers.length
   let low = 0
@@ -124,12 +127,12 @@ function placeOf(timers: readonly Timer[], timer: Timer | undefined): number {
   return low
 }
 
-/** A turn of the event loop begins only when no promise job is left, however long their chain is. */
+/** A turn of the event loop begins only when no promise job is left, however long the chain of jobs is. */
 function runPromiseJobs(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The same without a turn of the loop, which costs two system calls: Node looks at its ticks when no promise job is left. */
+/** The same without a turn of the event loop, which costs two system calls: Node runs its ticks when no promise job is left. */
 function drainPromiseJobs(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }
