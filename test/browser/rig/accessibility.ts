@@ -1,4 +1,4 @@
-// What axe has against a page or a part of it, in the rules' and the elements' names.
+// The violations that axe finds in a page or a part of it, by rule and element.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** `of`: a selector; default the whole document. */
+/** `of` is a selector. Default: the whole document. */
 export async function violations(page: Page, of = 'html'): Promise<string[]> {
   await page.evaluate(`globalThis.axe === undefined && (() => { ${AXE} })()`)
   return page.evaluate(async (selector) => {

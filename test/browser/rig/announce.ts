@@ -1,4 +1,4 @@
-// Says once a run, where nobody can miss it, that the tests in a browser were skipped.
+// Prints once in a run, so that nobody can miss it, that the browser tests were skipped.
 
 import { chromiumPath } from './chromium.ts'
 

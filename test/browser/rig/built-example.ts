@@ -1,4 +1,4 @@
-// An example as its user builds it, with the sources in place of the installed package, and served.
+// An example, built as its user builds it but with our sources in place of the installed package, and served.
 
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -22,7 +22,7 @@ export interface ServedExample {
   close(): Promise<void>
 }
 
-/** `name` is the folder's in examples/. */
+/** `name` is the name of the folder in examples/. */
 export async function serveExample(name: string): Promise<ServedExample> {
   const outDir = await mkdtemp(join(tmpdir(), 'mocap-uplink-example-'))
   await build({

@@ -1,4 +1,4 @@
-// Bytes as text, for the bridge between test and page, which carries JSON.
+// Converts bytes to text and back, for the bridge between test and page, which carries JSON.
 
 export function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = []

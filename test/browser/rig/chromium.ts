@@ -1,11 +1,11 @@
-// The real browser of these tests. Where there is none, the tests are skipped and the run says so loudly.
+// The real browser of these tests. If there is none, the tests are skipped and the run says so loudly.
 
 import type { Browser, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 
 export { chromiumPath, launchChromium } from './launch-chromium.ts'
 
-/** A page in a context of its own (storage, locks), closed with the test; what the page throws fails the test. */
+/** Opens a page in a context of its own (storage, locks), which is closed with the test. */
 export async function openPage(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext()
   onTestFinished(() => context.close())

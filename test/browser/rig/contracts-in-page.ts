@@ -1,5 +1,5 @@
-// The suites of the ports that cannot be driven from outside a page: a clock is asked without waiting, and the slices of a
-// source stay where they were made. Each test is run by its name.
+// The suites of ports that cannot be driven from outside the page: a clock must answer synchronously, and the slices of
+// a source cannot leave the page in which they were made. Each test is run by its name.
 
 import { pageClock } from '../../../src/adapters/browser/page-clock.ts'
 import { blobSource } from '../../../src/adapters/web/blob-source.ts'
@@ -8,12 +8,12 @@ import { clockContract } from '../../contracts/clock.ts'
 import { sourceContract } from '../../contracts/source.ts'
 import { tests } from './vitest-in-page.ts'
 
-/** The outside lets time pass: the page's timers are simulated there. */
+/** Implemented by the test: lets time pass, because the test simulates the page's timers. */
 declare function rigAdvance(ms: number): Promise<void>
-/** The outside writes a file and picks it in the page; with `isAgain` it only writes. */
+/** Implemented by the test: writes a file and picks it in the page. With `isAgain` it only writes. */
 declare function rigPick(text: string, isAgain: boolean): Promise<void>
 
-/** What the suites use of Node's Buffer, which prints well there. */
+/** The part of Node's Buffer that the suites use. They use it because it prints well in Node. */
 Object.assign(globalThis, {
   Buffer: {
     from: (bytes: ArrayLike<number>) => Uint8Array.from(bytes),

@@ -1,4 +1,4 @@
-// What the page of the element's tests is made of: the element, registered, and an upload that does what a test says.
+// The script of the page for the element's tests: registers the element, and offers an upload that does what a test says.
 
 import '../../../src/element/define.ts'
 import type { BrowserUplink } from '../../../src/browser.ts'
@@ -6,7 +6,7 @@ import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadStat
 
 type Handlers = { [Name in keyof UploadEvents]?: ((event: UploadEvents[Name]) => void)[] }
 
-/** An Uplink whose one upload stands still until the test changes a file and says so. */
+/** An Uplink whose only upload stands still until the test changes a file. */
 function scriptedUplink(): {
   readonly uplink: BrowserUplink
   readonly files: UploadFileStatus[]
@@ -24,7 +24,7 @@ function scriptedUplink(): {
   })
   const upload = {
     ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
-    // As the engine does it: what had no receipt yet is sent again.
+    // As in the engine, bytes without a receipt are sent again later.
     pause: () => stop('paused'),
     cancel: () => stop('cancelling'),
     discard: () => stop('cancelling'),
@@ -64,7 +64,7 @@ const elementRig = { scriptedUplink }
 declare global {
   var elementRig: { scriptedUplink: typeof scriptedUplink }
   var scripted: ReturnType<typeof scriptedUplink>
-  /** Names and details of the element's events, in order. */
+  /** The element's events in order, with names and details. */
   var told: { readonly name: string; readonly detail: unknown }[]
 }
 globalThis.elementRig = elementRig

@@ -1,4 +1,4 @@
-// Pages with the element in them, and the service on another origin that it uploads to: started once for a file of tests.
+// Pages with the element, and a service on another origin to which it uploads. Both are started once for each test file.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,15 +10,15 @@ import { launchChromium } from './chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './page-server.ts'
 
 export interface ElementPages {
-  /** A page in a context of its own; what breaks the policy or throws in the page fails the test. */
+  /** Opens a page in a context of its own. A violation of its policy or an error thrown in the page fails the test. */
   openPage(options?: BrowserContextOptions): Promise<Page>
-  /** In place of all that is in the page; its events go to `globalThis.told`. */
+  /** Replaces everything in the page with an element. Its events go to `globalThis.told`. */
   addElement(page: Page, attributes: Readonly<Record<string, string>>): Promise<void>
-  /** Where a file of the folder is. */
+  /** Path of a file in the folder. */
   pathOf(name: string): string
 }
 
-/** Called within a `describe`. `files`: what is in a folder for the tests; `headers` go with every answer of the page. */
+/** Call this within a `describe`. `files` are written into a folder for the tests; `headers` go with every answer of the page. */
 export function useElementPages(
   files: Readonly<Record<string, Uint8Array>>,
   headers: Readonly<Record<string, string>> = {},
@@ -78,7 +78,7 @@ export function useElementPages(
   }
 }
 
-/** As from a folder of the desktop: the browser itself makes what is dropped of the paths. */
+/** Drops files as from a desktop folder. The browser itself turns the paths into what is dropped. */
 export async function dropOnto(page: Page, paths: readonly string[]): Promise<void> {
   const box = (await page.locator('mocap-uploader').boundingBox())!
   const devTools = await page.context().newCDPSession(page)
@@ -88,8 +88,8 @@ export async function dropOnto(page: Page, paths: readonly string[]): Promise<vo
     await devTools.send('Input.dispatchDragEvent', { type, ...at, data })
 }
 
-/** What the element says of the whole. */
+/** The element's heading, which says how the whole upload is doing. */
 export const heading = (page: Page): Locator => page.locator('mocap-uploader [part~=summary-title]')
 
-/** Of a part behind the first: to keep it from leaving. */
+/** Whether an address is of a part after the first. Tests use it to hold such parts back. */
 export const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1

@@ -1,4 +1,4 @@
-// An error of the page as JSON, with all that it shows, and the same error again in the test.
+// Converts an error of the page to JSON with everything that it shows, and back to an error in the test.
 
 import { TransportError, UploadError, type AttemptEnding, type UploadErrorCode } from '../../../src/core/errors.ts'
 

@@ -1,4 +1,4 @@
-// The page's end of the hasher proxy. Each piece is a window of a larger memory, overwritten once its update has settled.
+// The page's end of the hasher proxy. Each piece is a window of a larger memory that is overwritten once its update has settled.
 
 import type { WorkerHashers } from '../../../src/browser-hasher.ts'
 import type { BodyHash } from '../../../src/core/ports.ts'

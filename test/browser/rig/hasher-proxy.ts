@@ -1,4 +1,4 @@
-// A Hasher in the test whose work is done by the one of a page.
+// A Hasher in the test that delegates to one in a page.
 
 import type { Page } from 'playwright-core'
 import type { Hasher } from '../../../src/core/ports.ts'

@@ -1,5 +1,5 @@
-// What the page under test is made of: the browser's face, and the far ends of the proxies through which the suites of
-// test/contracts drive adapters that live here.
+// The script of the page under test: the browser entry, and the far ends of the proxies through which the suites of
+// test/contracts drive adapters that live in the page.
 
 import { listenForNetwork } from '../../../src/adapters/browser/network-hints.ts'
 import * as face from '../../../src/browser.ts'
@@ -19,7 +19,7 @@ const rig = {
 
 type Rig = typeof rig
 declare global {
-  // The page's own name for it; tests use it inside `page.evaluate`.
+  // The page's global name. Tests use it inside `page.evaluate`.
   var rig: Rig
 }
 globalThis.rig = rig

@@ -1,17 +1,17 @@
-// A Journal in the test whose work is done by one in a page.
+// A Journal in the test that delegates to one in a page.
 
 import type { Page } from 'playwright-core'
 import type { Journal } from '../../../src/core/ports.ts'
 import { errorFromJson, type ErrorJson } from './errors-as-json.ts'
 
-/** The value, or throws what the page rejected with. */
+/** Returns the value, or throws what the page rejected with. */
 export async function valueOf<T>(running: Promise<{ readonly value: T } | { readonly error: ErrorJson }>): Promise<T> {
   const outcome = await running
   if ('error' in outcome) throw errorFromJson(outcome.error)
   return outcome.value
 }
 
-/** `name` is the database's. */
+/** `name` is the name of the database. */
 export function journalInPage(page: Page, name: string): Journal {
   return {
     async open(key) {

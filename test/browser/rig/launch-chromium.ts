@@ -1,11 +1,11 @@
-// The real browser of tests and benchmark: Debian's Chromium, driven through playwright-core.
+// The real browser of the tests and the benchmark: Debian's Chromium, driven through playwright-core.
 
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The program: `CHROMIUM_PATH`, else where Debian and others put it; undefined when there is none. */
+/** Path of the browser: `CHROMIUM_PATH`, or else where Debian and others install it. Undefined if there is none. */
 export const chromiumPath = [process.env['CHROMIUM_PATH'] ?? '', ...PLACES].find((path) => existsSync(path))
 
 const FLAGS = [
@@ -19,7 +19,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Starts a browser with a profile of its own, which is removed when it is closed. */
+/** Starts a browser with a profile of its own, which is removed when the browser is closed. */
 export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('There is no Chromium on this machine.')
   return chromium.launch({ executablePath: chromiumPath, args: [...FLAGS, ...flags] })

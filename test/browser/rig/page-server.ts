@@ -1,4 +1,4 @@
-// Serves pages to the browser under test: a nearly empty page, and one script bundled from the sources.
+// Serves pages to the browser under test: an almost empty page, and scripts bundled from the sources.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,12 +10,12 @@ const root = join(import.meta.dirname, '..', '..', '..')
 export interface PageServer {
   /** `http://127.0.0.1:port/` */
   readonly url: string
-  /** Answers `/rig/next?id=…` with bytes, with 204 for undefined, with 500 when it rejects. */
+  /** Answers `/rig/next?id=…`: with the bytes, with 204 for undefined, and with 500 if it rejects. */
   onNext: (id: string) => Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
 
-/** The script of the pages under test, and the hashing worker beside it, as a bundler would make them. */
+/** Bundles the page's script and the hashing worker, as a bundler would. */
 export async function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: {
@@ -24,13 +24,13 @@ export async function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<st
     },
     ...{ bundle: true, format: 'esm', target: 'es2023', platform: 'browser', sourcemap: 'inline' },
     ...{ write: false, outdir: root, logLevel: 'error' },
-    // Suites of test/contracts in a page; nothing else there knows of a test runner.
+    // For suites of test/contracts that run in a page. Nothing else there imports a test runner.
     alias: { vitest: join(root, 'test/browser/rig/vitest-in-page.ts') },
   })
   return new Map(outputFiles.map((file) => [file.path.slice(root.length + 1), file.contents]))
 }
 
-/** `headers` go with every answer: a Content-Security-Policy, for example. */
+/** `headers` go with every answer, for example a Content-Security-Policy. */
 export async function servePages(
   scripts: ReadonlyMap<string, Uint8Array>,
   headers: Readonly<Record<string, string>> = {},

@@ -1,5 +1,5 @@
-// A page of React in StrictMode: one upload seen by two components, one of which comes and goes, and an upload that an
-// effect begins, which StrictMode runs twice.
+// A React page in StrictMode: one upload seen by two components, of which one comes and goes. An effect begins the
+// upload, and StrictMode runs it twice.
 
 import { createElement, Fragment, StrictMode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'

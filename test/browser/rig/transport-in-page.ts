@@ -1,5 +1,5 @@
-// The page's end of the transport proxy: does what the test's end asks and tells how it came out. Aborting and the
-// body's windows stay real: a signal of the page's own, and a sequence that is pulled window by window.
+// The page's end of the transport proxy: sends what the test's end asks for and reports the outcome. Aborts and the
+// body's windows stay real: the page has a signal of its own, and pulls the windows one by one.
 
 import type { AttemptEnding } from '../../../src/core/errors.ts'
 import type { Body, Transport, TransportRequest } from '../../../src/core/ports.ts'
@@ -28,12 +28,12 @@ export type Outcome = { readonly ending: AttemptEnding } & (
         readonly isBodyCut: boolean
       }
     }
-  /** It rejected with the very reason of the signal, or with the very error of the windows. */
+  /** It rejected with the signal's own reason, or with the error of the windows. */
   | { readonly own: 'reason' | 'source' }
   | { readonly error: ErrorJson }
 )
 
-/** What the test offers to the page. */
+/** Implemented by the test. */
 declare global {
   var rigSent: (id: string, sentBytes: number) => Promise<void>
 }

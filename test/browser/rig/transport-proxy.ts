@@ -1,5 +1,5 @@
-// A Transport in the test whose work is done by one in the page, so that the suite of test/contracts, with its servers
-// on real sockets, judges the adapter in a real browser.
+// A Transport in the test that delegates to one in the page, so that the suite of test/contracts, with its servers on
+// real sockets, tests the adapter in a real browser.
 
 import type { Page } from 'playwright-core'
 import { errorFromJson } from './errors-as-json.ts'
@@ -19,7 +19,7 @@ export interface TransportBridge {
   create(kind: 'xhr' | 'fetch'): Transport
 }
 
-/** Called once for a page, before it is used. */
+/** Call this once for each page, before it is used. */
 export async function bridgeTransports(page: Page, pages: PageServer): Promise<TransportBridge> {
   const underWay = new Map<string, UnderWay>()
   let count = 0

@@ -1,5 +1,5 @@
-// What the suites of test/contracts use of the test runner, for suites that run in a page as they are: it collects the tests,
-// and the test of the same name on our side runs each where the adapter lives.
+// The part of the test runner that the suites of test/contracts use, so that they run unchanged in a page. It collects
+// the tests; a test of the same name outside the page runs each where the adapter lives.
 
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect'
 
@@ -11,7 +11,7 @@ interface Group {
   readonly after: Step[]
 }
 
-/** Full name → the test with its hooks. */
+/** Full name → the test, with its hooks. */
 export const tests = new Map<string, () => Promise<void>>()
 const groups: Group[] = []
 
