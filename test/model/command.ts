@@ -1,4 +1,4 @@
-// One step of a random run: what it does to the upload, and what the model then believes.
+// One step of a random run: what it does to the upload, and what the model then expects.
 
 import type fc from 'fast-check'
 import type { Model } from './model.ts'

@@ -1,5 +1,5 @@
-// The public face against a model: whatever a host does in whatever order, the upload is where the model believes it is,
-// and in the end everything is confirmed, unless it was given up.
+// Tests the public interface against a model. Whatever a host does, in whatever order, the upload is in the state that
+// the model expects, and in the end everything is confirmed unless it was cancelled.
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

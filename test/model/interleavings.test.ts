@@ -1,5 +1,5 @@
-// The public face under every order of events that fast-check's scheduler can think of: replies, reads, hashes, journal
-// writes, late arrivals and the host's verbs take turns as it decides, so that races at every await are searched.
+// Tests the public interface under the orders of events that fast-check's scheduler chooses. Replies, reads, hashes,
+// journal writes, late arrivals and the host's verbs take turns as it decides, which searches for races at every await.
 
 import fc from 'fast-check'
 import { it } from 'vitest'
@@ -39,7 +39,10 @@ const commands = fc.commands(
 )
 
 const ORDERS = 250
-/** Half a minute for all of them on a machine of its own; a slow one stops here, but tries this many, or fails by the test's own limit. */
+/**
+ * All orders take half a minute on an otherwise idle machine. A slow one stops after this time, but not before it has
+ * tried `LEAST_ORDERS`; the test's own limit fails a machine that is slower still.
+ */
 const LONG_MS = 60_000
 const LEAST_ORDERS = 50
 

@@ -1,13 +1,13 @@
-// What the test believes of an upload: which parts are confirmed, whether it is paused, whether it is done. No more: a
-// model as clever as the program would share its mistakes.
+// What the test expects of an upload: which parts are confirmed, whether it is paused, whether it is done. No more than
+// that: a model as clever as the program would share its mistakes.
 
 export interface Model {
-  /** Parts of each file that was added. */
+  /** The number of parts of each added file. */
   readonly fileParts: number[]
   isStarted: boolean
   isPaused: boolean
   isDone: boolean
-  /** `file/part`; emptied when a new session took the files. */
+  /** As `file/part`. Emptied when a new session takes over the files. */
   confirmed: ReadonlySet<string>
 }
 

@@ -1,5 +1,5 @@
-// The real thing under the commands: an Uplink over the simulated journal, service and storage, which the test may kill
-// and start again, and whose truth it compares with the model.
+// The real upload behind the commands: an Uplink over the simulated journal, service and storage. The test may kill and
+// restart it, and compares its state with the model.
 
 import { expect } from 'vitest'
 
@@ -26,18 +26,18 @@ export interface RealUpload {
   readonly upload: Upload
   pause(): Promise<void>
   resume(): Promise<void>
-  /** Gives it up; what it settled as. */
+  /** Cancels it, and resolves with what it settled as. */
   cancel(): Promise<UploadReport>
   killAndRestore(): Promise<void>
   failNextPut(fault: StorageFault): void
   expireAddresses(): void
-  /** Lets time pass, until it is over or the upload is. */
+  /** Lets `ms` pass, or less if the upload ends before. */
   advance(ms: number): Promise<void>
-  /** How it ended; undefined while it has not. */
+  /** How it ended; undefined while it runs. */
   report(): UploadReport | undefined
-  /** Parts with a receipt, by the journal. */
+  /** The parts that have a receipt in the journal. */
   confirmed(): ReadonlySet<string>
-  /** What the model believes must be so, and no promise may be broken. */
+  /** The upload must be as the model expects, and no promise may be broken. */
   agree(model: Model): void
 }
 
@@ -73,14 +73,14 @@ export function realUpload(seed: number): RealUpload {
   const live = async (key: string | undefined): Promise<void> => {
     lives += 1
     life = createLife(lives, clock, undefined)
-    // A dead process holds no files.
+    // A dead process has no open files.
     handles = { openCount: 0 }
     watch.beginLife()
     const trouble = { ...createTrouble(night, dice, clock.monotonicNow), ofPut: () => faults.shift() }
     const later = (act: () => void, delayMs: number): void => void clock.setTimeout(act, delayMs)
     const log = (): void => undefined
     const uplink = createUplink(
-      // The model knows no limit of attempts: more faults than any command list can hold on one part.
+      // The model has no limit of attempts, so this allows more faults than any command list can cause on one part.
       { baseUrl: SERVICE_URL, credentials: { apiKey: API_KEY }, concurrency: 3, retries: 200 },
       {
         transport: createNetwork({ night, life, farEnd, watch, trouble, serverNow, later, log }),
@@ -150,7 +150,7 @@ export function realUpload(seed: number): RealUpload {
     },
     async pause() {
       upload.pause()
-      // Its attempts end, and their doubts go to the disk.
+      // Its attempts end, and the doubtful ones are journalled.
       await advance(1_000)
     },
     async resume() {

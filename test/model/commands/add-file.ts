@@ -1,4 +1,4 @@
-// Adds a file of so many parts to what will be uploaded.
+// Adds a file with a number of parts to the files that will be uploaded.
 
 import type { Command } from '../command.ts'
 

@@ -1,4 +1,4 @@
-// Lets time pass. While paused nothing is confirmed and nothing ends; else what ends is confirmed, all of it.
+// Lets time pass. While paused, nothing is confirmed and nothing ends. Otherwise an upload that ends is confirmed completely.
 
 import { expect } from 'vitest'
 import type { Command } from '../command.ts'

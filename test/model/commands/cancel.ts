@@ -1,4 +1,4 @@
-// Gives the upload up, and the service is told; one that was over already stays what it was.
+// Cancels the upload, of which the service is told. An upload that was already over keeps its outcome.
 
 import { expect } from 'vitest'
 import type { Command } from '../command.ts'
@@ -9,7 +9,7 @@ export function cancel(): Command {
     check: isUnderWay,
     async run(model, real) {
       const report = await real.cancel()
-      // One that is given up before its session was asked for has nobody to tell.
+      // If it is cancelled before a session was asked for, there is nobody to tell.
       if (report.status === 'cancelled') expect(report.isServiceTold).toBe(report.sessionId !== undefined)
       else expect(report.status).toBe('confirmed')
       model.isDone = true

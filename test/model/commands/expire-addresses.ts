@@ -1,4 +1,4 @@
-// The storage takes none of the addresses any more: a new session takes the unfinished files.
+// The storage refuses all addresses from now on. A new session takes over the unfinished files.
 
 import type { Command } from '../command.ts'
 import { isUnderWay } from '../model.ts'

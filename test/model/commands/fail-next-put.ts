@@ -1,4 +1,4 @@
-// The next part that is sent meets this fault.
+// The next part that is sent meets a fault.
 
 import type { StorageFault } from '../../simulation/whole/night.ts'
 import type { Command } from '../command.ts'

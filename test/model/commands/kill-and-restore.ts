@@ -1,4 +1,4 @@
-// The process is killed, and another one takes the session up from the journal: what was confirmed still is.
+// Kills the process, and another one resumes the session from the journal. What was confirmed still is.
 
 import { expect } from 'vitest'
 import type { Command } from '../command.ts'

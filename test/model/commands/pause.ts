@@ -1,4 +1,4 @@
-// Pauses: from then on no part is confirmed, until the resume.
+// Pauses. No part is confirmed until the resume.
 
 import type { Command } from '../command.ts'
 import { isUnderWay } from '../model.ts'

@@ -1,4 +1,4 @@
-// Goes on after a pause, or is told to although it never stopped.
+// Resumes after a pause, or is called although nothing was paused.
 
 import type { Command } from '../command.ts'
 import { isUnderWay } from '../model.ts'

@@ -1,5 +1,5 @@
-// What must hold at every moment, whatever happens in whatever order: which requests may begin in which state of their
-// upload, that a part has one attempt at a time, that what is journalled as confirmed is stored.
+// What must hold at every moment, in every order of events: which requests may begin in which state of their upload,
+// that a part has only one attempt at a time, and that what is journalled as confirmed is stored.
 
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
@@ -10,19 +10,19 @@ import { SERVICE_URL, type FarEnd } from '../../simulation/whole/far-end.ts'
 export interface Driven {
   readonly upload: Upload
   isCancelAsked: boolean
-  /** Tries of its create, one after another, to which a service that had never answered anybody gave no answer. */
+  /** Successive tries of its create to which a service that had never answered anyone gave no answer. */
   missedTries: number
-  /** `done()` or a `cancel()` has settled: nothing may begin any more. */
+  /** `done()` or a `cancel()` has settled, so nothing may begin any more. */
   isOver: boolean
 }
 
 export interface PromiseWatch {
   readonly violations: string[]
   violate(what: string): void
-  /** Watches what is sent. */
+  /** Wraps a transport to watch what is sent. */
   over(inner: Transport): Transport
   onSettled(key: string, record: JournalRecord): void
-  /** Watches the states that the host is told of. */
+  /** Watches the states that the host is told. */
   follow(driven: Driven): void
   inFlight(): number
 }
@@ -31,25 +31,25 @@ const NEXT_STATES: Readonly<Record<string, readonly UploadState[]>> = {
   creating: ['waiting', 'uploading', 'pausing', 'paused', 'cancelling', 'settling'],
   uploading: ['waiting', 'pausing', 'cancelling', 'settling'],
   waiting: ['creating', 'uploading', 'pausing', 'cancelling', 'settling'],
-  // Back to creating where the wait for the service was given up: there is no session yet.
+  // It returns to creating if the wait for the service was abandoned, because there is no session yet.
   pausing: ['paused', 'creating', 'uploading', 'cancelling', 'settling'],
   paused: ['creating', 'uploading', 'cancelling'],
   cancelling: ['settling'],
   settling: ['confirmed', 'partial', 'failed', 'cancelled'],
 }
-/** A service that has never answered is more likely misspelt: so many tries, and the upload ends. */
+/** The address of a service that has never answered is more likely misspelt. After this many tries the upload ends. */
 export const FIRST_CONTACT_TRIES = 3
-/** A DELETE for a session that an upload had turned away from when it came. */
+/** A DELETE for a session that its upload had already abandoned when it was created. */
 const END_OF_LEFT = 'DELETE of a session that was left'
 const SENDING: readonly UploadState[] = ['uploading', 'waiting']
 const MAY_BEGIN: Readonly<Record<string, readonly UploadState[]>> = {
   PUT: SENDING,
   POST: ['creating', ...SENDING],
-  // The question whether the service is there, before a create is made once more.
+  // Asks whether the service is there before a create is tried again.
   GET: ['creating', ...SENDING],
   PATCH: SENDING,
   DELETE: ['cancelling'],
-  // Whether or not the upload is cancelled.
+  // Allowed whether or not the upload is cancelled.
   [END_OF_LEFT]: ['cancelling', 'settling'],
 }
 
@@ -58,7 +58,7 @@ export function createPromiseWatch(options: {
   readonly farEnd: () => FarEnd
   readonly driven: ReadonlyMap<string, Driven>
   readonly bytesOf: (fileName: string) => Uint8Array
-  /** The upload whose doing led here, for a call that names none. */
+  /** The upload whose action led here, for a call that names none. */
   readonly letterOfDoing: () => string | undefined
 }): PromiseWatch {
   const violations: string[] = []
@@ -70,7 +70,7 @@ export function createPromiseWatch(options: {
   let hasAnswered = false
   const violate = (what: string): void => void violations.push(what)
 
-  /** The letter of the upload that a call belongs to. */
+  /** The letter of the upload to which a call belongs. */
   const letterOfCall = (request: TransportRequest): string => {
     const fields = fieldsOf(request)
     const [first] = (fields['files'] ?? []) as readonly { readonly raw_file_name: string }[]
@@ -143,7 +143,7 @@ export function createPromiseWatch(options: {
     follow(driven) {
       let before: UploadState = driven.upload.state
       driven.upload.on('state', ({ state }) => {
-        // Whoever goes on asks anew.
+        // After a pause the count starts anew.
         if (state === 'paused' || state === 'pausing') driven.missedTries = 0
         if (NEXT_STATES[before]?.includes(state) !== true) violate(`${state} follows ${before}`)
         before = state

@@ -1,5 +1,5 @@
-// The ports of an Uplink where every wait is a task of fast-check's scheduler: when a connection is made, a window has
-// gone, a reply comes, a read, a hash or a journal write is done, is decided there and nowhere else. Time stands still.
+// The ports of an Uplink in which every wait is a task of fast-check's scheduler. It alone decides when a connection is
+// made, a window is gone, a reply arrives, and a read, a hash or a journal write is done. Time stands still.
 
 import { AsyncResource } from 'node:async_hooks'
 import type fc from 'fast-check'
@@ -9,7 +9,7 @@ import type { SimulatedClock } from '../../helpers/simulated-clock.ts'
 import { createDigest } from '../../simulation/whole/digest.ts'
 import { createLife, type End, type Life } from '../../simulation/whole/life.ts'
 
-/** Settles when the scheduler says so; an end that comes first rejects, and that takes its turn, too. */
+/** Settles when the scheduler says so. An end that comes first rejects, which also takes a turn. */
 export type Turn = (what: string, end?: End) => Promise<void>
 
 export function turnsOf(scheduler: fc.Scheduler): Turn {
@@ -24,17 +24,17 @@ export function turnsOf(scheduler: fc.Scheduler): Turn {
   }
 }
 
-/** A life for one kind of port: its waits are turns under that name. */
+/** Makes lives for kinds of ports. The waits of each are turns under its name. */
 export function scheduledLife(clock: SimulatedClock, turn: Turn): { life: Life; of(what: string): Life } {
   const unbound = createLife(1, clock, undefined)
-  // A real timer fires in what its caller was doing; a simulated one would in what moves the time.
+  // A real timer fires in the async context of its caller. A simulated one would fire in that of whoever advances the time.
   const setTimeout: Clock['setTimeout'] = (callback, delayMs) =>
     unbound.clock.setTimeout(AsyncResource.bind(callback), delayMs)
   const life: Life = { ...unbound, clock: { ...unbound.clock, setTimeout } }
   return { life, of: (what) => ({ ...life, pass: (_, end) => turn(what, end) }) }
 }
 
-/** Between the far end's work and our hearing of it lies a turn, in which an abort still wins. */
+/** Adds a turn between the far end's work and the arrival of its answer, in which an abort still wins. */
 export function scheduledReplies(inner: Transport, turn: Turn): Transport {
   return {
     ...inner,
@@ -56,7 +56,7 @@ function endOf({ signal }: TransportRequest): End {
   return end
 }
 
-/** Appends are taken in order; that they are kept is heard in any. */
+/** Appends are carried out in order, but their completions are reported in any order. */
 export function scheduledJournal(inner: Journal, turn: Turn): Journal {
   return {
     ...inner,
@@ -83,7 +83,7 @@ export function scheduledJournal(inner: Journal, turn: Turn): Journal {
   }
 }
 
-/** Looks at a window when its turn comes, as a thread does that shares the memory. */
+/** Reads a window when its turn comes, like a thread that shares the memory. */
 export function scheduledHasher(turn: Turn): Hasher {
   return {
     start() {

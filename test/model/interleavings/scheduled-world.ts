@@ -1,4 +1,4 @@
-// One Uplink over scheduled ports, a service and a storage that are pure models, and its host: what the commands act on.
+// One Uplink over scheduled ports, its host, and pure models of the service and the storage: what the commands act on.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type fc from 'fast-check'
@@ -34,24 +34,27 @@ export interface ScheduledWorld {
   pause(letter: string): void
   resume(letter: string): void
   cancel(letter: string): void
-  /** Asks once more for the outcome, for what there is, and for what was delivered. */
+  /** Asks again for the outcome, the list of sessions and the receipt. */
   ask(letter: string): void
   failNextPut(fault: StorageFault): void
   failNextCall(fault: ServiceFault): void
-  /** The machine is suspended. */
+  /** Suspends the machine. */
   sleep(ms: number): void
-  /** Everything goes on to its end, and is what the host asked for. */
+  /** Lets everything run to its end, which must be what the host asked for. */
   finish(): Promise<void>
 }
 
 const WINDOW_BYTES = 64 * 1024
-/** Two windows, the second one not full. */
+/** Two windows, of which the second is not full. */
 const PART_BYTES = WINDOW_BYTES + 4_000
 const CAP = 3
 const WALL_START_MS = Date.UTC(2026, 10, 20, 20)
 const LIMIT_MS = 6 * 3_600_000
 
-/** The letter whose verb is being done. One for all worlds: Node asks each that was ever used at each promise that is made. */
+/**
+ * The letter of the upload whose verb is being carried out. All worlds share one store, because Node asks every store
+ * that was ever used at each promise that is created.
+ */
 const doing = new AsyncLocalStorage<string>()
 
 export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
@@ -117,12 +120,12 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
     for (const other of others) expect(other.status).toBe(status)
     if (status === 'cancelled') {
       expect(driven.get(letter)!.isCancelAsked).toBe(true)
-      // A machine that sleeps through the time for telling the service says so, and does not claim it.
+      // If the machine sleeps through the time for telling the service, the report says that it was not told.
       if (!hasSlept) expect(isServiceTold).toBe(sessionId !== undefined)
       if (isServiceTold === true) expect(farEnd.isCancelled(sessionId!)).toBe(true)
       return
     }
-    // A machine that sleeps through tries misses their answers, too.
+    // A machine that sleeps through tries also misses their answers.
     if (driven.get(letter)!.missedTries >= FIRST_CONTACT_TRIES) {
       expect([status, report!.error?.code]).toEqual(['failed', 'ERR_UPLOAD_HOST_UNREACHABLE'])
       return
@@ -139,7 +142,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
     )
     outcomes.get(letter)!.push(outcome)
   }
-  /** Turns come first; when there is none, the next timer fires. */
+  /** Takes turns first. If there is none, the next timer fires. */
   const runUntil = async (promise: Promise<unknown>): Promise<void> => {
     const state: { isSettled: boolean } = { isSettled: false }
     void promise.finally(() => (state.isSettled = true)).catch(() => undefined)
@@ -178,9 +181,9 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
       awaitDone(letter)
     },
     pause(letter) {
-      // Nobody would say the resume to a pause that a listener says now.
+      // No resume would follow a pause that a listener asks for now.
       if (isFinishing) return
-      // A resume that comes while it drains has a create begin in what the pause was doing.
+      // A resume that comes while the upload drains lets a create begin in the async context of this pause.
       doing.run(letter, () => driven.get(letter)!.upload.pause())
     },
     resume(letter) {

@@ -1,5 +1,5 @@
-// What a host may do, as commands of a model that knows only which uploads it has started. Right after a verb the state
-// must already show that it was heard.
+// What a host may do, as commands of a model that only knows which uploads it has started. Right after a verb the state
+// must already show it.
 
 import type fc from 'fast-check'
 import { expect } from 'vitest'
@@ -16,7 +16,7 @@ export interface Host {
 export type Verb = 'pause' | 'resume' | 'cancel'
 type Command = fc.AsyncCommand<Host, ScheduledWorld>
 
-/** States that a verb leaves at once. */
+/** The states that a verb leaves at once. */
 const LEFT_BY: Readonly<Record<Verb, readonly UploadState[]>> = {
   pause: ['uploading', 'waiting'],
   resume: ['paused'],
@@ -59,14 +59,14 @@ export function say(letter: string, verb: Verb): Command {
       upload.on('state', listener)
       world[verb](letter)
       upload.off('state', listener)
-      // A listener that waited for a state may have said the opposite at once: then it was left, and is there again.
+      // A listener that waited for a state may already have asked for the opposite. Then the state was left and is back again.
       const isLeft = [upload.state, ...states].some((state) => !(LEFT_BY[verb] as readonly string[]).includes(state))
       expect(isLeft, `${verb} left ${upload.state}`).toBe(true)
     },
   )
 }
 
-/** The verb is said by a listener, in the middle of the program's own work. */
+/** A listener says the verb, in the middle of the program's own work. */
 export function sayAtNext(letter: string, event: keyof UploadEvents, verb: Verb): Command {
   return command(
     `${verb} ${letter} at the next ${event}`,
@@ -93,7 +93,7 @@ export function throwAtEach(letter: string, event: keyof UploadEvents): Command 
   )
 }
 
-/** Asks again how it ends, what there is and what was delivered. */
+/** Asks again for the outcome, the list of sessions and the receipt. */
 export function ask(letter: string): Command {
   return command(
     `ask for ${letter}`,
@@ -110,7 +110,7 @@ export function failNextPut(fault: StorageFault): Command {
   )
 }
 
-/** A service that fails three times in a row is given up by rule: no more than two in all. */
+/** At most two faults in all, because a service that fails three times in a row is given up by rule. */
 export function failNextCall(fault: ServiceFault): Command {
   return command(
     `fail a call: ${fault}`,
