@@ -1,11 +1,11 @@
-// Watches over the promises while a simulation runs, and after it.
+// Checks the engine's promises during a simulation and after it.
 
 import type { Unit } from '../../src/core/ports.ts'
 import type { MemoryJob } from './memory-job.ts'
 import type { WatchedSource } from './watched-source.ts'
 import type { World } from './world.ts'
 
-/** Never more in flight than the cap; nothing is under way, open or armed once a life has ended. */
+/** Checks that no more than `cap` parts were in flight, and that nothing is under way, open or armed once a life has ended. */
 export function watchSending(
   world: World,
   cap: number,
@@ -25,7 +25,7 @@ export function watchSending(
   }
 }
 
-/** Everything confirmed, stored byte for byte, with receipts that cover every part. */
+/** Checks that everything is confirmed and stored byte for byte, with receipts that cover every part. */
 export function watchCompletion(
   world: World,
   job: MemoryJob,
@@ -43,7 +43,7 @@ export function watchCompletion(
   }
 }
 
-/** What is told of a unit never falls within an attempt and never passes its length. */
+/** Checks that the progress of a unit never falls within an attempt and never exceeds the unit's length. */
 export function watchProgress(job: MemoryJob, violations: string[]): void {
   const sent = new Map<string, number>()
   const keyOf = ({ fileIndex, partNumber }: Unit): string => `${String(fileIndex)}/${String(partNumber)}`

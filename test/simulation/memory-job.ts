@@ -1,5 +1,5 @@
-// A transfer job over memory: a journal that is a list, addresses out of thin air, and confirmations that the test
-// answers. It watches that a file is confirmed once, with all of its receipts in order.
+// A transfer job in memory: its journal is a list, its addresses are invented, and the test answers its confirmations.
+// It checks that each file is confirmed once, with all of its receipts.
 
 import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import { applyRecord } from '../../src/core/journal/apply-record.ts'
@@ -14,13 +14,13 @@ export interface MemoryJobOptions {
   readonly sources: readonly (Source & { readonly bytes: Uint8Array })[]
   readonly partSizeBytes?: number
   readonly protocol?: Pick<Protocol, 'traits' | 'request' | 'judge'>
-  /** Answers a confirmation: the parts to send again (default none), or a rejection. */
+  /** Answers a confirmation: with the parts to send again (default none), or by rejecting. */
   readonly confirm?: (file: LedgerFile, signal: AbortSignal) => readonly number[] | Promise<readonly number[]>
   readonly renew?: (file: LedgerFile) => boolean | Promise<boolean>
   readonly replenish?: (planned: readonly LedgerFile[]) => Promise<void>
-  /** How many records become durable together; they wait for each other as in a group commit. Default 1. */
+  /** Awaited before each record is written. Default: records are written at once. */
   readonly onRecord?: (record: JournalRecord) => Promise<void> | void
-  /** A ledger of an earlier run. */
+  /** The ledger of an earlier run. */
   readonly ledger?: Ledger
 }
 
@@ -28,7 +28,7 @@ export interface MemoryJob extends TransferJob {
   readonly records: readonly JournalRecord[]
   readonly events: readonly TransferEvent[]
   readonly plans: readonly PlannedFile[]
-  /** Confirmations by file, as they were asked for. */
+  /** The file indexes of the confirmations, in the order in which they were asked for. */
   readonly confirmations: readonly number[]
   readonly violations: readonly string[]
   record(body: object): Promise<void>

@@ -1,5 +1,5 @@
-// A storage in memory behind the Transport port, with faults as data and time from the simulated clock. It watches what
-// the engine promises: a window is not touched while the line holds it, and no part has two attempts at once.
+// A storage in memory behind the Transport port, with faults as data and time from the simulated clock. It checks what
+// the engine promises: a window does not change while it is on the line, and no part has two attempts at once.
 
 import { createHash } from 'node:crypto'
 
@@ -8,29 +8,32 @@ import type { Clock, Transport, TransportReply, TransportRequest } from '../../s
 import { sleep } from '../../src/core/time/sleep.ts'
 import { placeOf } from './test-protocol.ts'
 
-/** What happens to one request instead of being stored and answered. */
+/** What happens to a request instead of being stored and answered. */
 export type Fault =
   | {
       readonly kind: 'status'
       readonly status: number
       readonly headers?: Readonly<Record<string, string>>
       readonly code?: string
-      /** How long this answer takes, ms, and none of the body is taken before. Default: all of it is, and then as long as any answer. */
+      /**
+       * Time until this answer, ms, before any of the body is read. By default all of it is read, and the answer takes as
+       * long as any other.
+       */
       readonly afterMs?: number
     }
   /** No connection is made. */
   | { readonly kind: 'connect' }
-  /** The connection breaks when this share of the body is on the line, 0 to below 1. */
+  /** The connection breaks when this share of the body is on the line, from 0 to below 1. */
   | { readonly kind: 'reset'; readonly share: number }
-  /** The whole body is taken and the connection breaks; `isStored` is what nobody can know. */
+  /** The whole body is received and the connection breaks. `isStored` is what the client cannot know. */
   | { readonly kind: 'lostAnswer'; readonly isStored: boolean }
-  /** The whole body is taken and answered with what cannot be read. */
+  /** The whole body is received, and the answer is unreadable. */
   | { readonly kind: 'unreadable' }
-  /** Nothing more happens, until the attempt is ended from our side. */
+  /** Nothing more happens until our side ends the attempt. */
   | { readonly kind: 'silence'; readonly phase: 'connect' | 'send' | 'answer' }
-  /** A 2xx before the body was read. */
+  /** A 2xx before the body is read. */
   | { readonly kind: 'early' }
-  /** Only this share of the bytes is taken, and the answer says so. */
+  /** Only this share of the bytes is accepted, and the answer says so. */
   | { readonly kind: 'partial'; readonly share: number }
   | { readonly kind: 'wrongEtag' }
   | { readonly kind: 'noEtag' }
@@ -50,24 +53,24 @@ export interface StoreRequest {
 export interface ObjectStoreOptions {
   readonly clock: Clock
   readonly fault?: (request: StoreRequest) => Fault | undefined
-  /** How long one window is on the line, ms. 0 (default): no time passes. */
+  /** Time that one window is on the line, ms. 0 (default): no time passes. */
   readonly windowMs?: number | ((request: StoreRequest) => number)
-  /** How long an answer takes, ms. Default 0. */
+  /** Time that an answer takes, ms. Default 0. */
   readonly answerMs?: number
   readonly isProgressLive?: boolean
-  /** Whether what was wholly handed over before an abort is stored all the same. Default false. */
+  /** Whether a body that was handed over completely before an abort is stored nevertheless. Default false. */
   readonly storesAborted?: () => boolean
 }
 
 export interface ObjectStore extends Transport {
   readonly requests: readonly StoreRequest[]
-  /** What is stored of a file, by the byte at which each piece starts. */
+  /** The stored pieces of a file, by the byte at which each starts. */
   pieces(fileIndex: number): ReadonlyMap<number, Uint8Array>
-  /** What is stored of a file, in one. */
+  /** The stored bytes of a file in one array. */
   content(fileIndex: number, sizeBytes: number): Uint8Array
   inFlight(): number
   readonly maxInFlight: number
-  /** Broken promises of the engine. */
+  /** The engine's broken promises. */
   readonly violations: readonly string[]
 }
 
@@ -99,7 +102,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     endings.set(request, ending)
     return new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending, phase, isUnreadable })
   }
-  /** Puts the body on the line, up to a number of bytes; a window is looked at when it arrives and when it has gone. */
+  /** Puts the body on the line, up to a number of bytes. Compares each window when it comes with when it is gone. */
   const takeBody = async (request: TransportRequest, about: StoreRequest, upTo: number): Promise<Uint8Array> => {
     const { body, signal } = request
     if (body === undefined) return new Uint8Array()
@@ -111,7 +114,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     const lengthBytes = body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
     const all = new Uint8Array(lengthBytes)
     let at = 0
-    // Of a body in one piece, too, this is the first word.
+    // The first report is 0, also for a body in one piece.
     if (lengthBytes === 0 || body.kind === 'bytes') request.onSent?.(0)
     for await (const window of body.kind === 'bytes' ? [body.bytes] : body.windows()) {
       signal.throwIfAborted()

@@ -1,4 +1,4 @@
-// One simulated night from one seed, and what was broken in it.
+// Simulates one night from a seed and returns the promises that were broken in it.
 
 import { wholeBodies } from '../../src/core/attempt/whole-body.ts'
 import { applyRecord } from '../../src/core/journal/apply-record.ts'
@@ -36,10 +36,10 @@ export async function simulate(seed: number, order: Order): Promise<SimulationOu
     storesAborted: () => random() < 0.5,
     engine: {
       random,
-      // Every second one; then last parts and small files go in one piece.
+      // In every second one, last parts and small files go out in one piece.
       ...(cap % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
       concurrency: cap,
-      // Every part that is larger than a window needs two; this is the smallest budget that is taken.
+      // A part that is larger than a window needs two. This is the smallest allowed budget.
       memoryBytes: cap * 2 * 64 * 1024,
       ...(isPaced ? { limitRate: between(200_000, 2_000_000) } : {}),
     },
@@ -96,7 +96,7 @@ export async function simulate(seed: number, order: Order): Promise<SimulationOu
   }
 }
 
-/** Runs a session until it is over, or until it is paused after a while. True when it is over. */
+/** Runs a session until it is over or until it is paused after a while. Returns true if it is over. */
 async function oneLife(
   world: World,
   job: MemoryJob,
@@ -127,7 +127,7 @@ function fold(jobs: readonly MemoryJob[]): Ledger {
   return ledger
 }
 
-/** Counts what is added to a signal and not removed, once it has fired or not. */
+/** Counts the listeners that were added to a signal and not removed. 0 if the signal has fired. */
 function countListeners(signal: AbortSignal): { count(): number } {
   const listeners = new Set<unknown>()
   const add = signal.addEventListener.bind(signal)
@@ -155,7 +155,7 @@ function pass(world: World, ms: number): Promise<void> {
 
 interface Faults {
   next(request: StoreRequest): Fault | undefined
-  /** From now on nothing goes wrong, so that a healthy engine must come to an end with everything stored. */
+  /** Stops all faults, so that a healthy engine must finish with everything stored. */
   calm(): void
   count(): number
 }
@@ -165,7 +165,7 @@ function drawFaults(random: Random, order: Order): Faults {
   const kinds = Array.from({ length: 1 + Math.floor(random() * 5) }, () => drawKind(random, order))
   let isCalm = false
   let drawn = 0
-  /** A part has so much bad luck and no more, so that no file is given up. */
+  /** Faults of each part so far. They are limited, so that no file is given up. */
   const luck = new Map<string, number>()
   return {
     next({ fileIndex, partNumber }) {

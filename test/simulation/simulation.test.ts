@@ -1,5 +1,5 @@
-// A night's uploads by the hundred, each drawn from one seed: files, sizes, part sizes, concurrency, faults, pauses.
-// Whatever happens, the checkers hold. A failure prints its seed: `SIM_SEED=<seed>` runs that one alone.
+// Simulates a night's uploads by the hundred, each drawn from one seed: files, sizes, part sizes, concurrency, faults,
+// pauses. The checkers must hold whatever happens. A failure prints its seed, and `SIM_SEED=<seed>` runs that one alone.
 
 import { describe, expect, it } from 'vitest'
 import { simulate } from './simulate.ts'
@@ -8,10 +8,10 @@ const given = process.env['SIM_SEED']
 const first = Math.floor(Math.random() * 2 ** 31)
 const runs = Number(process.env['SIM_RUNS'] ?? 60)
 const seeds = given === undefined ? Array.from({ length: runs }, (_, index) => first + index) : [Number(given)]
-/** Seeds that found something once. */
+/** Seeds that once found a bug. */
 const REGRESSIONS: readonly number[] = []
 
-// A busy machine takes its time; a run that hangs says so by itself, in simulated time.
+// A busy machine is slow. A run that hangs is detected in simulated time.
 describe('the engine under a simulated night', { timeout: 60_000 }, () => {
   it.each(['any', 'next'] as const)('keeps its promises where the parts of a file go in order %s', async (order) => {
     let faults = 0

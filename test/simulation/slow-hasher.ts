@@ -1,4 +1,4 @@
-// An MD5 that works elsewhere and takes its time, and notices when a window changes before it is done with it.
+// An MD5 that takes time, as on another thread, and notices if a window changes before it is done with it.
 
 import { createHash } from 'node:crypto'
 
@@ -6,7 +6,7 @@ import type { Clock, Hasher } from '../../src/core/ports.ts'
 
 export interface SlowHasher extends Hasher {
   readonly violations: readonly string[]
-  /** Hashes that were begun and neither taken nor let go. */
+  /** Hashes that were started and neither digested nor disposed of. */
   readonly openCount: number
 }
 

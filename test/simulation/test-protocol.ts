@@ -1,5 +1,5 @@
-// The protocol of the simulation: addresses that name file and part, receipts with or without an ETag, and storages that
-// take only a part of what they are sent.
+// The protocol of the simulation: addresses name file and part, receipts have an ETag or not, and a storage may accept
+// only a part of what it is sent.
 
 import { UploadError } from '../../src/core/errors.ts'
 import type { AddressedFile, PlannedFile, Protocol, UnitLimits, Verdict } from '../../src/core/ports.ts'
@@ -34,7 +34,7 @@ export function testProtocol(options: TestProtocolOptions = {}): Pick<Protocol, 
   }
 }
 
-/** An address for every part; `generation` tells a renewed one from the first. */
+/** An address for every part. `generation` distinguishes renewed addresses from the first. */
 export function addressesOf(plan: PlannedFile, generation = 1): AddressedFile {
   const addresses = Array.from(
     { length: plan.partCount },
@@ -44,7 +44,7 @@ export function addressesOf(plan: PlannedFile, generation = 1): AddressedFile {
   return { fileIndex: plan.fileIndex, serverFileId: `id-${String(plan.fileIndex)}`, addresses }
 }
 
-/** File and part that an address names. */
+/** The file, part and generation that an address names. */
 export function placeOf(url: string): { fileIndex: number; partNumber: number; generation: number } {
   const [, file, part] = new URL(url).pathname.split('/')
   return {

@@ -1,19 +1,19 @@
-// A source in memory that counts its open readers, may read slowly, and can change while it is being sent.
+// A source in memory that counts its open readers, may read slowly, and can change while it is sent.
 
 import { UploadError } from '../../src/core/errors.ts'
 import type { Clock, Source } from '../../src/core/ports.ts'
 
 export interface WatchedSource extends Source {
   readonly bytes: Uint8Array
-  /** Readers that were opened and not closed. */
+  /** Readers that are open. */
   readonly openCount: number
-  /** From now on it is another file under the same name. */
+  /** Makes it another file under the same name from now on. */
   change(): void
 }
 
 export interface WatchedSourceOptions {
   readonly clock?: Clock
-  /** How long a read takes, ms; asked for each. Default: no time. */
+  /** Time that a read takes, ms; called for each read. Default: no time. */
   readonly readMs?: () => number
   readonly isBlob?: boolean
 }

@@ -1,4 +1,4 @@
-// Puts an engine, a storage and sources into one simulated time, and drives it until a promise settles.
+// Puts an engine, a storage and sources into one simulated time, which it advances until a promise settles.
 
 import { createEngine } from '../../src/core/adaptive-engine.ts'
 import type { Engine, EngineOptions } from '../../src/core/engine.ts'
@@ -14,16 +14,16 @@ export interface World {
   readonly engine: Engine
   /** Present with `hashMs`. */
   readonly hasher: SlowHasher | undefined
-  /** Sources of these sizes with bytes that differ everywhere. */
+  /** Sources of these sizes, each with its own bytes. */
   sources(sizes: readonly number[], options?: WatchedSourceOptions): WatchedSource[]
   job(options: Omit<MemoryJobOptions, 'clock'>): MemoryJob
-  /** Lets time pass until the promise settles; fails when it takes longer than the limit (default a simulated day). */
+  /** Lets time pass until the promise settles. Rejects if that takes longer than the limit (default: a simulated day). */
   until<T>(promise: Promise<T>, limitMs?: number): Promise<T>
 }
 
 export interface WorldOptions extends Omit<ObjectStoreOptions, 'clock'> {
   readonly engine?: Partial<Omit<EngineOptions, 'clock' | 'transport'>>
-  /** Hashes every part; an update takes so long, ms. */
+  /** Hashes every part. The result is the time that an update takes, ms. */
   readonly hashMs?: () => number
 }
 
@@ -66,7 +66,7 @@ async function until<T>(clock: SimulatedClock, promise: Promise<T>, limitMs: num
   return settled
 }
 
-/** Bytes that do not repeat with any window or part size. */
+/** Bytes whose pattern does not repeat with any window or part size. */
 export function fill(sizeBytes: number, salt: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   for (let at = 0; at < sizeBytes; at += 1) bytes[at] = ((at * 2654435761 + salt * 40503) >>> 13) & 255

@@ -1,5 +1,5 @@
-// `npm run simulate -- --runs N --seed S`: lives N nights through, from seed S on. The first one in which a promise is
-// broken is printed with its log and its seed; `--runs 1 --seed S` lives it again, to the last byte.
+// `npm run simulate -- --runs N --seed S` simulates N nights, from seed S on. It stops at the first night in which a
+// promise is broken and prints its log and seed. `--runs 1 --seed S` repeats that night, to the last byte.
 
 import { parseArgs } from 'node:util'
 
@@ -41,7 +41,7 @@ for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
 }
 const { user, system } = process.cpuUsage(beganAt)
 const cpuSeconds = (user + system) / 1e6
-/** Of all threads, the compiler's and the collector's included; what loading the modules took is not in it. */
+/** Per second of processor time of all threads, including V8's compiler and collector. Loading the modules is not included. */
 const perSecond = (count: number): string => (count / cpuSeconds).toFixed(0)
 const mean = (sum: number): string => (sum / runs).toFixed(1)
 process.stdout.write(

@@ -1,15 +1,15 @@
-// The dice of one simulated session: everything that chance decides in it comes from one seed.
+// The dice of one simulated session. Everything random in it comes from one seed.
 
 import type { Random } from '../../../src/core/ports.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 
 export interface Dice {
   readonly random: Random
-  /** A whole number, both ends included. */
+  /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number
   chance(share: number): boolean
   pick<T>(items: readonly T[]): T
-  /** Dice of their own: how often these are thrown changes nothing for the others. */
+  /** Independent dice: throwing these does not change the results of the others. */
   apart(): Dice
 }
 

@@ -1,14 +1,14 @@
-// Stands for MD5 where thousands of sessions are simulated: the same form, 32 hex digits, at a fraction of its cost. Client
-// and storage compute it apart from each other, over the bytes that each of them has.
+// A stand-in for MD5 where thousands of sessions are simulated: 32 hex digits as well, at a fraction of the cost.
+// Client and storage compute it independently, each over its own bytes.
 
 import type { Hasher } from '../../../src/core/ports.ts'
 
-/** Starts, updates and reads a digest; the pieces in which the bytes come make no difference. */
+/** Starts, updates and reads a digest. How the bytes are split into pieces makes no difference. */
 export function createDigest(): { update(bytes: Uint8Array): void; read(): string } {
   let [a, b, c, d] = [0x67452301, 0xefcdab89 | 0, 0x98badcfe | 0, 0x10325476]
   return {
     update(bytes) {
-      // In variables of this call: those outside live in memory, and would be written there for every byte.
+      // Kept in local variables, because variables of the closure are in memory and would be written there for every byte.
       let [e, f, g, h] = [a, b, c, d]
       for (const byte of bytes) {
         e = Math.imul(e ^ byte, 0x01000193)
@@ -22,7 +22,7 @@ export function createDigest(): { update(bytes: Uint8Array): void; read(): strin
   }
 }
 
-/** Every byte's two digits: `toString(16)` of numbers as large as a word is what V8 is slow at. */
+/** The two digits of every byte, because V8's `toString(16)` is slow for numbers as large as a word. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 function hexOf(word: number): string {
@@ -35,7 +35,7 @@ export function digestOf(bytes: Uint8Array): string {
   return digest.read()
 }
 
-/** The client's side of it. */
+/** The client's side of the digest. */
 export function digestHasher(): Hasher {
   return {
     start() {

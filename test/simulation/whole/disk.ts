@@ -1,6 +1,6 @@
-// The disk that outlives every life, and the Journal over it: records are written in groups that share a sync, as the
-// journal on a real disk does, and a power cut takes any number of the last records that were not brought to it. Every other
-// history that a life finds is shortened first.
+// The disk, which outlives every life, and the Journal on it. Records are written in groups that share a sync, as in
+// the real journal on disk, and a power cut removes any number of the last records that were not synced. About every
+// second history that a life opens is compacted first.
 
 import { UploadError } from '../../../src/core/errors.ts'
 import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
@@ -13,23 +13,23 @@ import { never, type Life } from './life.ts'
 
 interface Stored {
   records: JournalRecord[]
-  /** How many of them are known to be on the disk. */
+  /** How many of them are certainly on the disk. */
   keptCount: number
 }
 
 export interface Disk {
-  /** The journal as one life sees it; when that dies by a power cut, what was not kept may be lost. */
+  /** The journal as one life sees it. If the life dies by a power cut, records that are not kept may be lost. */
   journal(life: Life, plan: { readonly isPowerCut: boolean; readonly fullDiskAt: number | undefined }): Journal
   records(key: string): readonly JournalRecord[]
   keys(): readonly string[]
-  /** Whether the life that runs holds the session. */
+  /** Whether the running life holds the session. */
   isLeased(key: string): boolean
 }
 
 export interface DiskOptions {
   readonly dice: Dice
   readonly syncMs: number
-  /** A record's append is about to settle, or it was found and is on the disk for good. Told once of each. */
+  /** A record's append is about to settle, or the record was found and is certainly on the disk. Called once for each record. */
   readonly onSettled: (key: string, record: JournalRecord) => void
 }
 
@@ -50,7 +50,7 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
     }
   }
 
-  /** Written aside, and in its place only when all of it is on the disk. */
+  /** Compacts a history. It replaces the old one only once all of it is on the disk. */
   const shorten = (key: string, stored: Stored): void => {
     tell(key, stored.records)
     stored.records = compactRecords(stored.records).map((record) => JSON.parse(recordText(record)) as JournalRecord)
@@ -65,9 +65,9 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
     release: () => void,
   ): SessionJournal => {
     const stored = sessions.get(key) ?? { records: [], keptCount: 0 }
-    // What a life had written when it died is found by the next one; a power cut may still take what was not synced.
+    // The next life finds what a life had written when it died. A power cut may still remove what was not synced.
     tell(key, stored.records.slice(0, stored.keptCount))
-    // Not by the dice, which would make all nights others.
+    // Not decided by the dice, because that would change all nights.
     if (stored.records.length % 2 === 1) shorten(key, stored)
     let queue: Waiting[] = []
     let isRunning = false
@@ -123,7 +123,7 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
 
   return {
     journal(life, { isPowerCut, fullDiskAt }) {
-      // Those of a life that has died are no more than its process.
+      // The leases of a dead life are gone with its process.
       const own = new Set<string>()
       leases = own
       life.onDeath(() => {

@@ -1,5 +1,5 @@
-// A model of the service and of its storage: sessions, addresses with deadlines, parts with ETags, confirmations. It
-// answers what has wholly arrived and knows nothing of lines, faults or lives; what no right client does, it reports.
+// A model of the service and its storage: sessions, addresses with deadlines, parts with ETags, confirmations. It answers
+// only what has arrived completely, and knows nothing of lines, faults or lives. It reports what no correct client does.
 
 import { digestOf } from './digest.ts'
 import type { Night } from './night.ts'
@@ -11,7 +11,7 @@ export const SIGNATURE = '5ec4e7c0de'
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON, or the XML of a storage. */
+  /** JSON, or XML from the storage. */
   readonly body?: string
 }
 
@@ -49,27 +49,26 @@ export interface ServiceCallBody {
 
 export interface FarEnd {
   targetOf(url: string): Target | undefined
-  /** A call of the service. `kind` is what was asked. */
-  /** `isUnheard`: the client gave the call up before it arrived, and may know better by now. */
+  /** A call of the service. `isUnheard`: the client gave the call up before it arrived, and may know better by now. */
   call(method: string, path: string, body: ServiceCallBody, isUnheard: boolean): Answer
-  /** Bytes that have wholly arrived. `isDoubted`: nobody heard, or will hear, what became of them. */
+  /** Bytes that have arrived completely. `isDoubted`: the client has not learnt, and will not learn, what became of them. */
   put(target: Target, bytes: Uint8Array, isDoubted: boolean): Answer
-  /** The newest bytes of the part in this session. */
+  /** The newest bytes of a part in a session. */
   part(sessionId: string, fileName: string, partNumber: number): StoredPart | undefined
-  /** The stored bytes of a confirmed file, or, where nothing is confirmed, of a file with all its parts. */
+  /** The stored bytes of a confirmed video or of a capture that was put. Undefined if there are none. */
   stored(fileName: string): Uint8Array | undefined
   isCancelled(sessionId: string | number): boolean
   hasConfirmed(sessionId: string): boolean
   sessionCount(): number
-  /** From now on the storage takes none of the addresses that it has given so far. */
+  /** Makes the storage refuse all addresses given so far. */
   expire(): void
-  /** From now on addresses outlive everything. */
+  /** Makes new addresses outlive everything. */
   calm(): void
 }
 
 export function createFarEnd(night: Night, serverNow: () => number, violate: (what: string) => void): FarEnd {
   const sessions = new Map<string, FarSession>()
-  /** By the mark that every address ends with: as keys of a map, thousands of long texts would be hashed. */
+  /** Indexed by the mark at the end of every address. As keys of a map, thousands of long texts would have to be hashed. */
   const targets: (Target & { readonly url: string })[] = []
   let putCount = 0
   let fileCount = 100
@@ -118,7 +117,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     for (const { etag, part_number: partNumber } of listed) {
       const part = file.parts.get(partNumber)
       if (part?.etag === etag) continue
-      // A call that was given up and arrives late names what was true when it was made; it is refused, and that is all.
+      // A call that was given up and arrives late names what was true when it was made. It is simply refused.
       if (part?.isDoubted !== true && !isUnheard)
         violate(`${file.name} is confirmed with an ETag that part ${String(partNumber)} does not have`)
       return json(400, { message: `the etag of part ${String(partNumber)} is not the stored one` })
@@ -163,7 +162,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
         return json(200, { id, session_id: id, status: 'pending' })
       }
       if (method === 'POST' && path === '/mocap_session_file') return register(body)
-      // What a client asks that waits for the service at a create.
+      // The call of a client that waits for the service during a create.
       if (method === 'GET' && path === '/requested_analyses') return json(200, [])
       violate(`a call that the interface does not have: ${method} ${path}`)
       return json(404, {})

@@ -1,4 +1,4 @@
-// The person in front of an upload: listens to it, and pauses, resumes, cancels or closes it at the moments of a plan.
+// The host of an upload: listens to it, and pauses, resumes, cancels or closes it at planned moments.
 
 import type { Upload } from '../../../src/flows/upload.ts'
 import type { Uplink } from '../../../src/index.ts'
@@ -26,7 +26,7 @@ export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan,
     })
   const act = (action: LifePlan['actions'][number]['action']): void => {
     note(() => `host: ${action} in ${upload.state}`)
-    // The state that follows is told too late: a resume sends at once.
+    // Set here, because the next state is reported too late: a resume sends at once.
     watch.host.isPaused = false
     if (action === 'close') {
       watch.host.isCloseAsked = true

@@ -1,10 +1,10 @@
-// One life of the client's process. It can die at any call of any port: from then on no promise of its ports settles and
-// none of its timers fires, so that nothing it still does has an effect, as after SIGKILL.
+// One life of the client's process. It can die at any call of any port. From then on no promise of its ports settles
+// and none of its timers fires, so that nothing it still does has an effect, as after SIGKILL.
 
 import type { Clock } from '../../../src/core/ports.ts'
 import type { SimulatedClock } from '../../helpers/simulated-clock.ts'
 
-/** Something may end what waits, one wait at a time: lighter than a listener on a signal for each of them. */
+/** An end for one wait at a time, which is cheaper than a listener on a signal for each wait. */
 export interface End {
   reason: Error | undefined
   leave: ((reason: Error) => void) | undefined
@@ -14,22 +14,22 @@ export interface Life {
   readonly number: number
   readonly clock: Clock
   isDead(): boolean
-  /** A call of a port is about to begin, or to end: the life may die here. True when it has. */
+  /** Called when a call of a port is about to begin or end. The life may die here; true if it is dead. */
   dies(): boolean
-  /** Settles after `ms` unless the life has died; rejects with the reason of an end that comes first. */
+  /** Settles after `ms` unless the life has died. Rejects with the reason of an end that comes first. */
   pass(ms: number, end?: End): Promise<void>
-  /** It dies now. */
+  /** Dies now. */
   kill(): void
   onDeath(act: () => void): void
-  /** Settles when the life has ended by death. */
+  /** Settles when the life dies. */
   readonly death: Promise<void>
-  /** Timers of the program that are set. */
+  /** The number of the program's timers that are set. */
   timerCount(): number
-  /** How often a timer of it has fired. */
+  /** How often one of its timers has fired. */
   stepCount(): number
 }
 
-/** What a dead process waits for. */
+/** What a dead process waits for: a promise that never settles. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined)
 }
@@ -89,7 +89,7 @@ export function createLife(number: number, world: SimulatedClock, diesAtCall: nu
           if (!isDead) resolve()
         }, ms)
         if (end === undefined) return
-        // By its name: V8 takes a function that is written into a property for long-lived, and with it all that it sees.
+        // Assigned by name: V8 treats a function literal that is assigned to a property as long-lived, with everything that it can reach.
         const leave = (reason: Error): void => {
           world.clearTimeout(timer)
           if (!isDead) reject(reason)

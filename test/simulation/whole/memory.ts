@@ -1,13 +1,13 @@
-// The memory of windows, used again by the next life: so much of it is asked for that making it new would be most of the
-// simulation's work.
+// The memory of windows, which the next life reuses. So much of it is asked for that allocating it anew would be most
+// of the simulation's work.
 
 const spare: Uint8Array[] = []
 
 export interface Memory {
   readonly allocate: (bytes: number) => Uint8Array
-  /** The bytes that were handed out. */
+  /** The number of bytes handed out. */
   takenBytes(): number
-  /** The life is over: nothing touches its windows any more. */
+  /** Called when the life is over and nothing uses its windows any more. */
   free(): void
 }
 

@@ -1,12 +1,12 @@
-// Bugs that are planted between the client and the world, each a mistake that a program like ours could make. They are
-// tests of the simulator: one that it does not find within ten thousand nights is a promise that nobody watches.
+// Bugs that are planted between the client and the world, each a mistake that a program like ours could make. They test
+// the simulator: if it does not find one within ten thousand nights, nobody watches that promise.
 
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
 import { digestOf } from './digest.ts'
 import type { Mutant } from './night-world.ts'
 
-/** By what is wrong. Each makes a new one for each night. */
+/** By description. Each function makes a new mutant for each night. */
 export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'drops a receipt from a confirmation': () => ({ transport: droppingReceipt }),
   'drops a receipt from the journal': () => ({ journal: skipping('part.received', 3) }),
@@ -20,7 +20,7 @@ export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'ends attempts by a signal instead of a reset': () => ({ isAbortSoft: true }),
 }
 
-/** The n-th record of the type, and all after it, are never written; the client is told that they were. */
+/** The n-th record of the type, and all later ones, are never written, but the client is told that they were. */
 function skipping(type: JournalRecord['type'], from = 1): (journal: Journal) => Journal {
   let count = 0
   const isSkipped = (record: JournalRecord): boolean => record.type === type && (count += 1) >= from
@@ -61,7 +61,7 @@ const droppingReceipt = rewriting((request) => {
   return { ...request, body: { kind: 'bytes', bytes } }
 })
 
-/** The first address of each part is kept for ever. */
+/** Keeps using the first address of each part. */
 function stale(): (transport: Transport) => Transport {
   const first = new Map<string, string>()
   return rewriting((request) => {
@@ -74,7 +74,7 @@ function stale(): (transport: Transport) => Transport {
   })
 }
 
-/** A part counts as stored as soon as its bytes are on the line. */
+/** Reports a part as stored as soon as its bytes are on the line. */
 function early(transport: Transport): Transport {
   return {
     ...transport,
@@ -104,7 +104,7 @@ function early(transport: Transport): Transport {
   }
 }
 
-/** All parts in flight pass through the same memory. */
+/** All parts in flight share the same memory. */
 function sharing(allocate: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let window: Uint8Array | undefined
   return (bytes) => (window ??= allocate(bytes))

@@ -1,5 +1,5 @@
-// The line between one life and the far ends, as a Transport: time passes, connections break at any byte, answers get
-// lost, requests arrive twice, and what was wholly handed over may still arrive after we gave it up, or died.
+// The line between one life and the far ends, as a Transport. Time passes, connections break in any phase, answers are
+// lost, requests arrive twice, and what was handed over completely may still arrive after we gave it up or died.
 
 import { TransportError, type AttemptEnding } from '../../../src/core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
@@ -18,24 +18,24 @@ export interface NetworkOptions {
   readonly log: (line: () => string) => void
   /** The far ends' wall clock, ms since 1970. */
   readonly serverNow: () => number
-  /** Does something later, whether or not the life still lives. */
+  /** Does something later, even if the life has died. */
   readonly later: (act: () => void, delayMs: number) => void
-  /** A planted bug: an abort is a signal only, and the kernel delivers what it has. */
+  /** A planted bug: an abort is only a signal, and the kernel still delivers what it has. */
   readonly isAbortSoft?: boolean
 }
 
 interface Attempt extends Sent {
   readonly request: TransportRequest
-  /** The abort of its signal. */
+  /** The end that its signal's abort triggers. */
   readonly end: End
-  /** What of the body is in the kernel's hands; undefined until it is whole. */
+  /** The body in the kernel's hands; undefined until it is complete. */
   body: Uint8Array | undefined
-  /** What was taken from the client so far. */
+  /** What has been taken from the client so far. */
   taken: Uint8Array | undefined
-  /** What a call of the service says. */
+  /** The fields of a call's body. */
   readonly fields: Record<string, unknown>
   hasArrived: boolean
-  /** Damage that nobody hears of would be nobody's to find. */
+  /** The body was damaged. It is not delivered late, because nobody could find damage whose answer nobody hears. */
   isDamaged: boolean
 }
 
@@ -55,7 +55,7 @@ export function createNetwork(options: NetworkOptions): Transport {
     if (attempt.target !== undefined) return farEnd.put(attempt.target, body, isDoubted)
     return farEnd.call(attempt.method, attempt.path, attempt.fields, isDoubted)
   }
-  /** We gave it up, or died, after it was wholly handed over. */
+  /** Called when we gave the attempt up, or died. If its body was handed over, it may arrive late. */
   const abandon = (attempt: Attempt): void => {
     const body = attempt.body ?? (options.isAbortSoft === true ? attempt.taken : undefined)
     if (body === undefined || attempt.hasArrived || attempt.isDamaged || !trouble.isLate()) return
@@ -69,7 +69,7 @@ export function createNetwork(options: NetworkOptions): Transport {
   const broken = (attempt: Attempt, phase: 'connect' | 'send' | 'answer'): TransportError =>
     new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending: endingOf(attempt), phase })
 
-  /** Puts the body on the line; a window is looked at when it comes and when it has gone. */
+  /** Puts the body on the line. Compares each window when it comes with when it is gone. */
   const takeBody = async (attempt: Attempt, fault: string | undefined): Promise<Uint8Array> => {
     const { body, onSent } = attempt.request
     if (body === undefined || body.kind === 'blob' || attempt.target === undefined) return bytesOf(attempt.request)
@@ -232,7 +232,7 @@ function replyOf({ status, headers, body = '' }: Answer, date: string | undefine
 
 const dates = { ofSecond: NaN, text: '' }
 
-/** Many answers come in one second. */
+/** Cached, because many answers come within one second. */
 function dateText(ms: number): string {
   const second = Math.floor(ms / 1_000)
   if (second !== dates.ofSecond) Object.assign(dates, { ofSecond: second, text: new Date(ms).toUTCString() })

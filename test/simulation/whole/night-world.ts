@@ -1,4 +1,4 @@
-// What a night is made of around the client: its clock, its disk, the service and the storage, the trouble they are in, and who watches.
+// Everything around the client in a night: the clock, the disk, the service and storage, their troubles, and the watch.
 
 import type { Journal, Transport } from '../../../src/core/ports.ts'
 import { createSimulatedClock, type SimulatedClock } from '../../helpers/simulated-clock.ts'
@@ -19,7 +19,7 @@ export interface Mutant {
   readonly isAbortSoft?: boolean
 }
 
-/** It outlives every life of the client. */
+/** The world, which outlives every life of the client. */
 export interface World {
   readonly night: Night
   readonly dice: Dice
@@ -38,7 +38,7 @@ export interface World {
 
 const WALL_START_MS = Date.UTC(2026, 10, 20, 20)
 
-/** A log is kept of all that happens, or none: it costs more than the night. */
+/** Keeps a log of everything that happens only with `isLogged`, because it costs more than the night. */
 export function createWorld(
   seed: number,
   { mutant = {}, isLogged }: { mutant?: Mutant | undefined; isLogged: boolean },

@@ -1,5 +1,5 @@
-// What a seed makes of a night: the files, the line, the storage's habits, everything that goes wrong, and what the host
-// does meanwhile. Plain data, drawn before anything runs.
+// What a seed decides about a night: the files, the line, the storage's habits, everything that goes wrong, and what
+// the host does meanwhile. Plain data, drawn before anything runs.
 
 import { fill } from '../world.ts'
 import type { Dice } from './dice.ts'
@@ -43,7 +43,7 @@ export interface Span {
   readonly toMs: number
 }
 
-/** A host that is out of reach, or answers that it takes nothing. */
+/** A time in which a host is unreachable or refuses everything. */
 export interface Outage extends Span {
   readonly host: 'service' | 'storage'
   readonly fault: 'connect' | 'throttle'
@@ -55,20 +55,20 @@ export interface NightFile {
 }
 
 export interface HostAction {
-  /** Ms after the life began. */
+  /** Time since the life began, ms. */
   readonly atMs: number
-  /** `close`: of the Uplink; the life ends with it, and the next one goes on. */
+  /** `close` closes the Uplink. It ends the life, and the next one continues. */
   readonly action: 'pause' | 'resume' | 'cancel' | 'close'
 }
 
-/** One process: it may die at a call of a port, and its host may change its mind. */
+/** One process. It may die at a call of a port, and its host may change its mind. */
 export interface LifePlan {
-  /** The number of the port call at which it dies; undefined: it lives to its end. */
+  /** The number of the port call at which it dies. Undefined: it lives to its end. */
   readonly diesAtCall: number | undefined
-  /** Takes what was not brought to the disk, too. */
+  /** Whether its death also removes records that were not synced. */
   readonly isPowerCut: boolean
   readonly actions: readonly HostAction[]
-  /** The record that finds the disk full. */
+  /** The number of the record that finds the disk full. */
   readonly fullDiskAt: number | undefined
 }
 
@@ -79,10 +79,10 @@ export interface Night {
   readonly batchSize: number
   readonly concurrency: number | 'auto'
   readonly verify: 'md5' | 'off'
-  /** ETags that are no digest, and another one for each PUT. */
+  /** ETags are not digests, and each PUT gets another one. */
   readonly isOpaque: boolean
   readonly addressLifeMs: number
-  /** The far ends' clocks against ours. */
+  /** Difference of the far ends' clocks from ours, ms. */
   readonly skewMs: number
   readonly tellsTime: boolean
   /** A second confirmation is answered with 409 instead of 200. */
@@ -93,7 +93,7 @@ export interface Night {
   readonly answerMs: number
   readonly syncMs: number
   readonly readMs: number
-  /** What was wholly handed over and then given up arrives all the same, in this share of cases, so much later. */
+  /** The share of given-up attempts that still arrive if they had been handed over completely, up to `lateMs` later. */
   readonly lateShare: number
   readonly lateMs: number
   readonly storageFaults: readonly StorageFault[]
@@ -104,13 +104,13 @@ export interface Night {
   readonly suspends: readonly { readonly atMs: number; readonly forMs: number }[]
   readonly wallJump: { readonly atMs: number; readonly byMs: number } | undefined
   readonly change: { readonly atMs: number; readonly fileIndex: number } | undefined
-  /** The last life follows them, and nothing goes wrong in it. */
+  /** Followed by a last life in which nothing goes wrong. */
   readonly troubledLives: readonly LifePlan[]
 }
 
 export const QUIET_LIFE: LifePlan = { diesAtCall: undefined, isPowerCut: false, actions: [], fullDiskAt: undefined }
 
-/** Addresses that outlive every night. */
+/** Makes addresses outlive every night. */
 export const LONG_LIFE_MS = 6 * 86_400_000
 
 export function drawNight(dice: Dice): Night {
@@ -181,7 +181,7 @@ function drawLives(dice: Dice): LifePlan[] {
   }))
 }
 
-/** Every pause has its resume, so that no life waits for a host that has gone. */
+/** Every pause has its resume, so that no life waits for a host that is gone. */
 function drawActions({ between, chance }: Dice): HostAction[] {
   const actions: HostAction[] = []
   let atMs = 0

@@ -1,4 +1,4 @@
-// One life of the client: an Uplink over the world's ports that begins or takes up the upload, until that has settled or the life has ended.
+// One life of the client: an Uplink over the world's ports that begins or resumes the upload, until it has settled or the life has ended.
 
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
@@ -15,12 +15,12 @@ import type { World } from './night-world.ts'
 import { lifeSource, type Handles } from './source.ts'
 import { checkEnd, checkReport, isOver } from './verdict.ts'
 
-/** No life takes longer, whatever happens in it. */
+/** No life takes longer than this, whatever happens in it. */
 const LIFE_LIMIT_MS = 6 * 3_600_000
 
-/** What came of it. */
+/** The outcome of a life. */
 export interface Lived {
-  /** By which a later life takes the upload up. */
+  /** The key with which a later life resumes the upload. */
   readonly key: string | undefined
   readonly report: UploadReport | undefined
   readonly isOver: boolean
@@ -57,7 +57,7 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
   }
   if (report === undefined) return { key: newKey, report, isOver: false }
   await uplink.close()
-  // Nobody is left to be told anything: what goes out from here on is seen by the watch.
+  // Nobody is left to be told anything. The watch reports whatever is sent from now on.
   Object.assign(watch.host, { isCloseSettled: true })
   checkEnd(world, life, handles, uplink, report)
   checkReport(world, report)
@@ -84,12 +84,12 @@ function portsOf(
     random: dice.random,
     hasher: digestHasher(),
     allocate: mutant.allocate?.(allocate) ?? allocate,
-    // Parts of a night have 64 bytes at most: in one piece in half of the nights, through windows in the others.
+    // Parts have at most 64 bytes: they go in one piece in half of the nights, and through windows in the others.
     ...(night.partSizeBytes % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
   }
 }
 
-/** Starts what this life is for; undefined when there is nothing left to do. */
+/** Starts what this life is for, and resolves with its report. */
 async function begin(
   world: World,
   uplink: Uplink,
@@ -101,7 +101,7 @@ async function begin(
   const { night, files, watch, disk } = world
   const sources = files.map((state) => lifeSource(state, life, night.readMs, handles))
   const place = key === undefined ? undefined : foldJournal(disk.records(key)).place
-  // On a full disk the host's word alone says that the session was given up.
+  // If the disk was full, only the host knows that the session was cancelled.
   const isOver = place === 'confirmed' || place === undefined
   if (key !== undefined && !isOver && (place === 'cancelling' || place === 'cancelled' || watch.host.isCancelAsked)) {
     watch.host.isCancelAsked = true
@@ -128,7 +128,7 @@ function startUpload(uplink: Uplink, night: Night, sources: ReturnType<typeof li
   return uplink.uploadVideos({ movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits, ...session })
 }
 
-/** Lets time pass until the life has settled or died; a machine that sleeps does so in between. */
+/** Lets time pass until the life has settled or died. A machine that suspends does so in between. */
 async function settle<T>({ clock, night, watch, lives }: World, life: Life, work: Promise<T>): Promise<T | undefined> {
   const state: { isOver: boolean } = { isOver: false }
   const end = Promise.race([work, life.death.then(() => undefined)]).finally(() => (state.isOver = true))

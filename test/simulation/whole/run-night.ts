@@ -1,5 +1,5 @@
-// Lives one night through from its seed: an Uplink and its host, life after life, until everything is settled. What the
-// checkers found is the outcome; the same seed gives the same night, to the last byte.
+// Simulates one night from its seed: an Uplink and its host, life after life, until everything is settled. The outcome
+// has what the checkers found. The same seed gives the same night, to the last byte.
 
 import type { UploadReport } from '../../../src/flows/upload.ts'
 import { QUIET_LIFE, type Night } from './night.ts'
@@ -11,9 +11,9 @@ const MOST_LIVES = 12
 
 export interface NightOptions {
   readonly mutant?: (() => Mutant) | undefined
-  /** Keeps a log of all that happens. Default false. */
+  /** Keeps a log of everything that happens. Default false. */
   readonly isLogged?: boolean
-  /** Signals are the platform's own, at its price; nothing else differs. Default false. */
+  /** Uses the platform's own signals, which cost more; nothing else differs. Default false. */
   readonly hasPlatformSignals?: boolean
 }
 
@@ -25,7 +25,7 @@ export interface NightOutcome {
   readonly partCount: number
   readonly lifeCount: number
   readonly deathCount: number
-  /** Lives that ended by a close of the Uplink before the upload was over. */
+  /** Lives that ended by closing the Uplink before the upload was over. */
   readonly closeCount: number
   readonly faultCount: number
   /** How often a timer fired. */
@@ -36,7 +36,7 @@ export interface NightOutcome {
 }
 
 export async function runNight(seed: number, options: NightOptions = {}): Promise<NightOutcome> {
-  // A stack for each of the hundreds of refusals would be a tenth of the work; a replay has them.
+  // Collecting a stack for each of the hundreds of rejections would be a tenth of the work. A logged replay has them.
   const { stackTraceLimit } = Error
   const { AbortController: platformController } = globalThis
   if (options.isLogged !== true) Error.stackTraceLimit = 0

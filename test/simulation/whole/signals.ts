@@ -1,5 +1,5 @@
-// Stands for the platform's AbortController while nights are simulated. Node 20 gives every signal of its own hidden classes,
-// which each place that looks at it has to learn: an eighth of a night's work, for signals that nearly never fire.
+// A stand-in for the platform's AbortController while nights are simulated. Node 20 gives every signal its own hidden classes,
+// which every place that uses it has to learn. That is an eighth of a night's work, for signals that almost never fire.
 
 import process from 'node:process'
 
@@ -10,7 +10,7 @@ const ABORT = { type: 'abort' } as const
 class SimulatedSignal {
   aborted = false
   reason: unknown = undefined
-  /** Kept in a new list with each change, so that a list that is gone through stays as it was. */
+  /** Replaced with each change, so that a list that is being iterated stays as it was. */
   #listeners: readonly { readonly listener: Listener; readonly isOnce: boolean }[] = []
 
   throwIfAborted(): void {
@@ -25,7 +25,7 @@ class SimulatedSignal {
     if (this.#has(listener)) this.#listeners = this.#listeners.filter((one) => one.listener !== listener)
   }
 
-  /** Who has left meanwhile is not called, and who fails keeps nobody else from being called. */
+  /** A listener that was removed meanwhile is not called, and one that throws does not keep others from being called. */
   fire(reason: unknown): void {
     if (this.aborted) return
     this.aborted = true
@@ -56,5 +56,5 @@ class SimulatedController {
   }
 }
 
-/** As much of it as the client uses. Every signal of a night is one of these. */
+/** Only as much of AbortController as the client uses. Every signal of a night is one of these. */
 export const SimulatedAbortController = SimulatedController as unknown as typeof AbortController

@@ -1,11 +1,11 @@
-// A source of a simulated life: reads take time, handles are counted, and the file may be changed under it.
+// A source of a simulated life. Reads take time, handles are counted, and the file may change.
 
 import { UploadError } from '../../../src/core/errors.ts'
 import type { Source } from '../../../src/core/ports.ts'
 import { never, type Life } from './life.ts'
 import type { NightFile } from './night.ts'
 
-/** The files of the disk: what a source reads from, whichever life it belongs to. */
+/** A file on the disk, which the sources of all lives read. */
 export interface FileState {
   readonly file: NightFile
   isChanged: boolean

@@ -1,5 +1,5 @@
-// Deals out the night's faults, one request at a time, until the night is over. Luck has a bound: no part and no call
-// meets more faults than an honest client may be expected to bear.
+// Deals out the night's faults, one request at a time, until it is calmed. Bad luck is bounded: no part meets more
+// faults than a correct client may be expected to bear.
 
 import type { Dice } from './dice.ts'
 import type { Target } from './far-end.ts'
@@ -8,7 +8,7 @@ import type { Night, Outage, ServiceFault, StorageFault } from './night.ts'
 export interface Trouble {
   ofPut(target: Target): StorageFault | undefined
   ofCall(): ServiceFault | undefined
-  /** Whether what was given up after it was handed over arrives all the same. */
+  /** Whether an attempt that was given up after it was handed over arrives nevertheless. */
   isLate(): boolean
   lateMs(): number
   calm(): void
@@ -16,7 +16,7 @@ export interface Trouble {
   count(): number
 }
 
-/** Faults of one part. */
+/** The most faults of one part. */
 const MOST_FOR_PART = 5
 
 export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Trouble {
@@ -24,7 +24,7 @@ export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Tr
   let isCalm = false
   let count = 0
 
-  /** Of an outage, what each request meets. */
+  /** The fault that each request meets during an outage. */
   const outageOf = (host: 'service' | 'storage'): Outage['fault'] | undefined =>
     isCalm
       ? undefined

@@ -1,4 +1,4 @@
-// What must be true when a life has ended: nothing is left open, the report says what is so, and whether anything is left to do.
+// What must be true when a life has ended: nothing is left open, and the report is true. Also decides whether anything is left to do.
 
 import { foldJournal, type FoldedJournal } from '../../../src/core/journal/fold-journal.ts'
 import type { FileReport, UploadReport } from '../../../src/flows/upload.ts'
@@ -11,7 +11,7 @@ import type { World } from './night-world.ts'
 import type { Handles } from './source.ts'
 import type { Watch } from './watch.ts'
 
-/** Nothing of the client is under way or open. */
+/** Checks that nothing of the client is under way or open. */
 export function checkEnd(
   { watch, disk }: World,
   life: Life,
@@ -26,7 +26,7 @@ export function checkEnd(
   if (handles.openCount > 0) watch.violate(`${String(handles.openCount)} files are open after the end`)
 }
 
-/** What the host is told must be true, and in the journal. */
+/** Checks that what the host is told is true and in the journal. */
 export function checkReport({ watch, farEnd, night, disk, trouble, note }: World, report: UploadReport): void {
   note(() => `report ${JSON.stringify(report)}`)
   watch.shown(report)
@@ -65,7 +65,7 @@ function foldedOf(disk: Disk, key: string): FoldedJournal | undefined {
   return records.length === 0 ? undefined : foldJournal(records)
 }
 
-/** Whether nothing is left to do: what a later life could finish is finished by a later life. */
+/** Whether nothing is left to do. What a later life could finish is left to a later life. */
 export function isOver({ night, watch, trouble, files, farEnd }: World, report: UploadReport): boolean {
   if (report.status === 'confirmed') return true
   if (report.status === 'cancelled') {
@@ -74,7 +74,7 @@ export function isOver({ night, watch, trouble, files, farEnd }: World, report: 
     const isTold = night.flow === 'capture' || sessionId === undefined || report.isServiceTold === true
     if (isTold && night.flow === 'video' && sessionId !== undefined && !farEnd.isCancelled(sessionId))
       watch.violate('the service was not told of the cancel')
-    // Where the disk was full, the journal does not know that an earlier life has told the service.
+    // If the disk was full, the journal does not know that an earlier life has told the service.
     const isForgotten = night.troubledLives.some((plan) => plan.fullDiskAt !== undefined)
     if (!isTold && trouble.isCalm() && isForgotten && farEnd.isCancelled(sessionId)) return true
     if (!isTold && trouble.isCalm()) watch.violate('a reachable service could not be told of the cancel')
@@ -88,7 +88,7 @@ export function isOver({ night, watch, trouble, files, farEnd }: World, report: 
   const isExcused = (file: FileReport, index: number): boolean =>
     file.status === 'confirmed' || (files[index]!.isChanged && file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED')
   if (report.files.length > 0 && report.files.every(isExcused)) return true
-  // The last addresses of the trouble were too short-lived for this line; those that come now are not.
+  // The last addresses from the troubled lives were too short-lived for this line. New ones are not.
   const isShortOfTime = ({ status, error }: FileReport): boolean =>
     status === 'confirmed' || error?.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
   if (night.addressLifeMs < LONG_LIFE_MS && report.files.every(isShortOfTime)) return false

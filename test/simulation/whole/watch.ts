@@ -1,5 +1,5 @@
-// Watches the promises of an upload while it runs: what goes out, what is journalled, what the host is told. It knows the
-// far end's truth and trusts no word of the client.
+// Watches an upload's promises while it runs: what is sent, what is journalled, what the host is told. It knows the far
+// end's truth and does not trust the client.
 
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { AddressedFile } from '../../../src/core/ports.ts'
@@ -17,13 +17,13 @@ export interface Sent {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What the checkers must be told of the host's wishes. */
+/** What the checkers must know of the host's wishes. */
 export interface HostView {
   isPaused: boolean
   isCancelSettled: boolean
   isCloseAsked: boolean
   isCloseSettled: boolean
-  /** The host asked for the cancel of the session. */
+  /** Whether the host asked to cancel the session. Kept across lives. */
   isCancelAsked: boolean
 }
 
@@ -31,7 +31,7 @@ export interface Watch {
   readonly violations: string[]
   readonly host: HostView
   violate(what: string): void
-  /** A new process: nothing of the old one is in flight any more. */
+  /** A new process begins: nothing of the old one is in flight. */
   beginLife(): void
   begin(sent: Sent): void
   end(sent: Sent): void
@@ -41,11 +41,11 @@ export interface Watch {
   progress(shown: UploadProgress): void
   replaced(): void
   inFlight(): number
-  /** No secret is in what the host is shown. */
+  /** Checks that nothing shown to the host has a secret in it. */
   shown(what: unknown): void
 }
 
-/** An attempt may have taken its address this long before a new one came. */
+/** An attempt may have taken its address this long before a new one came, ms. */
 const ADDRESS_TAKEN_MS = 500
 
 export function createWatch(
@@ -106,7 +106,7 @@ export function createWatch(
     if (record.type === 'part.received') {
       const { fileIndex, partNumber, receipt } = record
       const file = night.files[fileIndex]!
-      // Of an earlier session it proves nothing, and nothing is claimed by it.
+      // A receipt of an earlier session proves nothing, and no claim is based on it.
       if ((record.generation ?? 0) !== (generations.get(fileIndex) ?? 0)) return
       if (receipt.isVerified && night.isOpaque) violate(`${key}: an ETag that is no digest was called verified`)
       if (
@@ -179,7 +179,7 @@ export function createWatch(
   }
 }
 
-/** Whether addresses of this night can die, or be refused as dead. */
+/** Whether addresses of this night can expire or be refused as expired. */
 function mayReplace(night: Night): boolean {
   return night.addressLifeMs < 3_600_000 * 24 || night.storageFaults.includes('saysExpired')
 }

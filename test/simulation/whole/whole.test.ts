@@ -1,5 +1,5 @@
-// The whole client under simulated nights: an Uplink, its machines, flows, protocols, engine and journal, against a model
-// of service and storage that misbehave, through crashes, pauses, cancels and sleep. `npm run simulate` runs more of them.
+// Tests the whole client under simulated nights: an Uplink with its machines, flows, protocols, engine and journal, against a
+// model of a misbehaving service and storage, through crashes, pauses, cancels and suspends. `npm run simulate` runs more nights.
 
 import { describe, expect, it } from 'vitest'
 import { MUTANTS } from './mutants.ts'
@@ -7,7 +7,7 @@ import { runNight } from './run-night.ts'
 
 const NIGHTS = 3_000
 const FIRST_SEED = Number(process.env['FC_SEED'])
-/** The same nights in every run: the rarest bug shows in one of two thousand, and ten thousand of luck may be without it. */
+/** The same nights in every run. The rarest bug shows in one of two thousand nights, and ten thousand random ones may miss it. */
 const FIRST_MUTANT_SEED = 77_000
 const MOST_NIGHTS_FOR_A_MUTANT = 10_000
 
@@ -65,7 +65,7 @@ describe('the simulation', { timeout: 240_000 }, () => {
   })
 })
 
-/** How many nights passed before the bug was seen. */
+/** The number of nights that passed before the bug was seen. */
 async function firstBroken(mutant: (typeof MUTANTS)[string]): Promise<number> {
   for (let night = 0; night < MOST_NIGHTS_FOR_A_MUTANT; night += 1) {
     const { violations } = await runNight(FIRST_MUTANT_SEED + night, { mutant })
