@@ -71,7 +71,7 @@ async function measure(
 
 async function compare(title: string, windowBytes: number, bodyBytes: number, totalBytes: number): Promise<void> {
   const costs = subjects.map((): Cost[] => [])
-  // Allocated once for all turns, because a hasher does not take back what it has allocated.
+  // Allocated once for all turns, because a hasher never frees what it has allocated.
   const pairs = subjects.map(({ allocate }) =>
     Array.from({ length: BODIES_AT_ONCE }, () => [1, 2].map((value) => allocate(windowBytes).fill(value))),
   )

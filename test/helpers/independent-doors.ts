@@ -1,5 +1,5 @@
-// The two entrances of the independent service: one for the calls of the interface, one for PUTs to the storage. Each
-// records a request before anything is done with it.
+// The two doors of the independent service, which handle its requests: one for the calls of the interface, one for PUTs
+// to the storage. Each records a request before anything is done with it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -11,12 +11,12 @@ import type { Storage } from './independent-storage.ts'
 export type Fields = Readonly<Record<string, unknown>>
 export type Door = (request: IncomingMessage, response: ServerResponse) => void
 
-/** What both entrances need. */
+/** What both doors need. */
 export interface DoorSetting {
   readonly records: Records
   readonly script: FaultScript
   readonly closing: AbortSignal
-  /** Resets every connection of this entrance's server, which then accepts no more. */
+  /** Resets every connection of the door's server, which then accepts no more. */
   goAway(): void
   readonly apiKey: string
   readonly token: string
@@ -40,7 +40,7 @@ const VIDEO_OPERATIONS: readonly Operation[] = ['create', 'confirm', 'cancel']
 const BODILESS_OPERATIONS: readonly Operation[] = ['cancel', 'listAnalyses', 'getAnalysis', 'submitAnalysis', 'unknown']
 const CREDENTIAL_HEADERS = ['x-api-key', 'authorization', 'authentication', 'proxy-authorization', 'cookie']
 
-/** The entrance for calls: finds the operation, checks credentials, parses JSON and passes the body to `answer`. */
+/** The door for calls: finds the operation, checks credentials, parses JSON and passes the body to `answer`. */
 export function createCallDoor(
   setting: DoorSetting & {
     readonly bearerHeader: 'authorization' | 'authentication'
@@ -73,7 +73,7 @@ export function createCallDoor(
   }
 }
 
-/** The entrance for PUTs: counts those in flight and records credentials that must not reach the storage. */
+/** The door for PUTs: counts those in flight and records credentials that must not reach the storage. */
 export function createPutDoor(setting: DoorSetting & { readonly storage: Storage }): Door {
   const { records, storage, apiKey, token } = setting
   let putsInFlight = 0

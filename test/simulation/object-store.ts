@@ -16,8 +16,8 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>
       readonly code?: string
       /**
-       * Time until this answer, ms, before any of the body is read. By default all of it is read, and the answer takes as
-       * long as any other.
+       * Time until this answer, ms, which then comes before any of the body is read. Default: the whole body is read, and the
+       * answer takes as long as any other.
        */
       readonly afterMs?: number
     }
@@ -102,7 +102,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     endings.set(request, ending)
     return new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending, phase, isUnreadable })
   }
-  /** Puts the body on the line, up to a number of bytes. Compares each window when it comes with when it is gone. */
+  /** Puts the body on the line, up to a number of bytes. Checks that no window changes between its arrival and its end on the line. */
   const takeBody = async (request: TransportRequest, about: StoreRequest, upTo: number): Promise<Uint8Array> => {
     const { body, signal } = request
     if (body === undefined) return new Uint8Array()

@@ -69,7 +69,7 @@ export function createNetwork(options: NetworkOptions): Transport {
   const broken = (attempt: Attempt, phase: 'connect' | 'send' | 'answer'): TransportError =>
     new TransportError('ERR_UPLOAD_NETWORK', 'The connection broke.', { ending: endingOf(attempt), phase })
 
-  /** Puts the body on the line. Compares each window when it comes with when it is gone. */
+  /** Puts the body on the line. Checks that no window changes between its arrival and its end on the line. */
   const takeBody = async (attempt: Attempt, fault: string | undefined): Promise<Uint8Array> => {
     const { body, onSent } = attempt.request
     if (body === undefined || body.kind === 'blob' || attempt.target === undefined) return bytesOf(attempt.request)

@@ -82,7 +82,7 @@ export interface Night {
   /** ETags are not digests, and each PUT gets another one. */
   readonly isOpaque: boolean
   readonly addressLifeMs: number
-  /** Difference of the far ends' clocks from ours, ms. */
+  /** How far the far ends' clocks are ahead of ours, ms. */
   readonly skewMs: number
   readonly tellsTime: boolean
   /** A second confirmation is answered with 409 instead of 200. */
