@@ -49,6 +49,12 @@ export function fileGone(error: unknown, path: string): UploadError {
   return new UploadError(code, message, { cause: error, details })
 }
 
+/** The error for a file that looks unchanged but lies on another drive, as far as the system knows: it may well be the same file. */
+export function driveChanged(path: string): UploadError {
+  const message = `"${path}" is on another drive, or its drive was taken out and put back. Resume the session: it goes on if it is the same file.`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { details: { path } })
+}
+
 /** The error for a path to something that cannot be uploaded as a file. */
 export function notAFile(path: string, kind: string): UploadError {
   return new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be read: it is ${kind}, not a regular file.`, {

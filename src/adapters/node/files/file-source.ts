@@ -8,7 +8,7 @@ import { invalid, invariant, isUploadError } from '../../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
 import { createReadGate } from '../../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../web/source-identity.ts'
-import { errorCode, fileGone, fileProblem } from '../file-problem.ts'
+import { driveChanged, errorCode, fileGone, fileProblem } from '../file-problem.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile, type Place } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 import { isPromise } from '../../../core/is-promise.ts'
@@ -132,14 +132,14 @@ function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknow
 
 /**
  * Judges the path, not the handle: if another file was moved over this one, the handle still has the old bytes, but a
- * resume would read the new ones. An open file keeps its inode number even on drives that make numbers up as they go.
+ * resume would read the new ones. An open file keeps its inode number even on drives that make numbers up as they go; but a
+ * drive that was taken out and put back has another device number.
  */
 function verifyPath(location: string, opened: BigIntStats, found: BigIntStats): void {
   requireSame(location, identityOf(opened), identityOf(found))
-  if (found.ino !== opened.ino || found.dev !== opened.dev) {
-    throw sourceChanged(location, 'another file was put in its place')
-  }
   if (found.mtimeNs !== opened.mtimeNs) throw sourceChanged(location, 'it was written to')
+  if (found.dev !== opened.dev) throw driveChanged(location)
+  if (found.ino !== opened.ino) throw sourceChanged(location, 'another file was put in its place')
 }
 
 function identityOf(facts: BigIntStats): SourceIdentity {

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { fileSource } from '../../../../src/adapters/node/files/file-source.ts'
+import { fileSource, fileSourceOn } from '../../../../src/adapters/node/files/file-source.ts'
 import { isUploadError } from '../../../../src/core/errors.ts'
 import { bytesOf, counting, sourceContract } from '../../../contracts/source.ts'
 
@@ -189,6 +189,24 @@ describe('fileSource', () => {
         code: 'ERR_UPLOAD_SOURCE_READ',
         message: `"${path}" is gone: it was moved or deleted, or its drive was taken out. Bring it back, then resume the session.`,
         details: { path, systemCode: 'ENOENT' },
+      })
+      await reader.close()
+    })
+
+    it('does not take the same file for another one where its card was taken out and put back', async () => {
+      const path = await fileOf('put-back.mp4')
+      // What is asked of the path is answered from another drive; what was opened is on the first.
+      const askNow = <T>(work: () => T): T => {
+        const answer = work()
+        return answer instanceof Object && 'dev' in answer ? Object.assign(answer, { dev: -1n }) : answer
+      }
+      const source = fileSourceOn({ mayAskNow: () => true, askNow }, path)
+      const reader = await source.open(await source.describe())
+
+      await expect(reader.verify()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${path}" is on another drive, or its drive was taken out and put back. Resume the session: it goes on if it is the same file.`,
+        details: { path },
       })
       await reader.close()
     })
