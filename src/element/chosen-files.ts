@@ -90,9 +90,10 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
     if (byHandle) return byHandle
     if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
     if (!file) return []
-    // A folder whose name ends like that of a clip looks like a file, and cannot be read as one. A disk that hangs says nothing.
+    // A folder whose name ends like that of a clip looks like a file, and cannot be read as one. A disk that hangs says nothing,
+    // which has a time of its own: that of the handles may be over.
     const reading = entry || handle?.kind === 'file' ? undefined : file.slice(0, 1).arrayBuffer()
-    return Promise.race([late, reading]).then(
+    return Promise.race([expectAnswers().late, reading]).then(
       () => [{ file, path: file.name }],
       () => [],
     )

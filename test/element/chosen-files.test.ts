@@ -36,6 +36,8 @@ it('waits for the handles for as long as they come, and goes on without those th
     ['3.mp4', true],
     ['4.mp4', false],
   ])
+  // What is left waits for a read that was answered since.
+  await vi.advanceTimersByTimeAsync(1_000)
   expect(vi.getTimerCount()).toBe(0)
 })
 
@@ -73,6 +75,19 @@ it('takes no folder for a file whose name ends like one, where the browser gives
   const found = await filesOfDrop({ items } as unknown as DataTransfer)
 
   expect(found.map(({ path }) => path)).toEqual(['1.mp4'])
+})
+
+it('looks whether it is a folder also where the browser never answers for its handle', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const folder = Object.assign(new File(['of a folder'], 'game.mp4'), {
+    slice: () => ({ arrayBuffer: () => Promise.reject(new DOMException('It is a folder.', 'NotReadableError')) }),
+  })
+  const items = [Object.assign(dropped('game.mp4'), { getAsFile: () => folder }), dropped('1.mp4')]
+
+  const found = filesOfDrop({ items } as unknown as DataTransfer)
+  await vi.advanceTimersByTimeAsync(1_000)
+
+  expect((await found).map(({ path }) => path)).toEqual(['1.mp4'])
 })
 
 it('takes a file of a disk that hangs as it is, after a while', async () => {
