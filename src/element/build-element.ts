@@ -65,6 +65,14 @@ export function showText(element: HTMLElement, text: string | false | undefined)
   setText(element, text || '')
 }
 
+/** As `setText`, for what is known, which is broken between two facts where a line is too long; gives what is shown. */
+export function setFacts(element: Element, known: readonly (string | false)[]): string[] {
+  const facts = known.filter((fact) => fact !== false)
+  if (element.textContent !== facts.join(''))
+    element.replaceChildren(...facts.map((fact) => build('span', '', {}, fact)))
+  return facts
+}
+
 /** As `setText`, for an attribute; undefined removes it. */
 export function setAttribute(element: Element, name: string, value: string | undefined): void {
   if (element.getAttribute(name) === (value ?? null)) return

@@ -1,8 +1,7 @@
 // One row: name, size, state, bar and what can be done. It is made once and only ever changed, so that focus and a
 // screen reader's place stay where they are.
 
-import { build, buildButton, buildIcon, setAttribute, setText, showText } from './build-element.ts'
-import { joinFacts } from './formats.ts'
+import { build, buildButton, buildIcon, setAttribute, setFacts, setText, showText } from './build-element.ts'
 import { ICONS } from './icons.ts'
 import type { Item } from './items.ts'
 import { problemOf } from './problems.ts'
@@ -31,7 +30,7 @@ export interface FileRow {
 export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
   const line = icon.firstElementChild
-  const name = build('bdi', 'file-name', { title: item.chosen?.path ?? item.name }, item.name)
+  const name = build('bdi', 'file-name', { title: item.present.location }, item.name)
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
   const problem = build('span', 'file-problem')
@@ -40,7 +39,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const button = buildButton('row-button', () => {
     if (action) onAction(item, action)
   })
-  const facts = build('span', 'facts', {}, size, ' ·\u00a0', status)
+  const facts = build('span', 'facts', {}, size, status)
   const texts = build('div', 'words', {}, name, facts, problem)
   const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), texts, button, bar)
   let drawn: Look | undefined
@@ -58,11 +57,10 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       setAttribute(element, 'data-state', state)
       if (line) setAttribute(line, 'd', ICONS[state])
       setText(size, words.bytes(item.bytes))
-      const said = statusText(item, look)
-      setText(status, said)
+      const facts = setFacts(status, statusOf(item, look))
       bar.hidden = state !== 'uploading' && state !== 'confirming'
-      const percent = words.percent(share)
-      if (!bar.hidden) drawBar(bar, fill, share, item.name, said.startsWith(percent) ? said : `${percent}, ${said}`)
+      const said = new Set([words.percent(share), ...facts])
+      if (!bar.hidden) drawBar(bar, fill, share, item.name, [...said].join(', '))
       showText(problem, error && words.problems[problemOf(error)])
       action = rowActionOf(item, isRetryAlone)
       const word = action && actionWord(action, words)
@@ -108,16 +106,16 @@ function actionWord(action: RowAction, words: Words): string {
   return action === 'remove' ? words.remove : words.chooseAgain
 }
 
-function statusText(item: Item, { words, isPaused, remainingMs }: Look): string {
+function statusOf(item: Item, { words, isPaused, remainingMs }: Look): (string | false)[] {
   const { state, retries, bytesPerSecond: rate } = item
-  const leftMs = remainingOf(item, remainingMs)
   const isOnItsWay = state === 'waiting' || state === 'uploading'
   const isMoving = isOnItsWay && !isPaused && rate > 0
+  const leftMs = remainingOf(item, remainingMs)
   const first = isOnItsWay && isPaused ? words.paused : words[state]
-  return joinFacts(
+  return [
     state === 'uploading' && !isPaused ? words.percent(shareOf(item)) : first,
     isMoving && words.rate(rate),
     isMoving && leftMs !== undefined && words.remaining(words.duration(leftMs)),
     isOnItsWay && retries > 0 && words.retries(retries),
-  )
+  ]
 }

@@ -21,10 +21,10 @@ export interface Formats {
   list(items: readonly string[]): string
 }
 
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+/** Of bytes, each a thousand times the one before. */
+const PREFIXES = ['', 'kilo', 'mega', 'giga', 'tera']
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
 
 /** `language` is a BCP 47 tag; undefined, or one that Intl does not take, is the browser's own. */
 export function createFormats(language: string | undefined): Formats {
@@ -38,14 +38,14 @@ export function createFormats(language: string | undefined): Formats {
   }
   const scaled = (value: number, suffix: string): string => {
     // From 999.5 of a unit on it would be written as 1,000 of it: that is 1 of the next.
-    const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value / 0.9995)) / 3))
+    const step = Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, value / 0.9995)) / 3))
     const shown = value / 1000 ** step
     const maximumFractionDigits = step > 0 && shown < 10 ? 1 : 0
     // The short form of bytes has no plural.
     const unitDisplay = step > 0 ? 'short' : 'long'
     return write(shown, {
       style: 'unit',
-      unit: `${UNITS[step] ?? 'byte'}${suffix}`,
+      unit: `${PREFIXES[step] ?? ''}byte${suffix}`,
       unitDisplay,
       maximumFractionDigits,
     })
@@ -61,7 +61,7 @@ export function createFormats(language: string | undefined): Formats {
       if (ms <= MINUTE_MS - 5 * SECOND_MS) return inUnit(Math.max(5, Math.ceil(ms / (5 * SECOND_MS)) * 5), 'second')
       const minutes = Math.ceil(ms / MINUTE_MS)
       if (minutes < 60) return inUnit(minutes, 'minute')
-      const hours = Math.floor((minutes * MINUTE_MS) / HOUR_MS)
+      const hours = Math.floor(minutes / 60)
       const rest = minutes % 60
       return rest === 0 ? inUnit(hours, 'hour') : `${inUnit(hours, 'hour')} ${inUnit(rest, 'minute')}`
     },
@@ -70,14 +70,6 @@ export function createFormats(language: string | undefined): Formats {
     time: (ms) => isolate(new Date(ms).toLocaleTimeString(locale)),
     list: (items) => lists.format(items),
   }
-}
-
-/** What is known, on one line; where it is too long, it is broken before a fact, and none ends with a dot. */
-export function joinFacts(...facts: readonly (string | false)[]): string {
-  return facts
-    .filter((fact) => fact !== false)
-    .map((fact) => fact.replaceAll(' ', '\u00a0'))
-    .join(' ·\u00a0')
 }
 
 /** Of a language that is written from the right: apart from its neighbours, which it would draw into its own order. */

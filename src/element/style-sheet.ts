@@ -30,8 +30,8 @@ const COLOURS = `
 `
 
 /**
- * A container has no width of its own: of one in a dialog, or beside other things, nothing would be seen. A line of facts that is
- * broken begins with the dot before the next of them: it lies before its line, where nothing is seen.
+ * A container has no width of its own: of one in a dialog, or beside other things, nothing would be seen. Each fact
+ * has a dot before it: that of the first one of a line lies before the line, where nothing is seen.
  */
 const SHAPE = `
 :host {
@@ -48,7 +48,12 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
 .hint, .facts { color: var(--_muted); }
-.facts { margin-inline: -.5em; padding-inline-end: .5em; text-indent: .5em; clip-path: inset(0 .5em); }
+.facts { display: flex; flex-wrap: wrap; margin-inline: -1em; padding-inline-end: 1em; clip-path: inset(0 1em); }
+.file-status { display: contents; }
+.facts :not(.file-status) {
+  margin-inline-start: 1em;
+  &::before { content: '·' / ''; position: absolute; margin-inline-start: -.65em; }
+}
 .hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
 .hint, .notice ul { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
@@ -74,7 +79,7 @@ button:disabled { opacity: .5; }
   border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-.drop-words, .offer-words, .summary-words, .notice-words { flex: 1 1 12rem; overflow-wrap: anywhere; }
+[class$='-words'] { flex: 1 1 12rem; overflow-wrap: anywhere; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
 [data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }

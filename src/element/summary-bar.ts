@@ -1,10 +1,9 @@
 // The whole: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
 import type { Outage } from '../flows/upload.ts'
-import { build, buildButton, focusedBeside, setText, showText } from './build-element.ts'
+import { build, buildButton, focusedBeside, setFacts, setText, showText } from './build-element.ts'
 import { endWords } from './end-words.ts'
 import { buildBar, drawBar } from './file-row.ts'
-import { joinFacts } from './formats.ts'
 import type { Item } from './items.ts'
 import { outageWords } from './outage-words.ts'
 import type { Phase, Totals } from './list-state.ts'
@@ -71,7 +70,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       isPaused = phase === 'paused'
       if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
       setText(heading, said)
-      setText(facts, factsOf(words, state, totals.sentBytes < sentBytes))
+      setFacts(facts, factsOf(words, state, totals.sentBytes < sentBytes))
       const share = Math.min(1, totals.sentBytes / totals.totalBytes || 0)
       bar.hidden = !isRunning
       drawBar(bar, fill, share, words.totalProgress, `${words.percent(share)}, ${said}`)
@@ -97,8 +96,8 @@ function outcomeOf({ phase, totals }: SummaryState): string {
 function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryState): string {
   const { filesConfirmed: done, filesTotal: all } = totals
   switch (phase) {
+    // Of an empty list it is not shown.
     case 'empty':
-      return ''
     case 'ready':
       return words.chosen(readyCount)
     case 'waiting':
@@ -115,15 +114,15 @@ function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryS
 }
 
 /** `hasLost`: what was on its way when it stopped. */
-function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): string {
+function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): (string | false)[] {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
   const isOver = phase === 'settled'
   const isDone = isOver && filesConfirmed === filesTotal
-  if (phase === 'ready' || phase === 'empty' || (isOver && filesConfirmed + filesFailed === 0)) return ''
+  if (phase === 'ready' || (isOver && filesConfirmed + filesFailed === 0)) return []
   const isMoving = phase === 'uploading' && bytesPerSecond > 0
   const whole = words.bytes(totalBytes)
-  return joinFacts(
+  return [
     isOver && filesConfirmed > 0 && !isDone && words.progress(filesConfirmed, filesTotal),
     !isOver && filesFailed > 0 && words.notDone(filesFailed),
     isDone ? whole : words.amountOf(words.bytes(sentBytes), whole),
@@ -131,5 +130,5 @@ function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLo
     hasLost && words.sentAgain,
     isMoving && words.rate(bytesPerSecond),
     isMoving && remainingMs !== undefined && words.remaining(words.duration(remainingMs)),
-  )
+  ]
 }

@@ -1,7 +1,7 @@
 // How amounts are written: in the unit that is read at a glance, and apart from words of another direction.
 
 import { expect, it } from 'vitest'
-import { createFormats, joinFacts } from '../../src/element/formats.ts'
+import { createFormats } from '../../src/element/formats.ts'
 
 it.each([
   [0, '0 byte'],
@@ -21,9 +21,3 @@ it('keeps an amount of a language that is written from the right apart from its 
   expect(createFormats('de').bytes(2_000)).toBe('2 kB')
 })
 
-it('breaks a line of facts before a fact, so that none ends with a dot', () => {
-  expect(joinFacts('1 of 2 files', false, '5 MB').split(' ')).toEqual([
-    '1\u00a0of\u00a02\u00a0files',
-    '·\u00a05\u00a0MB',
-  ])
-})

@@ -1,0 +1,52 @@
+// How the element looks where there is little room for it or much to say, in a real Chromium.
+
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath } from './rig/chromium.ts'
+import { useElementPages } from './rig/element-page.ts'
+
+describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium', () => {
+  const { openPage } = useElementPages({})
+
+  /** Begins an upload of two clips whose course the test scripts. */
+  async function startTwo(page: Page): Promise<void> {
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'.repeat(1000)], name)))
+      await element.start()
+    })
+  }
+
+  test('shows every letter of what is known on a phone whose text is twice as large', async () => {
+    const page = await openPage({ viewport: { width: 320, height: 740 } })
+    await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))
+    await startTwo(page)
+    await page.evaluate(() => globalThis.scripted.change(0, { state: 'uploading', sentBytes: 500 }))
+    await page.getByText('500 bytes of 2 kB').waitFor()
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText('what was on its way is sent again').waitFor()
+
+    const cut = await page.evaluate(() => {
+      const [facts] = document.querySelector('mocap-uploader')!.shadowRoot!.querySelectorAll('.facts')
+      // What lies before and behind this is not seen.
+      const { left, right } = facts!.parentElement!.getBoundingClientRect()
+      const letters = document.createRange()
+      const texts = document.createTreeWalker(facts!, NodeFilter.SHOW_TEXT)
+      let cut = ''
+      while (texts.nextNode()) {
+        const text = texts.currentNode as Text
+        for (let at = 0; at < text.length; at += 1) {
+          letters.setStart(text, at)
+          letters.setEnd(text, at + 1)
+          const box = letters.getBoundingClientRect()
+          if (box.left < left - 1 || box.right > right + 1) cut += text.data[at]!
+        }
+      }
+      return cut.trim()
+    })
+    expect(cut).toBe('')
+  })
+})
