@@ -44,8 +44,8 @@ export interface Job {
   isDiscarded?: boolean
   /** The one that its upload told of last. */
   outage?: Outage
-  /** What was sent when the host that is away began to be tried; undefined between two tries. */
-  sentAtTry?: number | undefined
+  /** What was sent when it told so. */
+  sentAtOutage?: number
 }
 
 /** `earlier`: what its session knows of the file, where the browser found that by itself and nothing was `chosen`. */

@@ -28,10 +28,13 @@ export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
   return items.length === 0 ? 'empty' : 'settled'
 }
 
-/** An upload waits no more while the host that was away is tried, and takes the bytes: a part may be minutes on its way. */
-function stateOf({ upload, sentAtTry = Infinity }: Job): UploadState {
+/**
+ * An upload waits no more while bytes go: the host that was away is tried, and takes them, or the network is back and the service alone
+ * is asked later. A part may be minutes on its way.
+ */
+function stateOf({ upload, sentAtOutage = Infinity }: Job): UploadState {
   const { state } = upload
-  return state === 'waiting' && upload.progress().sentBytes > sentAtTry ? 'uploading' : state
+  return state === 'waiting' && upload.progress().sentBytes > sentAtOutage ? 'uploading' : state
 }
 
 /** Of the files of these uploads; one that was chosen again counts once. `active`: those of them that are not over. */

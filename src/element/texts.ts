@@ -167,7 +167,7 @@ export const englishTexts: UploaderTexts = {
   dismiss: 'Dismiss',
 
   offerTitle: 'An earlier upload is not finished',
-  offerBody: (done, all, began) => `${done.text} of ${files(all)} from ${began} are confirmed.`,
+  offerBody: (done, all, began) => `${done.text} of ${files(all)} confirmed, begun ${began}.`,
   offerPick: ({ value, text }) =>
     `Choose the ${value === 1 ? 'missing file' : `${text} missing files`} again to finish.`,
   offerAllow: 'One click and it goes on.',

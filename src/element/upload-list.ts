@@ -87,7 +87,7 @@ export function createUploadList(listener: ListListener): UploadList {
     upload.on('state', () => tell('state'))
     upload.on('waiting', (outage) => {
       job.outage = outage
-      job.sentAtTry = outage.untilMs === undefined ? upload.progress().sentBytes : undefined
+      job.sentAtOutage = upload.progress().sentBytes
       tell('waiting')
     })
     upload.on('retry', ({ fileIndex }) => {

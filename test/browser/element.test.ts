@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     })
 
     const offer = page.getByRole('group', { name: 'An earlier upload is not finished' })
-    await offer.getByText(/^1 of 2 files from .+ are confirmed\. Choose the missing file again to finish\.$/).waitFor()
+    await offer.getByText(/^1 of 2 files confirmed, begun .+\. Choose the missing file again to finish\.$/).waitFor()
     const choosing = page.waitForEvent('filechooser')
     await button(page, 'Choose files').first().click()
     await (await choosing).setFiles(paths('swing-02.mp4'))

@@ -20,4 +20,3 @@ it('keeps an amount of a language that is written from the right apart from its 
   expect(createFormats('ar').bytes(2_000)).toMatch(/^\u2068.+\u2069$/)
   expect(createFormats('de').bytes(2_000)).toBe('2 kB')
 })
-

@@ -116,7 +116,7 @@ it('tries again what failed, and not what is merely ready', async () => {
   expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
 })
 
-it('waits no more while a host that was away is tried, and takes the bytes: a part may be minutes on its way', async () => {
+it('waits no more while bytes go, whoever is asked later: a part may be minutes on its way', async () => {
   const { list } = listed()
   let sentBytes = 3
   let tell: (outage: Partial<Outage>) => void = ignore
@@ -138,6 +138,9 @@ it('waits no more while a host that was away is tried, and takes the bytes: a pa
   sentBytes -= 1
   tell({ untilMs: 120_000 })
   expect(list.phase()).toBe('waiting')
+  // The network is back: parts go, and the call that is asked again later keeps nobody.
+  sentBytes += 1
+  expect(list.phase()).toBe('uploading')
 })
 
 /** An upload as the list sees it: each file is what the test last said that it is; `end` is its end. */
