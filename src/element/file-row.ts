@@ -3,7 +3,7 @@
 
 import { build, buildButton, buildIcon, setAttribute, setFacts, setText, showText } from './build-element.ts'
 import { ICONS } from './icons.ts'
-import type { Item } from './items.ts'
+import { isOnItsWay, type Item, type ShownState } from './items.ts'
 import { problemOf } from './problems.ts'
 import { remainingOf } from './reading.ts'
 import type { Words } from './words.ts'
@@ -54,10 +54,11 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       drawnVersion = item.version
       const { state, error } = item
       const share = shareOf(item)
-      setAttribute(element, 'data-state', state)
-      if (line) setAttribute(line, 'd', ICONS[state])
+      const shown = isPaused && isOnItsWay(item) ? 'paused' : state
+      setAttribute(element, 'data-state', shown)
+      if (line) setAttribute(line, 'd', ICONS[shown])
       setText(size, words.bytes(item.bytes))
-      const facts = setFacts(status, statusOf(item, look))
+      const facts = setFacts(status, statusOf(item, shown, look))
       bar.hidden = state !== 'uploading' && state !== 'confirming'
       const said = new Set([words.percent(share), ...facts])
       if (!bar.hidden) drawBar(bar, fill, share, item.name, [...said].join(', '))
@@ -106,16 +107,14 @@ function actionWord(action: RowAction, words: Words): string {
   return action === 'remove' ? words.remove : words.chooseAgain
 }
 
-function statusOf(item: Item, { words, isPaused, remainingMs }: Look): (string | false)[] {
-  const { state, retries, bytesPerSecond: rate } = item
-  const isOnItsWay = state === 'waiting' || state === 'uploading'
-  const isMoving = isOnItsWay && !isPaused && rate > 0
+function statusOf(item: Item, shown: ShownState, { words, remainingMs }: Look): (string | false)[] {
+  const { retries, bytesPerSecond: rate } = item
+  const isMoving = shown === 'uploading' && rate > 0
   const leftMs = remainingOf(item, remainingMs)
-  const first = isOnItsWay && isPaused ? words.paused : words[state]
   return [
-    state === 'uploading' && !isPaused ? words.percent(shareOf(item)) : first,
+    shown === 'uploading' ? words.percent(shareOf(item)) : words[shown],
     isMoving && words.rate(rate),
     isMoving && leftMs !== undefined && words.remaining(words.duration(leftMs)),
-    isOnItsWay && retries > 0 && words.retries(retries),
+    isOnItsWay(item) && retries > 0 && words.retries(retries),
   ]
 }

@@ -10,6 +10,9 @@ import { problemOf } from './problems.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
 
+/** As its row shows it: what is on its way may be held. */
+export type ShownState = ItemState | 'paused'
+
 /** One file, one row. */
 export interface Item {
   readonly name: string
@@ -81,6 +84,10 @@ export function changeItem(item: Item, change: Partial<Item>): void {
 
 export function isReady({ state }: Item): boolean {
   return state === 'ready'
+}
+
+export function isOnItsWay({ state }: Item): boolean {
+  return state === 'waiting' || state === 'uploading'
 }
 
 /** Another try cannot mend it: its file has to be chosen again. */

@@ -98,8 +98,7 @@ h2, [data-large] .title { font-size: 1.125em; }
 [data-outcome='done'] .title { color: var(--_success); }
 [data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; overflow: hidden; contain: strict; background: var(--_line); }
-.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; }
-.fill:dir(rtl) { transform-origin: right; }
+.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; &:dir(rtl) { transform-origin: right; } }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {
@@ -129,8 +128,10 @@ const ROWS = `
 .file-name { font-weight: 500; text-align: match-parent; }
 .file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
 .file button { min-block-size: 36px; margin-inline-start: auto; padding: 6px 10px; }
-[data-state='ready'] button { margin-inline-end: -10px; }
-[data-state='ready'] button:not(:hover) { border-color: transparent; color: var(--_muted); }
+[data-state='ready'] button {
+  margin-inline-end: -10px;
+  &:not(:hover) { border-color: transparent; color: var(--_muted); }
+}
 :is([data-state='uploading'], [data-state='confirming']) .file-icon { color: var(--_accent); }
 [data-state='confirmed'] :is(.file-icon, .file-status) { color: var(--_success); }
 [data-state='failed'] :is(.file-icon, .file-status, .file-problem) { color: var(--_danger); }

@@ -20,6 +20,24 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     })
   }
 
+  test('shows all that is paused in one way, whether bytes of it were on their way or not', async () => {
+    const page = await openPage()
+    await startTwo(page)
+    await page.evaluate(() => globalThis.scripted.change(0, { state: 'uploading', sentBytes: 500 }))
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    const looks = () =>
+      page.locator('mocap-uploader [part~=file]').evaluateAll((rows) =>
+        rows.map((row) => {
+          const icon = row.querySelector('.file-icon')!
+          const shape = icon.querySelector('path')!.getAttribute('d')
+          return [row.querySelector('.file-status')!.textContent, shape, getComputedStyle(icon).color].join()
+        }),
+      )
+    await expect
+      .poll(async () => [(await looks())[0]?.startsWith('Paused'), new Set(await looks()).size])
+      .toEqual([true, 1])
+  })
+
   test('shows every letter of what is known on a phone whose text is twice as large', async () => {
     const page = await openPage({ viewport: { width: 320, height: 740 } })
     await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))
