@@ -76,7 +76,7 @@ function onceEach(files: readonly FoundFile[], output: Output): readonly FoundFi
 }
 
 /** A recording that holds nothing went wrong: that is told with `--quiet` too. */
-function tellSkipped(output: Output, { path, reason }: SkippedEntry): void {
+export function tellSkipped(output: Output, { path, reason }: SkippedEntry): void {
   output.event('skipped', { path, reason })
   if (output.mode === 'lines' || output.mode === 'terminal' || (output.mode === 'quiet' && reason === EMPTY))
     output.complain(`skipped ${path}, because it is ${reason}`)

@@ -4,6 +4,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
+import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid } from '../core/errors.ts'
 import { RECEIPT_VERSION, type DeliveredFile, type DeliveredPart, type DeliveryReceipt } from '../flows/receipt.ts'
 
@@ -46,7 +47,10 @@ export async function readReceipt(path: string): Promise<DeliveryReceipt> {
   return found.output as unknown as DeliveryReceipt
 }
 
-/** `proven`: every byte has a digest, and all are equal. `unproven`: nothing differs, but not every byte has a digest. */
+/**
+ * `proven`: every byte has a digest, and all are equal. `unproven`: nothing differs, but not every byte has a digest or could be
+ * read.
+ */
 export interface FileProof {
   readonly name: string
   readonly path: string | undefined
@@ -56,9 +60,19 @@ export interface FileProof {
 
 /** Proves one file of a receipt; `path` is where it is found now. */
 export async function proveFile(delivered: DeliveredFile, path: string | undefined): Promise<FileProof> {
-  const { name, status, bytes, parts, sha256 } = delivered
+  const { name, status } = delivered
   if (status !== 'confirmed') return { name, path, outcome: 'notDelivered', reason: `the receipt says ${status}` }
   if (path === undefined) return { name, path, outcome: 'missing', reason: 'no file of this name was given' }
+  try {
+    return await proveBytes(delivered, path)
+  } catch (error) {
+    // One that went away, or a disk that is dying, says nothing of the others.
+    if (errorCode(error) === undefined) throw error
+    return { name, path, outcome: 'unproven', reason: fileProblem(error, path, 'read').message }
+  }
+}
+
+async function proveBytes({ name, bytes, parts, sha256 }: DeliveredFile, path: string): Promise<FileProof> {
   const { size } = await stat(path)
   if (size !== bytes)
     return { name, path, outcome: 'differs', reason: `${String(size)} bytes instead of ${String(bytes)}` }

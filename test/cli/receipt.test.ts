@@ -1,10 +1,11 @@
 // What was delivered, and the proof of it against files: shown and checked by processes of their own.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
+import { proveFile } from '../../src/cli/receipt-check.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
@@ -133,6 +134,92 @@ describe('files that share a name', () => {
 
     expect([code, stdout]).toEqual([0, both])
     expect([moved.code, moved.stdout]).toEqual([0, both])
+  })
+})
+
+it('names with --quiet what differs or is missing, and nothing else but the count', async () => {
+  await mkdir(join(cli.folder, 'other'))
+  await writeFile(join(cli.folder, 'other', 'swing.mp4'), 'other content')
+
+  const differs = await run('receipt', 'check', 'receipt.json', 'other', '--quiet')
+  const missing = await run('receipt', 'check', 'receipt.json', 'receipt.json', '--quiet')
+  const proven = await run('receipt', 'check', 'receipt.json', 'swing.mp4', '--quiet')
+
+  expect(differs.stdout).toMatch(/^differs swing\.mp4: 13 bytes instead of 12582912\n0 of 1 file proven\n$/)
+  expect(missing.stdout).toMatch(/^missing swing\.mp4: .*\n0 of 1 file proven\n$/)
+  expect(proven.stdout).toBe('1 of 1 file proven\n')
+})
+
+it('says in JSON that it failed where nothing was delivered, as its exit code does', async () => {
+  const receipt = JSON.parse(await readFile(join(cli.folder, 'receipt.json'), 'utf8')) as { files: object[] }
+  const files = receipt.files.map((file) => ({ ...file, status: 'unfinished' }))
+  await writeFile(join(cli.folder, 'nothing.json'), JSON.stringify({ ...receipt, files }))
+
+  const { code, stdout } = await run('receipt', 'check', 'nothing.json', 'swing.mp4', '--json')
+
+  expect([code, lastLine(stdout)['status']]).toEqual([1, 'failed'])
+})
+
+it('finds a file below a folder also where it is hidden, since it was delivered', async () => {
+  await mkdir(join(cli.folder, 'hidden'))
+  await writeFile(join(cli.folder, 'hidden', '.take.mp4'), 'content')
+  await run('video', 'hidden/.take.mp4', ...VIDEO, '--receipt', 'hidden.json')
+
+  const { code, stdout } = await run('receipt', 'check', 'hidden.json', 'hidden')
+
+  expect([code, stdout]).toEqual([0, 'proven .take.mp4\n1 of 1 file proven\n'])
+})
+
+it('leaves a file that cannot be read unproven, and says why', async () => {
+  const path = join(cli.folder, 'gone.mp4')
+
+  const proof = await proveFile({ name: 'gone.mp4', bytes: 1, status: 'confirmed', isVerified: true, parts: [] }, path)
+
+  const reason = `"${path}" cannot be read: there is nothing at this path. Check the path.`
+  expect(proof).toEqual({ name: 'gone.mp4', path, outcome: 'unproven', reason })
+})
+
+it('stops at Ctrl-C in the middle of a large file', async () => {
+  const bytes = 2 ** 40
+  const receipt = JSON.parse(await readFile(join(cli.folder, 'receipt.json'), 'utf8')) as { files: object[] }
+  const large = { ...receipt.files[0], name: 'large.mp4', bytes, parts: [{ partNumber: 1, start: 0, end: bytes }] }
+  await writeFile(join(cli.folder, 'large.json'), JSON.stringify({ ...receipt, files: [...receipt.files, large] }))
+  await writeFile(join(cli.folder, 'large.mp4'), '')
+  await truncate(join(cli.folder, 'large.mp4'), bytes)
+
+  const check = cli.start(['receipt', 'check', 'large.json', 'swing.mp4', 'large.mp4'])
+  onTestFinished(() => void check.process.kill('SIGKILL'))
+  await check.seen(/^proven swing/m)
+  check.process.kill('SIGINT')
+
+  expect(await check.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+})
+
+describe('a receipt is never written over a recording', () => {
+  it.each([
+    ['by an upload', () => ['video', 'swing.mp4', ...VIDEO, '--receipt', 'swing.mp4']],
+    ['where its name was forgotten', () => ['video', ...VIDEO, '--receipt', 'swing.mp4', 'hidden/.take.mp4']],
+    ['by a resume', () => ['resume', key, '--receipt', 'swing.mp4']],
+    ['where it is shown', () => ['receipt', 'show', key, '--output', 'swing.mp4']],
+  ])('%s', async (_, args) => {
+    const { code, stderr } = await run(...args())
+
+    expect(code).toBe(2)
+    expect(stderr).toContain(
+      '"swing.mp4" is there already and is no receipt: it is not written over. Name another file.',
+    )
+    expect(bytes.equals(await readFile(join(cli.folder, 'swing.mp4')))).toBe(true)
+  })
+
+  it('but over an older receipt', async () => {
+    await writeFile(join(cli.folder, 'older.json'), (await run('receipt', 'show', key)).stdout)
+
+    const { code } = await run('receipt', 'show', key, '--output', 'older.json')
+
+    expect(code).toBe(0)
+    expect(await readFile(join(cli.folder, 'older.json'), 'utf8')).toBe(
+      await readFile(join(cli.folder, 'receipt.json'), 'utf8'),
+    )
   })
 })
 

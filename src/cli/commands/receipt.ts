@@ -2,14 +2,15 @@
 
 import type { Command } from 'commander'
 import { filesUnder } from '../../adapters/node/files/directory.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
+import { tellSkipped } from '../found-files.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import type { FileProof } from '../receipt-check.ts'
-import { receiptOf, saveReceipt } from '../receipt-file.ts'
+import { checkReceiptPath, receiptOf, saveReceipt } from '../receipt-file.ts'
 import { countOf } from '../views/wording.ts'
 
 type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { readonly output?: string }
@@ -29,6 +30,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addOutputOptions(show).action(async (key: string, options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
     const kept = keptSessions(options, context.env)
+    if (options.output !== undefined) await checkReceiptPath(options.output, '--output')
     await readableSession(kept, key)
     const made = await receiptOf(kept.journal, key)
     if (options.output === undefined) {
@@ -53,14 +55,20 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
     const { readReceipt } = await import('../receipt-check.ts')
     const { proveAll } = await import('../receipt-match.ts')
     const delivered = await readReceipt(file)
-    const { files } = await filesUnder(paths)
-    const proofs: FileProof[] = []
-    for await (const proof of proveAll(delivered.files, files)) {
-      proofs.push(proof)
-      tell(output, proof)
+    const proveEach = async (): Promise<FileProof[]> => {
+      // What was delivered may be hidden or called like junk: whoever named it itself has sent it.
+      const { files, skipped } = await filesUnder(paths, { isSought: () => true })
+      for (const entry of skipped) tellSkipped(output, entry)
+      const proofs: FileProof[] = []
+      for await (const proof of proveAll(delivered.files, files)) {
+        proofs.push(proof)
+        tell(output, proof)
+      }
+      return proofs
     }
-    const isProven = proofs.every(({ outcome }) => outcome === 'proven' || outcome === 'notDelivered')
+    const proofs = await interruptible(proveEach(), context.interruption)
     const count = proofs.filter(({ outcome }) => outcome === 'proven').length
+    const isProven = count > 0 && proofs.every(isWell)
     output.answer(`${String(count)} of ${countOf(proofs.length, 'file')} proven`)
     output.event('result', {
       flow: 'receipt',
@@ -68,8 +76,12 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
       key: delivered.key,
       files: proofs,
     })
-    context.exitWith(isProven && count > 0 ? EXIT.done : EXIT.failed)
+    context.exitWith(isProven ? EXIT.done : EXIT.failed)
   })
+}
+
+function isWell({ outcome }: FileProof): boolean {
+  return outcome === 'proven' || outcome === 'notDelivered'
 }
 
 const WORDS: Readonly<Record<FileProof['outcome'], string>> = {
@@ -80,6 +92,10 @@ const WORDS: Readonly<Record<FileProof['outcome'], string>> = {
   notDelivered: 'was not delivered',
 }
 
-function tell(output: Output, { name, outcome, reason }: FileProof): void {
-  output.say(`${WORDS[outcome]} ${name}${reason === undefined ? '' : `: ${reason}`}`)
+/** What is not as it was sent is what the command is run for: that is told with `--quiet` too. */
+function tell(output: Output, proof: FileProof): void {
+  const { name, outcome, reason } = proof
+  const line = `${WORDS[outcome]} ${name}${reason === undefined ? '' : `: ${reason}`}`
+  if (isWell(proof)) output.say(line)
+  else output.answer(line)
 }

@@ -1,14 +1,12 @@
 // Makes the Uplink of a command from its options and the environment; makes no call.
 
-import { access, constants, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { fileProblem } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
 import { findCredentials, type Environment } from './credentials-from-options.ts'
 import { readText } from './option-values.ts'
 import { lowerPriority } from '../low-priority.ts'
+import { checkReceiptPath } from '../receipt-file.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
 /** Where a command without calls would call if it called: a name that never resolves, in case it did. */
@@ -18,7 +16,7 @@ export const NOWHERE = 'https://dry-run.invalid'
 export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
-  if (options.receipt !== undefined) await checkReceipt(options.receipt)
+  if (options.receipt !== undefined) await checkReceiptPath(options.receipt, '--receipt')
   if (options.background === true) await lowerPriority()
   const found = await findCredentials(options, env)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
@@ -43,17 +41,6 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
     ...(caPem === undefined ? {} : { caPem }),
     ...(journal === undefined ? {} : { journal }),
   })
-}
-
-/** At the end of a night it would be late to hear that it cannot be written there. */
-async function checkReceipt(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined)
-  if (found?.isDirectory() === true) invalid(`--receipt: "${path}" is a folder: name a file.`)
-  try {
-    await access(found === undefined ? dirname(path) : path, constants.W_OK)
-  } catch (error) {
-    throw fileProblem(error, path, 'written')
-  }
 }
 
 async function readCertificates(path: string): Promise<string> {
