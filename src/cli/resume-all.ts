@@ -106,7 +106,8 @@ async function tellEnd(
   const isOneOfMany = sessions.length > 1
   printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore: session.confirmedBytes })
   if (session.error !== undefined) sayHowToForget(output, session.key, options, env)
-  else if (isKeptFromUs(result)) output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)
+  else if (isKeptFromUs(result, session))
+    output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)
   else sayHowToGoOn(output, result, options, env)
   if (options.receipt !== undefined) {
     const path = isOneOfMany ? `${options.receipt}.${session.key}` : options.receipt
@@ -116,6 +117,7 @@ async function tellEnd(
 }
 
 /** Its journal could not be opened now: another process has it, or the disk would not take a lock. */
-function isKeptFromUs({ files, error }: UploadResult): boolean {
-  return files.length === 0 && error?.code === 'ERR_UPLOAD_JOURNAL'
+function isKeptFromUs({ files, error }: UploadResult, { status }: SessionSummary): boolean {
+  const isGivenUp = status === 'cancelling' || status === 'cancelled'
+  return !isGivenUp && files.length === 0 && error?.code === 'ERR_UPLOAD_JOURNAL'
 }

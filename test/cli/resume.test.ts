@@ -306,6 +306,7 @@ describe('cancel', () => {
     expect(service.requestsOf('cancel')).toHaveLength(1)
     expect(resume.code).toBe(1)
     expect(resume.stderr).toMatch(/was cancelled and cannot be resumed/)
+    expect(resume.stderr).not.toContain('To finish')
   })
 
   it('that the service did not hear of ends with 1 and the command that repeats it', async () => {
