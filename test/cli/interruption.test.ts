@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
@@ -15,6 +15,17 @@ import type { CliProcess, CliUnderTest } from './cli-under-test.ts'
 const MIB = 1024 * 1024
 const FOREVER = { delayMs: 600_000 }
 const NOBODY = 'http://127.0.0.1:1'
+/** A process to which a folder called `drive` never answers. */
+const SILENT_DRIVE = `--import=data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs/promises'
+  import { syncBuiltinESMExports } from 'node:module'
+  const { readdir } = fs
+  fs.readdir = (path, ...rest) => {
+    if (!String(path).endsWith('drive')) return readdir(path, ...rest)
+    console.log('asked')
+    return new Promise(() => setInterval(() => undefined, 1000))
+  }
+  syncBuiltinESMExports()`)}`
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -44,6 +55,19 @@ function environment(): Record<string, string> {
 }
 
 describe('a signal', () => {
+  it('ends the look for files that were moved', async () => {
+    service = await startIndependentService()
+    await mkdir(join(cli.folder, 'drive'))
+    const env = { ...environment(), NODE_OPTIONS: SILENT_DRIVE }
+    const resume = cli.start(['resume', '--files-in', 'drive', '--dry-run'], env)
+    onTestFinished(() => void resume.process.kill('SIGKILL'))
+    await resume.seen(/asked/)
+
+    resume.process.kill('SIGINT')
+
+    expect(await resume.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+  })
+
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { given } from '../../core/given.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
@@ -51,9 +51,13 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     }
     const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
     const { filesIn } = options
-    const lost = filesIn === undefined ? undefined : await lostFiles(filesIn, sessions, kept.journal)
+    // A large drive takes minutes to look through.
+    const lost =
+      filesIn === undefined
+        ? undefined
+        : await interruptible(lostFiles(filesIn, sessions, kept.journal), context.interruption)
     if (options.dryRun === true) {
-      printResumePlan(output, sessions, await lost?.look())
+      printResumePlan(output, sessions, lost && (await interruptible(lost.look(), context.interruption)))
       context.exitWith(EXIT.done)
       return
     }
