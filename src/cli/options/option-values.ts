@@ -58,10 +58,10 @@ export async function readObjectOption(text: string, label: string): Promise<Wir
   return isWireObject(value) ? value : invalid(`${label} is no JSON object: give the fields to change.`)
 }
 
-/** A small text file named by an option. */
+/** A small text file named by an option, without the mark that editors of Windows put in front of it: nobody sees that. */
 export async function readText(path: string, label: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    return (await readFile(path, 'utf8')).replace(/^\ufeff/, '')
   } catch (error) {
     return invalid(`${label}: ${fileProblem(error, path, 'read').message}`)
   }

@@ -35,3 +35,12 @@ it('refuses a file that is empty before anything is begun', async () => {
     code: 'ERR_UPLOAD_INVALID_ARGUMENT',
   })
 })
+
+it('takes a file as editors of Windows write it', async () => {
+  const path = join(folder, 'secret')
+  await writeFile(path, '\ufeffthe key\r\n')
+
+  const { apiKey } = (await findCredentials({ apiKeyFile: path }, {})) as { apiKey: () => Promise<string> }
+
+  expect(await apiKey()).toBe('the key')
+})
