@@ -1,6 +1,7 @@
 // Follows one analysis for a person or a script until it is over, its deadline has passed, or a signal comes.
 
-import type { ErrorSummary } from '../core/errors.ts'
+import type { RequestedAnalysis } from '../client/contract.ts'
+import { isUploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Analysis } from '../flows/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from '../flows/analysis-report.ts'
 import { outageTeller } from './views/change-lines.ts'
@@ -79,10 +80,32 @@ export async function followAnalysis(
   return { status: 'interrupted', ...unknown, durationMs: STOP_WITHIN_MS }
 }
 
+/** Whether the service's word means that nobody has submitted it. */
+export function isDraft(serviceStatus: string): boolean {
+  return /^\s*draft\s*$/i.test(serviceStatus)
+}
+
+/** The draft once it was submitted. What goes wrong with that is a result too: with a bare error nobody would learn the draft's id. */
+export async function submitted(
+  draft: AnalysisResult,
+  submit: () => Promise<RequestedAnalysis>,
+  { signal }: Interruption,
+): Promise<AnalysisResult> {
+  try {
+    const { status = null } = await submit()
+    return { ...draft, status: 'requested', serviceStatus: status }
+  } catch (error) {
+    if (signal.aborted) return { ...draft, status: 'interrupted' }
+    if (!isUploadError(error)) throw error
+    return { ...draft, status: 'failed', error: errorLine(error) }
+  }
+}
+
 function resultOf(report: AnalysisReport): AnalysisResult {
   const { status, serviceStatus = null, analysisId = null, segmentIds, durationMs, hasPossibleDraft, error } = report
+  const isLateDraft = status === 'deadline' && isDraft(serviceStatus ?? '')
   return {
-    status: WORDS[status],
+    status: isLateDraft ? 'draft' : WORDS[status],
     serviceStatus,
     analysisId,
     durationMs: Math.round(durationMs),
@@ -106,12 +129,14 @@ export function printAnalysisResult(
   const { status, serviceStatus, analysisId, durationMs, error } = result
   if (error !== undefined) output.complain(`error: ${fullLine(error)}`)
   const ids = analysisId === null ? [] : [analysisId]
-  if (result.hasDeadlinePassed === true) {
-    output.complain(`The deadline has passed and the service goes on. To wait further: ${lineOf('watch', ...ids)}`)
-  }
-  if (status === 'interrupted') {
-    if (analysisId !== null)
-      output.complain(`Stopped waiting; what the service does goes on. To wait further: ${lineOf('watch', ...ids)}`)
+  const watch = `To wait further: ${lineOf('watch', ...ids)}`
+  if (isDraft(serviceStatus ?? '') && (status !== 'draft' || result.hasDeadlinePassed)) {
+    output.complain(
+      `The service had it as a draft and does nothing before that is submitted: ${lineOf('submit', ...ids)}`,
+    )
+  } else if (result.hasDeadlinePassed) output.complain(`The deadline has passed and the service goes on. ${watch}`)
+  else if (status === 'interrupted') {
+    if (analysisId !== null) output.complain(`Stopped waiting; what the service does goes on. ${watch}`)
     else if (result.hasPossibleDraft)
       output.complain(`It may have been made. Look for its name before it is asked for again: ${lineOf('list')}`)
     else output.complain('No analysis was begun: run the command again.')

@@ -170,6 +170,45 @@ describe('an analysis', () => {
     expect(await begun.ended).toMatchObject({ code: 130, stderr: /No analysis was begun: run the command again/ })
   })
 
+  it('that could not be submitted, or not in time, is a draft whose id is told, and how to submit it', async () => {
+    const create = ['analysis', 'create', '--name', 'n', '--submit', '--primary']
+    const refusal = { operation: 'submitAnalysis', action: { status: 422 } } as const
+    const refusing = await serviceWith({ faults: [1, 2].map((nth) => ({ ...refusal, nth })) })
+    const primary = await createSegment(refusing)
+    const refused = await cli.run([...create, primary, '--json'], refusing)
+    const told = (await cli.run([...create, primary], refusing)).stderr
+    const [, again = ''] = /before that is submitted: mocap-uplink (.*)\n/.exec(told) ?? []
+    const submitted = await cli.run(again.split(' '), { MOCAP_API_KEY: service.apiKey })
+    const drafts = service.requestsOf('createAnalysis').length
+
+    await service.close()
+    const silent = await serviceWith({ faults: [{ operation: 'submitAnalysis', nth: 1, action: { delayMs: 60_000 } }] })
+    const begun = cli.start([...create, await createSegment(silent), '--json'], silent)
+    await expect.poll(() => service.requestsOf('submitAnalysis')).toHaveLength(1)
+    begun.process.kill('SIGINT')
+    const interrupted = await begun.ended
+
+    const draft = { serviceStatus: 'draft', analysisId: expect.anything() as unknown }
+    expect(refused.code).toBe(1)
+    expect(lastLine(refused.stdout)).toMatchObject({ status: 'failed', ...draft, error: { status: 422 } })
+    expect([submitted.code, drafts]).toEqual([0, 2])
+    expect(interrupted).toMatchObject({ code: 130, stderr: /before that is submitted: mocap-uplink analysis submit / })
+    expect(lastLine(interrupted.stdout)).toMatchObject({ status: 'interrupted', ...draft })
+  })
+
+  it('that is still a draft at the deadline does not go on by itself, and says so', async () => {
+    const env = await serviceWith()
+    const primary = await createSegment(env)
+    const made = await cli.run(['analysis', 'create', '--name', 'n', '--primary', primary, '--json'], env)
+    const id = String(lastLine(made.stdout)['analysisId'])
+
+    const watched = await cli.run(['analysis', 'watch', id, '--deadline', '0.2s', '--json'], env)
+
+    expect(lastLine(watched.stdout)).toMatchObject({ status: 'draft', serviceStatus: 'draft', hasDeadlinePassed: true })
+    expect(watched.stderr).toContain(`before that is submitted: mocap-uplink analysis submit ${id} `)
+    expect(watched.stderr).not.toContain('goes on')
+  })
+
   it('is watched by its id', async () => {
     const env = await serviceWith({ analysisProgress: ['completed'], idStyle: 'number' })
     const primary = await createSegment(env)

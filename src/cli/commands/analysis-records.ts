@@ -12,7 +12,7 @@ import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { waitingCall } from '../views/waiting-call.ts'
-import type { AnalysisWord } from '../run-analysis.ts'
+import { isDraft, type AnalysisWord } from '../run-analysis.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface UpdateOptions extends SharedOptions {
@@ -98,7 +98,7 @@ function printRecord(output: Output, record: RequestedAnalysis, { id, assumed = 
 
 /** The contract's word for the service's: words that are neither a draft's nor final mean that it goes on. */
 function stateOf(serviceStatus: string): AnalysisWord {
-  return verdictOf(serviceStatus, {}) ?? (serviceStatus.trim().toLowerCase() === 'draft' ? 'draft' : 'requested')
+  return verdictOf(serviceStatus, {}) ?? (isDraft(serviceStatus) ? 'draft' : 'requested')
 }
 
 /** The record under the wire's names. */

@@ -11,7 +11,13 @@ import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { analysisLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
-import { analysisExitCode, followAnalysis, printAnalysisResult, type AnalysisResult } from '../run-analysis.ts'
+import {
+  analysisExitCode,
+  followAnalysis,
+  printAnalysisResult,
+  submitted,
+  type AnalysisResult,
+} from '../run-analysis.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
 import type { Output } from '../views/output.ts'
 import { waitingCall } from '../views/waiting-call.ts'
@@ -82,12 +88,14 @@ function addCreate(analysis: Command, context: CommandContext): void {
       return
     }
     // Always a draft first: a create that is repeated after a lost answer then costs no second report.
-    let result = await followAnalysis(uplink.requestAnalysis(input), { output, interruption: context.interruption })
-    if (options.submit === true && result.status === 'draft' && result.analysisId !== null) {
+    const { interruption } = context
+    let result = await followAnalysis(uplink.requestAnalysis(input), { output, interruption })
+    const { analysisId } = result
+    if (options.submit === true && result.status === 'draft' && analysisId !== null) {
       output.say('analysis: submitting')
-      const calling = waitingCall(output, context.interruption)
-      const record = await uplink.client.requestedAnalyses.submit(result.analysisId, calling)
-      result = { ...result, status: 'requested', serviceStatus: record.status ?? null }
+      const calling = waitingCall(output, interruption)
+      const submit = () => uplink.client.requestedAnalyses.submit(analysisId, calling)
+      result = await submitted(result, submit, interruption)
     }
     end(context, output, options, result)
   })
