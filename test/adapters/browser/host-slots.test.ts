@@ -1,10 +1,14 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { tellingHiddenAnswers } from '../../../src/adapters/browser/hidden-answers.ts'
 import { sharingHosts } from '../../../src/adapters/browser/host-slots.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
 
 const REPLY: TransportReply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
 
+beforeEach(() => {
+  // A place is kept for a second, which passes when a test lets it and not while this process gets no processor.
+  vi.useFakeTimers({ toFake: ['performance'] })
+})
 afterEach(() => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
@@ -58,7 +62,7 @@ test('passes a place from one request to the next without asking for it again', 
 
   const sent = Array.from({ length: 30 }, (_, at) => sharing.send(put(at)))
   for (let answered = 0; answered < 30; answered += 1) {
-    await vi.waitUntil(() => open.length > 0)
+    await expect.poll(() => open.length).toBeGreaterThan(0)
     open.shift()?.()
   }
   await Promise.all(sent)
@@ -72,13 +76,13 @@ test('gives its places back when it has nothing to send, so that another tab get
   const [one, other] = [heldTransport(), heldTransport()]
   const [tab, otherTab] = [sharingHosts(one.transport, locks), sharingHosts(other.transport, locks)]
   const first = Array.from({ length: 5 }, (_, at) => tab.send(put(at)))
-  await vi.waitUntil(() => one.open.length === 5)
+  await expect.poll(() => one.open.length).toBe(5)
   const second = otherTab.send(put(5))
   expect(other.seen.begun).toBe(0)
 
   for (const answer of one.open.splice(0)) answer()
   await Promise.all(first)
-  await vi.waitUntil(() => other.open.length === 1)
+  await expect.poll(() => other.open.length).toBe(1)
   other.open[0]?.()
 
   expect(await second).toEqual(REPLY)
@@ -124,7 +128,7 @@ test('ends a wait by the signal, and sends nothing of it', async () => {
   const { open, seen, transport } = heldTransport()
   const sharing = sharingHosts(transport, locks)
   const sent = Array.from({ length: 5 }, (_, at) => sharing.send(put(at)))
-  await vi.waitUntil(() => open.length === 5)
+  await expect.poll(() => open.length).toBe(5)
   const controller = new AbortController()
   const waiting = sharing.send(put(5, controller.signal))
 
@@ -153,7 +157,7 @@ test('keeps a place for what follows an answer in the same task', async () => {
 })
 
 test('goes on in that place at once: no turn of the page comes between', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   vi.stubGlobal('document', { visibilityState: 'visible' })
   const { locks, seen } = fakeLocks()
   const tab = sharingHosts(answersAtOnce, locks)
@@ -165,7 +169,7 @@ test('goes on in that place at once: no turn of the page comes between', async (
 })
 
 test('waits for no timer in a hidden page: they are held back, and its places would keep other tabs waiting', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
   vi.stubGlobal('document', { visibilityState: 'hidden' })
   const { locks } = fakeLocks()
   const [tab, otherTab] = [sharingHosts(answersAtOnce, locks), sharingHosts(answersAtOnce, locks)]
@@ -177,24 +181,23 @@ test('waits for no timer in a hidden page: they are held back, and its places wo
 })
 
 test('hands its places to another tab that waits after a second, although it has more to send', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
   const { locks } = fakeLocks()
   const [one, other] = [heldTransport(), heldTransport()]
   const [tab, otherTab] = [sharingHosts(one.transport, locks), sharingHosts(other.transport, locks)]
   const first = Array.from({ length: 15 }, (_, at) => tab.send(put(at)))
-  await vi.waitUntil(() => one.open.length === 5)
+  await expect.poll(() => one.open.length).toBe(5)
   const second = otherTab.send(put(15))
 
   for (const answer of one.open.splice(0)) answer()
-  await vi.waitUntil(() => one.open.length === 5)
+  await expect.poll(() => one.open.length).toBe(5)
   expect(other.seen.begun).toBe(0)
   vi.advanceTimersByTime(1_001)
   for (const answer of one.open.splice(0)) answer()
-  await vi.waitUntil(() => other.open.length === 1)
+  await expect.poll(() => other.open.length).toBe(1)
   other.open[0]?.()
   await second
 
-  await vi.waitUntil(() => one.open.length === 5)
+  await expect.poll(() => one.open.length).toBe(5)
   for (const answer of one.open.splice(0)) answer()
   await Promise.all(first)
   expect(one.seen.most).toBe(5)
