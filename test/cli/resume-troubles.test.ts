@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { startService } from '../../src/service/index.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
+import { refusingAddress } from '../helpers/refusing-address.ts'
 import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
@@ -81,11 +82,13 @@ it('says of a capture session that a restored service does not know what may be 
   await (await startService({ ...options, port: 0, dataDir })).close()
   await cp(dataDir, `${dataDir}-backup`, { recursive: true })
   const refusal = { operation: 'put', nth: 1, fault: { status: 400 } } as const
-  const service = await startService({ ...options, port: 0, dataDir, faults: { rules: [refusal] } })
+  const address = await refusingAddress()
+  onTestFinished(() => address.close())
+  const { port } = address
+  const service = await startService({ ...options, port, dataDir, faults: { rules: [refusal] } })
   const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test', MOCAP_STATE_DIR: `${dataDir}-sessions` }
   const upload = await cli.run(['capture', 'take-1.action', 'take-2.action', ...CAPTURE], env)
   await service.close()
-  const port = Number(new URL(service.url).port)
   const restored = await startService({ ...options, port, dataDir: `${dataDir}-backup` })
   onTestFinished(() => restored.close())
 

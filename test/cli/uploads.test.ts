@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { adviceOn } from '../../src/core/advice.ts'
-import { freePort } from '../helpers/free-port.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
+import { refusingAddress, type RefusingAddress } from '../helpers/refusing-address.ts'
 import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
@@ -45,6 +45,13 @@ async function file(name: string, sizeBytes: number): Promise<void> {
 async function serviceWith(options: IndependentServiceOptions = {}): Promise<Record<string, string>> {
   service = await startIndependentService(options)
   return { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey }
+}
+
+/** Where nothing listens until the test does. */
+async function nobodyThere(): Promise<RefusingAddress> {
+  const address = await refusingAddress()
+  onTestFinished(() => address.close())
+  return address
 }
 
 function sha256(name: string): string {
@@ -267,7 +274,7 @@ describe('an upload that does not succeed', () => {
 
   it('ends with 1, the reason and the way to finish when nothing answers at the address', async () => {
     await serviceWith()
-    const env = { MOCAP_BASE_URL: `http://127.0.0.1:${await freePort()}`, MOCAP_API_KEY: 'secret-key-77' }
+    const env = { MOCAP_BASE_URL: (await nobodyThere()).origin, MOCAP_API_KEY: 'secret-key-77' }
 
     const { code, stdout, stderr } = await cli.run(['video', 'small.mov', ...VIDEO, '--json'], env)
 
@@ -280,8 +287,8 @@ describe('an upload that does not succeed', () => {
   })
 
   it('waits for a service that is not there yet where --give-up-after is given, says so, and goes on when it comes', async () => {
-    const port = await freePort()
-    const env = { MOCAP_BASE_URL: `http://127.0.0.1:${port}`, MOCAP_API_KEY: 'k' }
+    const { port, origin } = await nobodyThere()
+    const env = { MOCAP_BASE_URL: origin, MOCAP_API_KEY: 'k' }
     const args = ['video', 'small.mov', ...VIDEO, '--json', '--give-up-after', '12h', '--state-dir', 'waiting-state']
     const first = cli.start(args, env)
     await first.seen(/"event":"waiting"/)
@@ -305,8 +312,8 @@ describe('an upload that does not succeed', () => {
   })
 
   it('tells of a single call that waits too: as an event, for a person on stderr, and stdout has the answer alone', async () => {
-    const port = await freePort()
-    const env = { MOCAP_BASE_URL: `http://127.0.0.1:${port}`, MOCAP_API_KEY: 'k' }
+    const { port, origin } = await nobodyThere()
+    const env = { MOCAP_BASE_URL: origin, MOCAP_API_KEY: 'k' }
     const asJson = cli.start(['api', 'GET', '/x', '--json', '--give-up-after', '12h'], env)
     const plain = cli.start(['analysis', 'list', '--give-up-after', '12h'], env)
     const said = once(plain.process.stderr!, 'data')

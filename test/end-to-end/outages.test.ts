@@ -2,10 +2,11 @@
 // sleeps while real connections are open. The clock goes on only while no request is under way.
 
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 
 import { createUplink, undiciTransport, type Transport, type Upload, type UploadEvents } from '../../src/node.ts'
+import { refusingAddress } from '../helpers/refusing-address.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { answering, httpAnswer, scriptedServer } from '../helpers/scripted-server.ts'
 import { MIB, sample, VIDEO } from './rig.ts'
@@ -42,7 +43,8 @@ async function begin(options: {
   const sockets = new Set<Socket>()
   const bytesOfPart = new Map<number, number>()
   const [waits, retries]: [Scene['waits'], Scene['retries']] = [[], []]
-  let [port, inFlight, held] = [0, 0, undefined as (() => void) | undefined]
+  const address = await refusingAddress()
+  let [inFlight, held] = [0, undefined as (() => void) | undefined]
   let server: Server
   const listen = (): Promise<void> => {
     server = createServer((request, response) => {
@@ -62,7 +64,7 @@ async function begin(options: {
       scene.connections += 1
       sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => undefined))
     })
-    return new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
+    return new Promise((resolve) => server.listen(address.port, '127.0.0.1', resolve))
   }
   const real = undiciTransport()
   const transport: Transport = {
@@ -94,9 +96,8 @@ async function begin(options: {
     },
   }
   await listen()
-  port = (server!.address() as AddressInfo).port
   const info = Array.from({ length: PARTS }, (_, index) => ({
-    url: `http://127.0.0.1:${String(port)}/k?partNumber=${String(index + 1)}&sig=1`,
+    url: `${address.origin}/k?partNumber=${String(index + 1)}&sig=1`,
   }))
   const opened = { upload_session_id: 's', pre_signed_urls: [{ session_file_id: 'f', info }] }
   const service = await scriptedServer(
@@ -113,6 +114,7 @@ async function begin(options: {
   onTestFinished(async () => {
     await uplink.close()
     await scene.goAway()
+    await address.close()
     await service.close()
   })
   return Object.assign(scene, { upload })

@@ -2,10 +2,11 @@
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import type { Fault, FaultAction, RequestRecord } from './independent-records.ts'
+import { refusingAddress } from './refusing-address.ts'
 
 export interface Answer {
   readonly status: number
@@ -148,24 +149,26 @@ export async function listen(
   const server: Server = createServer(onRequest)
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
-  const open = (port: number): Promise<void> =>
+  // Kept while it is away, too.
+  const address = await refusingAddress()
+  const open = (): Promise<void> =>
     new Promise((resolve, reject) => {
       server.once('error', reject)
-      server.listen(port, '127.0.0.1', resolve)
+      server.listen(address.port, '127.0.0.1', resolve)
     })
-  await open(0)
-  const { port } = server.address() as AddressInfo
+  await open()
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: address.origin,
     goAway() {
       server.close()
       for (const socket of sockets) socket.resetAndDestroy()
     },
-    comeBack: () => open(port),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    comeBack: open,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+      await address.close()
+    },
   }
 }

@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 
 import { endProcess } from './end-process.ts'
-import { freePort } from './free-port.ts'
+import { refusingAddress } from './refusing-address.ts'
 
 export interface PostgresServer {
   /** URL of the server's own database, with its superuser. */
@@ -37,6 +37,8 @@ export const postgresPrograms = findPrograms()
 export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed (apt-get install postgresql).')
   const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-postgres-'))
+  // Nobody else gets the port while the folder is made, which takes seconds.
+  const address = await refusingAddress()
   let server: ChildProcess | undefined
   const onExit = (): void => {
     server?.kill('SIGKILL')
@@ -47,24 +49,24 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
     process.off('exit', onExit)
     // SIGINT ends it at once, even while clients are connected.
     await endProcess(server, 'SIGINT')
+    await address.close()
     await rm(folder, { recursive: true, force: true })
   }
   try {
     const password = randomBytes(12).toString('hex')
-    const port = await freePort()
     const user = await unprivileged()
     if (user !== undefined) await chown(folder, user.uid, user.gid)
     await initialize(folder, password, user)
     server = spawn(
       join(postgresPrograms, 'postgres'),
-      ['-D', join(folder, 'data'), ...settings(folder, port, isDurable)],
+      ['-D', join(folder, 'data'), ...settings(folder, address.port, isDurable)],
       {
         ...user,
         cwd: folder,
         stdio: 'ignore',
       },
     )
-    const url = `postgres://uplink:${password}@127.0.0.1:${String(port)}/postgres`
+    const url = `postgres://uplink:${password}@127.0.0.1:${String(address.port)}/postgres`
     await answers(url, server)
     return { url, pid: Number(server.pid), stop }
   } catch (error) {

@@ -1,5 +1,5 @@
 // A loopback address that refuses connections for as long as a test wants it to. The port of a closed server would not
-// do: another test may listen there and never answer.
+// do: another test may listen there and never answer. A server that is told this port may listen on it meanwhile.
 
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
