@@ -12,7 +12,7 @@ import { bundleScripts, servePages, type PageServer } from './page-server.ts'
 export interface ElementPages {
   /** Opens a page in a context of its own. A violation of its policy or an error thrown in the page fails the test. */
   openPage(options?: BrowserContextOptions): Promise<Page>
-  /** Replaces everything in the page with an element. Its events go to `globalThis.told`. */
+  /** Replaces everything in the page with an element and waits for its first frame. Its events go to `globalThis.told`. */
   addElement(page: Page, attributes: Readonly<Record<string, string>>): Promise<void>
   /** Path of a file in the folder. */
   pathOf(name: string): string
@@ -46,7 +46,6 @@ export function useElementPages(
   return {
     async openPage(options = {}) {
       const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-      context.setDefaultTimeout(15_000)
       const wrong: string[] = []
       onTestFinished(async () => {
         await context.close()
@@ -71,6 +70,8 @@ export function useElementPages(
               globalThis.told.push({ name, detail: (event as CustomEvent<unknown>).detail }),
             )
           document.body.replaceChildren(element)
+          // The element asked for its first frame before this callback did, so it is drawn when this one runs.
+          return new Promise<void>((resolve) => void requestAnimationFrame(() => resolve()))
         },
         { apiKey: API_KEY, all: { 'base-url': service.url, ...attributes } },
       ),
