@@ -109,7 +109,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     // What is gone is asked for, and not forgotten.
     await button(page, 'Choose again: clip-01.mp4').waitFor()
     await heading(page).getByText('1 file not finished').waitFor()
-    expect(await rows(page)).toEqual(['clip-01.mp4 failed', 'clip-01.mp4 confirmed'])
+    await expect.poll(() => rows(page)).toEqual(['clip-01.mp4 failed', 'clip-01.mp4 confirmed'])
   })
 
   test('says of an upload that is cancelled that it was, also where a newer one was confirmed before', async () => {

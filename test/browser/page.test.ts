@@ -124,6 +124,8 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     const page = await open(`#key=${API_KEY}`)
     await page.waitForSelector('#news:has-text("live")')
     await page.clock.install()
+    // Until then it goes on by itself too, and might say so before anybody listens.
+    await page.clock.pauseAt(Date.now() + 60_000)
     // Each round is long enough to be called silent, and then fails.
     const held: (() => Promise<void>)[] = []
     await page.route('**/stored*', (route) => void held.push(() => route.abort('connectionrefused')))
