@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await next.setInputFiles('#files', path)
     const puts = countPuts(next)
     // The browser gives the lease of the dead in its own time.
-    await vi.waitFor(() => resume(next, key), 20_000)
+    await vi.waitFor(() => resume(next, key), 30_000)
 
     expect(await status(next)).toBe('confirmed')
     expect(puts.count).toBe(2)
@@ -189,14 +189,14 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
         return (await Promise.all(sending)).map((reply) => reply.status)
       }, origin),
     )
-    await vi.waitUntil(() => waiting.length === 5, 20_000)
+    await vi.waitUntil(() => waiting.length === 5, 30_000)
 
     // A call of the page itself gets through while all places are taken.
     expect(await tabs[0]!.evaluate(async (of) => (await fetch(of, { method: 'GET' })).status, origin)).toBe(204)
     const answering = vi.waitUntil(() => {
       for (const response of waiting.splice(0)) response.writeHead(200).end()
       return seen.total === 20
-    }, 20_000)
+    }, 30_000)
 
     await answering
     for (const response of waiting.splice(0)) response.writeHead(200).end()

@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await tab.close()
 
     // The browser ends the tab in its own time.
-    const next = await vi.waitFor(() => journalInPage(page, name).open('night-1'), 10_000)
+    const next = await vi.waitFor(() => journalInPage(page, name).open('night-1'), 30_000)
     expect(next.records).toEqual([{ type: 'session.creating', at: 1 }])
     await next.close()
   })
@@ -197,7 +197,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     }
 
     await otherTab.evaluate(() => document.dispatchEvent(new Event('click')))
-    expect(await vi.waitFor(() => journal.list(), 10_000)).toEqual([])
+    expect(await vi.waitFor(() => journal.list(), 30_000)).toEqual([])
   })
 
   test('goes on with the open sessions of a version 1 database, in which each record was a row', async () => {

@@ -37,7 +37,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
         .send({ method: 'PUT', url, headers: {}, body: { kind: 'bytes', bytes: new Uint8Array(10) }, signal })
         .then(String, (error: unknown) => (error as { code?: string }).code)
     }, `${server.origin}/part`)
-    await vi.waitFor(() => expect(server.connections).toHaveLength(1), 10_000)
+    await vi.waitFor(() => expect(server.connections).toHaveLength(1), 30_000)
 
     await tab.evaluate(() => window.stop())
 

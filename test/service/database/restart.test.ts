@@ -262,9 +262,9 @@ describe('the lock', () => {
     const [said] = (await once(parent.stdout, 'data')) as [Buffer]
     const pid = Number(said.toString())
     const stat = (id = pid) => readFile(`/proc/${id}/stat`, 'utf8')
-    await vi.waitFor(async () => expect(await stat(parent.pid)).toContain('(sleep)'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await stat(parent.pid)).toContain('(sleep)'), { timeout: 30_000 })
     parent.stdin.end()
-    await vi.waitFor(async () => expect(await stat()).toContain(') Z '), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await stat()).toContain(') Z '), { timeout: 30_000 })
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8)
     const ticks = (await stat()).split(') ')[1]!.split(' ')[19]!
     await writeFile(join(dataDir, 'lock', `${pid}-${boot}-${ticks}`), '')

@@ -523,12 +523,12 @@ describe('a process with a workerHasher', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  /** Runs a program in a process of its own; rejects when that does not end well by itself within ten seconds. */
+  /** Runs a program in a process of its own; rejects when that does not end well by itself before the test is given up. */
   async function output(flags: readonly string[], program: string, env: Record<string, string> = {}): Promise<string> {
     const path = join(folder, 'program.js')
     await writeFile(path, `import { workerHasher } from './adapters/node/hash/worker-hasher.js'\n${program}`)
     const { stdout } = await run(process.execPath, [...flags, path], {
-      timeout: 10_000,
+      timeout: 50_000,
       env: { ...process.env, ...env },
     })
     return stdout

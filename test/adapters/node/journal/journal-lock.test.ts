@@ -405,7 +405,7 @@ describe('whereIs', () => {
       const [said] = (await once(shell.stdout, 'data')) as [Buffer]
       const pid = Number(said.toString().trim())
       const says = (path: string, word: string) =>
-        vi.waitFor(async () => expect(await readFile(`/proc/${path}`, 'utf8')).toContain(word), 10_000)
+        vi.waitFor(async () => expect(await readFile(`/proc/${path}`, 'utf8')).toContain(word), 30_000)
       await says(`${String(shell.pid)}/comm`, 'sleep')
       shell.stdin.end()
       await says(`${String(pid)}/stat`, ') Z ')
