@@ -37,22 +37,8 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
       else onEmptied()
     })
   }
-  /** False when there was no time for all. New rows are drawn before they are in the page, and put there together. */
-  const drawRows = (items: readonly Item[], look: Look): boolean => {
-    const untilMs = performance.now() + DRAWING_MS
-    const made: HTMLElement[] = []
-    const isWhole = items.every((item) => {
-      const row = rows.get(item) ?? createFileRow(item, onAction)
-      if (!rows.has(item)) {
-        if (made.length === MADE_PER_FRAME) return false
-        rows.set(item, row)
-        made.push(row.element)
-      }
-      return !row.draw(look) || performance.now() < untilMs
-    })
-    element.append(...made)
-    return isWhole
-  }
+  /** Rows drawn in frames that had no time for the rest. The rest comes first, although these may have changed again. */
+  const drawn = new Set<Item>()
   return {
     element,
     remove,
@@ -64,9 +50,26 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
       setAttribute(element, 'aria-label', look.words.files)
       const here = new Set(items)
       for (const item of rows.keys()) if (!here.has(item)) remove(item)
-      const isWhole = drawRows(items, look)
+      const untilMs = performance.now() + DRAWING_MS
+      const made: HTMLElement[] = []
+      const isRest = drawn.size > 0
+      const isWhole = items.every((item) => {
+        let row = rows.get(item)
+        if (!row) {
+          if (made.length === MADE_PER_FRAME) return false
+          row = createFileRow(item, onAction)
+          rows.set(item, row)
+          made.push(row.element)
+        }
+        if (drawn.has(item) || !row.draw(look)) return true
+        drawn.add(item)
+        return performance.now() < untilMs
+      })
+      if (isWhole) drawn.clear()
+      // New rows are drawn before they are in the page, and put there together.
+      element.append(...made)
       element.hidden = rows.size === 0
-      return !isWhole
+      return isRest || !isWhole
     },
   }
 }

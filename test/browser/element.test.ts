@@ -646,6 +646,27 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(touched).toEqual(['swing-3.mp4', 'swing-500.mp4', 'swing-999.mp4'])
   })
 
+  test('draws the last row, too, where the first one changes in each frame and takes all its time', async () => {
+    const page = await openPage()
+    await startTwo(page)
+    await page.evaluate(() => {
+      // Whenever it is looked at, more has gone by than a frame may take.
+      let nowMs = performance.now()
+      performance.now = () => (nowMs += 5)
+      const { change } = globalThis.scripted
+      let sentBytes = 0
+      const goOn = (): void => {
+        change(0, { state: 'uploading', sentBytes: (sentBytes += 1e-6) })
+        requestAnimationFrame(goOn)
+      }
+      goOn()
+      change(1, { state: 'uploading' })
+    })
+
+    const row = page.locator('mocap-uploader [part~=file]').last()
+    await expect.poll(() => row.getAttribute('data-state')).toBe('uploading')
+  })
+
   test('looks again while it uploads, also when nothing is told', async () => {
     const page = await openPage()
     await startTwo(page)
