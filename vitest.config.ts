@@ -15,6 +15,9 @@ const COUNTED = [
   'test/core/transfer/schedule.test.ts',
 ]
 
+/** These limits also only stop hangs: a test may start five programs one after another, each with a database of its own. */
+const WITH_PROCESSES = { testTimeout: 180_000, hookTimeout: 180_000 }
+
 /**
  * Tests that start no processes, databases or browsers. `testTimeout` only stops hangs: a busy machine takes ten times
  * as long as a quiet one.
@@ -65,8 +68,7 @@ export default defineConfig({
             'test/helpers/postgres-for-tests.ts',
             'test/cli/built-cli.ts',
           ],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...WITH_PROCESSES,
         },
       },
       // The interface over plain HTTP, on what the service can run on. The third combination, with Ceph, is in the long run.
@@ -77,13 +79,12 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...WITH_PROCESSES,
         },
       },
       {
         extends: true,
-        test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 180_000, hookTimeout: 180_000 },
+        test: { name: 'package', include: ['test/package/**/*.test.ts'], ...WITH_PROCESSES },
       },
     ],
   },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => cli.remove())
 
-it('keeps every promise over ten kills', { timeout: 120_000 }, async () => {
+it('keeps every promise over ten kills', { timeout: 360_000 }, async () => {
   const seed = Number(process.env['FC_SEED'])
   const lines: string[] = []
 

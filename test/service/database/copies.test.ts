@@ -47,7 +47,7 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
     )
     // All at once, on an empty database and an empty folder.
     urls = await Promise.all(Array.from({ length: COPIES }, startCopy))
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const child of children) {
       child.kill('SIGKILL')
