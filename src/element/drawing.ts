@@ -3,7 +3,7 @@
 import { build, setAttribute } from './build-element.ts'
 import type { DropZone } from './drop-zone.ts'
 import type { FileList } from './file-list.ts'
-import type { Item } from './items.ts'
+import { isReady, type Item } from './items.ts'
 import type { Notices } from './notices.ts'
 import type { OfferCards } from './offer-cards.ts'
 import type { OfferControl } from './offer-control.ts'
@@ -60,7 +60,7 @@ export function createDrawing(
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
     const retryable = list.retryable()
-    const readyCount = items.filter(({ state }) => state === 'ready').length
+    const readyCount = items.filter(isReady).length
     summary.draw(words, {
       phase,
       totals,

@@ -1,7 +1,7 @@
 // Where all files of an element are together: the one phase that its controls follow, and the sums.
 
 import type { UploadProgress, UploadState } from '../flows/upload.ts'
-import type { Item, ItemState, Job } from './items.ts'
+import { isReady, type Item, type ItemState, type Job } from './items.ts'
 
 export type Phase = 'empty' | 'ready' | 'uploading' | 'waiting' | 'paused' | 'cancelling' | 'settled'
 
@@ -24,7 +24,7 @@ export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
   if (going.some((state) => state !== 'waiting')) return 'uploading'
   if (going.length > 0) return 'waiting'
   if (states.length > 0) return 'paused'
-  if (items.some((item) => item.state === 'ready')) return 'ready'
+  if (items.some(isReady)) return 'ready'
   return items.length === 0 ? 'empty' : 'settled'
 }
 
