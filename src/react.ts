@@ -1,4 +1,4 @@
-// The face for React: a hook, and the store behind it for those who share one upload between components.
+// The entry point for React: a hook, and the store behind it for sharing one upload between components.
 'use client'
 
 export { useUpload, type UseUpload } from './react/use-upload.ts'

@@ -1,4 +1,4 @@
-// Gathers what an upload tells into a view; files that did not change stay the objects that they were.
+// Collects the events of an upload into a view. A file that did not change stays the same object.
 
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadReport } from '../flows/upload.ts'
 import type { UploadView } from './upload-view.ts'
@@ -13,13 +13,13 @@ const FINAL: ReadonlySet<string> = new Set<UploadReport['status']>([
   'closed',
 ])
 
-/** Gathers what an upload tells; returns what ends that. */
+/** Collects the events of an upload into a view. Returns the function that ends that. */
 export function follow(
   upload: Upload,
   { gather, view }: { gather: (change: Partial<UploadView>) => void; view: () => UploadView },
 ): () => void {
   const onState = ({ state }: UploadEvents['state']): void => {
-    // An end is shown together with its report.
+    // A final state is shown together with the report.
     if (!FINAL.has(state)) gather({ state, ...(state === 'waiting' ? {} : { waiting: undefined }) })
   }
   const onProgress = (progress: UploadProgress): void =>
@@ -36,7 +36,7 @@ export function follow(
   upload.on('file', onFile)
   upload.on('waiting', onWaiting)
   upload.on('warning', onWarning)
-  // One that was begun elsewhere has a past.
+  // An upload that began elsewhere already has a state and progress.
   onProgress(upload.progress())
   onState(upload)
   return () => {
@@ -48,13 +48,13 @@ export function follow(
   }
 }
 
-/** What changes of a view when its upload has ended, or could not be begun. */
+/** The changes to a view whose upload has ended or could not begin. */
 export function ended({ files }: UploadView, upload: Upload | undefined): Partial<UploadView> {
   const last = upload === undefined ? {} : { progress: upload.progress(), files: keepingEqual(files, upload.files()) }
   return { isActive: false, waiting: undefined, ...last }
 }
 
-/** `now`, with every file that did not change as the object that it was: rows of a list are not drawn again for nothing. */
+/** Returns `now` with the old object of each file that did not change, so that a list does not render its row again for nothing. */
 function keepingEqual(
   before: readonly UploadFileStatus[],
   now: readonly UploadFileStatus[],

@@ -1,8 +1,8 @@
-// When a page is drawn next. A hidden page gets no frames; it is told a little later all the same, for its title.
+// Waits for the next frame. A hidden page gets no frames, so a timer stands in for them: its title may still show progress.
 
 const HIDDEN_MS = 250
 
-/** Calls `draw` once. */
+/** Calls `draw` once: in the next frame, or after 250 ms if there is none by then. Where there are no frames at all, after 16 ms. */
 export function onNextFrame(draw: () => void): void {
   if (typeof requestAnimationFrame === 'undefined') {
     setTimeout(draw, 16)

@@ -1,4 +1,4 @@
-// Follows one upload for a view: snapshots that keep their identity while nothing changed, told at most once a frame.
+// Follows one upload for a view. A snapshot stays the same object while nothing changes, and listeners are called at most once a frame.
 
 import type { Upload, UploadReport } from '../flows/upload.ts'
 import { ended, follow } from './follow-upload.ts'
@@ -8,35 +8,35 @@ import { NOTHING_YET, type UploadView } from './upload-view.ts'
 export interface UploadStore {
   /**
    * Calls `begin` at once and follows the upload that it returns: `start(() => uplink.uploadVideos({ … }))`, or
-   * `start(() => uplink.resume(key))`. While one is active nothing is called and nothing changes, so a double click, or an
-   * effect that runs twice, uploads once. Never throws: what `begin` throws is the view's `error`.
+   * `start(() => uplink.resume(key))`. Does nothing while an upload is active, so a double click, or an effect that runs
+   * twice, uploads once. Never throws: an error thrown by `begin` becomes the view's `error`.
    */
   start(begin: () => Upload | Promise<Upload>): void
   pause(): void
   resume(): void
-  /** Gives the upload up, confirmed files too; also one that is only about to begin. */
+  /** Gives up the whole upload, confirmed files included. If `begin` has not returned it yet, it is given up as soon as it exists. */
   cancel(): void
-  /** The same, but what is confirmed stays confirmed. */
+  /** Like `cancel`, but confirmed files stay. */
   discard(): void
-  /** Back to idle, after the end; while one is active, nothing. */
+  /** Returns to `idle` after the end. Does nothing while an upload is active. */
   reset(): void
   view(): UploadView
-  /** Hears that `view()` has changed. Returns what ends that. */
+  /** Calls `listener` whenever `view()` has changed. Returns the function that ends that. */
   subscribe(listener: () => void): () => void
 }
 
 export interface UploadStoreOptions {
-  /** When to tell what gathered since. Default: the next frame, or 250 ms later in a page that is hidden. */
+  /** Decides when listeners hear of the changes collected so far. Default: in the next frame, or after 250 ms in a hidden page. */
   readonly schedule?: (tell: () => void) => void
 }
 
-/** Makes a store that is idle. It needs no React and no page. */
+/** Creates an idle store. It needs neither React nor a page. */
 export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions = {}): UploadStore {
   const listeners = new Set<() => void>()
   let shown = NOTHING_YET
   let gathered = NOTHING_YET
   let isScheduled = false
-  /** How to give up an upload that is about to begin. */
+  /** How the upload is to be given up, also if it does not exist yet. */
   let asked: 'cancel' | 'discard' | undefined
 
   const tell = (): void => {
@@ -51,7 +51,7 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
     isScheduled = true
     schedule(tell)
   }
-  /** What a person did is shown at once. */
+  /** Shows at once what a person did. */
   const show = (change: UploadView): void => {
     gathered = change
     tell()
@@ -75,7 +75,7 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
 
   const giveUp = (how: 'cancel' | 'discard'): void => {
     if (!gathered.isActive) return
-    // The first one counts, as for the upload itself.
+    // The first call counts, as it does for the upload itself.
     asked ??= how
     void gathered.upload?.[asked]()
   }

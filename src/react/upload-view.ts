@@ -1,26 +1,26 @@
-// What a view is shown of an upload, and what it is shown before there is one.
+// What a component gets to see of an upload, and what it sees before there is one.
 
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadReport } from '../flows/upload.ts'
 
-/** What is to be seen. A new object whenever something changed, the same one while nothing did; so is each file. */
+/** The state of an upload, to be rendered. A new object whenever something changed, and the same one otherwise; so is each file. */
 export interface UploadView {
-  /** `idle` before the first start and after `reset`; final words only together with `report` or `error`. */
+  /** `idle` before the first start and after `reset`. A final state comes only together with `report` or `error`. */
   readonly state: 'idle' | Upload['state']
-  /** Between start and end, a pause included. */
+  /** True from start to end, also during a pause. */
   readonly isActive: boolean
   readonly progress: UploadProgress
-  /** In the order given; empty until the sources have been looked at. */
+  /** The files in the order given. Empty until the sources have been looked at. */
   readonly files: readonly UploadFileStatus[]
   /**
-   * Present while the storage or the service, as `who` says, holds the upload up: until when it is asked again; wall times, ms
-   * since 1970.
+   * Present while the upload waits for the storage or the service. `who` names which of them, and `untilMs` says when the next try
+   * begins. Times are wall times in ms since 1970.
    */
   readonly waiting: UploadEvents['waiting'] | undefined
-  /** What a person should know that did not stop the upload; the last 20. */
+  /** What a person should know that did not stop the upload. The last 20 are kept. */
   readonly warnings: readonly UploadEvents['warning'][]
-  /** How it ended, also when it failed or was cancelled; absent when it could not be begun. */
+  /** How the upload ended, also if it failed or was cancelled. Absent if it could not begin. */
   readonly report: UploadReport | undefined
-  /** Why it failed or could not be begun; an UploadError with a `code`, unless your own function threw. A cancel is none. */
+  /** Why it failed or could not begin: an UploadError with a `code`, unless your own function threw. A cancel is no error. */
   readonly error: Error | undefined
   /** The upload itself, for its other events. */
   readonly upload: Upload | undefined

@@ -1,4 +1,4 @@
-// The hook: what an upload store shows, and its verbs. It starts nothing by itself, so that neither a second mount nor
+// The hook: the view of an upload store together with its methods. It starts nothing by itself, so neither a second mount nor
 // StrictMode can upload twice.
 
 import { useMemo, useState, useSyncExternalStore } from 'react'
@@ -9,9 +9,9 @@ export interface UseUpload
   extends UploadView, Pick<UploadStore, 'start' | 'pause' | 'resume' | 'cancel' | 'discard' | 'reset'> {}
 
 /**
- * Shows one upload, rendering at most once a frame. Without a store of yours the upload belongs to the component; when that
- * is unmounted the upload goes on, unseen. To see it in two places, or again after a change of page, make a store with
- * `createUploadStore()` outside and give it to each.
+ * Shows one upload, and renders at most once a frame. Without a `store` the upload belongs to the component; if that is
+ * unmounted, the upload goes on unseen. To see it in two places, or again after a change of page, create a store outside
+ * with `createUploadStore()` and pass it to each.
  */
 export function useUpload(store?: UploadStore): UseUpload {
   const [own] = useState(() => createUploadStore())
@@ -23,7 +23,7 @@ export function useUpload(store?: UploadStore): UseUpload {
   }, [shown, view])
 }
 
-/** What a server renders, and a page at first, so that both are equal. */
+/** What a server renders. A page renders the same at first, so that the two match. */
 function nothingYet(): UploadView {
   return NOTHING_YET
 }
