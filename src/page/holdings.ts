@@ -1,4 +1,4 @@
-// What this service holds, read with its own client: stored files, the sessions that they belong to, analyses.
+// What this service holds, read with the project's own client: stored files, the sessions that they belong to, and analyses.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { ServiceClient } from '../client/operations.ts'
@@ -22,11 +22,11 @@ export interface Holdings {
   readonly files: readonly StoredFile[]
   readonly sessions: readonly StoredSession[]
   readonly analyses: readonly RequestedAnalysis[]
-  /** There are more files than were read. */
+  /** True if there are more files than were read. */
   readonly isCut: boolean
 }
 
-/** At most so many pages of 1,000 files are read. */
+/** How many pages of 1,000 files are read at most. */
 const MOST_PAGES = 10
 
 interface StoredPage {

@@ -1,9 +1,9 @@
-// Draws what the service holds as three tables, the last registered of each kind first, and only when something changed.
+// Draws what the service holds as three tables, each with the last registered first, and only when something has changed.
 
 import { createFormats } from '../element/formats.ts'
 import type { Holdings } from './holdings.ts'
 
-/** Rows that are drawn of each table; the count beside the title says how many there are. */
+/** Rows drawn of each table. The count beside the title says how many there are. */
 const MOST_ROWS = 200
 
 export interface Lists {
@@ -43,7 +43,7 @@ function tableRow(texts: readonly string[]): HTMLTableRowElement {
   for (const text of texts) {
     const cell = row.insertCell()
     cell.textContent = text
-    // A narrow page cuts the first.
+    // A narrow page cuts the first cell short; its title shows the whole text.
     cell.title = text
     if (cell.cellIndex > 1) cell.className = 'number'
   }

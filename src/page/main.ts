@@ -1,4 +1,4 @@
-// The page of `mocap-uplink serve`: the element, and what this service holds, live. It asks for the key once.
+// The page of `mocap-uplink serve`: the element, and a live view of what this service holds. It asks for the key once.
 
 import { createUplink, type BrowserUplink } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
@@ -7,9 +7,9 @@ import { readHoldings } from './holdings.ts'
 import { byId, createLists } from './lists.ts'
 import { forgetKey, keepKey, takeKey } from './service-key.ts'
 
-/** Between two looks at what the service holds, ms; a hidden page looks at nothing. */
+/** Time between two looks at what the service holds, ms. A hidden page does not look. */
 const LOOK_EVERY_MS = 2_000
-/** The client tries again for a while before it says that nobody answers, ms; until then the page would look live. */
+/** How long a look may go unanswered before the page says so, ms. The client retries for longer, and the page would look live. */
 const SILENT_AFTER_MS = 4_000
 const NO_ANSWER = 'The service does not answer.'
 const UNHEARD = new Set<string>(['ERR_UPLOAD_NETWORK', 'ERR_UPLOAD_TIMEOUT', 'ERR_UPLOAD_HOST_UNREACHABLE'])
@@ -18,7 +18,7 @@ defineMocapUploader()
 const lists = createLists()
 const ask = byId('ask') as HTMLFormElement
 const about = byId('about') as HTMLFormElement
-/** One for each flow: videos and tracking files do not go together. */
+/** One element for each flow, because videos and tracking files do not go into one upload. */
 const uploaders = document.querySelectorAll('mocap-uploader')
 
 about.querySelector('[name=date]')?.setAttribute('value', new Date().toLocaleDateString('sv'))
@@ -57,13 +57,13 @@ function open(apiKey: string): void {
   void watch(uplink)
 }
 
-/** Looks again and again; ends when the key is refused. */
+/** Looks again and again. Ends when the key is refused. */
 async function watch(uplink: BrowserUplink): Promise<void> {
   let isTroubleTold = false
   for (;;) {
     if (!document.hidden) {
       const silent = setTimeout(() => {
-        // What was said of it stays until it answers: two sentences in turn would be two troubles.
+        // A message stays until the service answers. Two messages in turn would look like two problems.
         if (!isTroubleTold) tell(NO_ANSWER)
       }, SILENT_AFTER_MS)
       try {
@@ -86,13 +86,13 @@ async function watch(uplink: BrowserUplink): Promise<void> {
   }
 }
 
-/** Told only when it changes, so that a screen reader is not kept busy. */
+/** Shows the news only if it has changed, so that a screen reader is not kept busy. */
 function tell(news: string): void {
   const place = byId('news')
   if (place.textContent !== news) place.textContent = news
 }
 
-/** The fields above the elements are the input of their uploads; what belongs to the other flow is hidden. */
+/** Gives the elements the fields above them as the input of their uploads, and hides what belongs to the other flow. */
 function tellUploaders(): void {
   const fields = new FormData(about)
   const text = (name: string): string => textOf(fields, name)

@@ -1,9 +1,9 @@
-// The key of this service in the page: taken once from the fragment of the address or from the person, kept for as long
-// as the tab lives, and nowhere else.
+// The service's key in the page. It is taken once, from the URL's fragment or from the person, and kept only in the session
+// storage of the tab.
 
 const KEPT_AS = 'mocap-uplink key'
 
-/** The key that `#key=…` brought, which is removed from the address bar and its history; else the one that is kept. */
+/** The key from `#key=…`, which is then removed from the address bar and the history. Without it, the key that is kept. */
 export function takeKey(): string | undefined {
   const brought = new URLSearchParams(location.hash.slice(1)).get('key')
   if (brought !== null) {
