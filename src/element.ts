@@ -1,4 +1,4 @@
-// The face of the web component: the class, its registration, and the types of its texts, events and input.
+// The entry point of the web component: the class, its registration, and the types of its texts, events and input.
 
 export { defineMocapUploader, MocapUploaderElement } from './element/uploader-element.ts'
 export { englishTexts, type OwnTexts, type UploaderTexts } from './element/texts.ts'

@@ -1,4 +1,4 @@
-// Which of the chosen files may be uploaded, and why the others may not: found before anything is sent.
+// Decides which of the chosen files may be uploaded, and why the others may not, before anything is sent.
 
 import { kindsIn } from './attributes.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -6,17 +6,17 @@ import type { ChosenFile } from './chosen-files.ts'
 export type RefusalReason =
   /** Not one of the kinds that `accept` names. */
   | 'kind'
-  /** A video among tracking files, or the other way round; a capture session holds one kind. */
+  /** A video among tracking files or the other way round. A capture session holds one kind. */
   | 'mixed'
   /** Has no bytes. */
   | 'empty'
   /** Hidden, or made by an operating system. */
   | 'system'
-  /** The very file is in the list already, or in an unfinished upload that is offered. */
+  /** The same file is already in the list, or in an unfinished upload that is offered. */
   | 'twice'
-  /** The very file is in an upload that another tab, or another element of this page, drives. */
+  /** The same file is in an upload that another tab, or another element of this page, drives. */
   | 'elsewhere'
-  /** Another file of this name is, and a capture session knows a file by its name alone. */
+  /** Another file of this name is in the list, and a capture session knows a file by its name alone. */
   | 'name'
 
 export interface Refusal {
@@ -25,25 +25,25 @@ export interface Refusal {
 }
 
 export interface AcceptanceRules {
-  /** As of `<input accept>`: `.mp4,.mov`, `video/*`. Empty: every kind. */
+  /** As in `<input accept>`: `.mp4,.mov`, `video/*`. Empty: every kind. */
   readonly accept: string
-  /** A capture session: one kind, and each name once. */
+  /** A capture session takes files of one kind, and each name once. */
   readonly isCapture: boolean
-  /** Two files of one name get their folder's name in front, so they are no reason to refuse. */
+  /** Files of one name get their folder's name in front, so that none of them has to be refused. */
   readonly isRenaming: boolean
-  /** What unfinished uploads that are offered hold. */
+  /** The files of unfinished uploads that are offered. */
   readonly offered: readonly Present[]
-  /** What those hold that are driven elsewhere. */
+  /** The files of uploads that are driven elsewhere. */
   readonly driven: readonly Present[]
 }
 
-/** A file that is here already. */
+/** What identifies a file, as far as a page can tell. */
 export interface Present {
   readonly fileName: string
-  /** Where it lay, as far as is known: the name alone for one that was chosen by itself. */
+  /** Its path, as far as that is known: the name alone if the file was chosen by itself. */
   readonly location: string
   readonly bytes: number
-  /** Undefined: not known, so that any will do. */
+  /** Milliseconds since 1970. Undefined if unknown; any time then counts as equal. */
   readonly modifiedAtMs?: number | undefined
 }
 
@@ -59,7 +59,7 @@ export function judgeFiles(
   const accepted: ChosenFile[] = []
   const refused: Refusal[] = []
   const names = new Set(present.map(({ fileName }) => fileName))
-  /** By name. */
+  /** The files that are here already, by name. */
   const known = new Map<string, readonly { readonly of: Present; readonly reason: RefusalReason }[]>()
   const know = (reason: RefusalReason, of: Present): void => addUnder(known, of.fileName, { of, reason })
   for (const each of [...present, ...rules.offered]) know('twice', each)
@@ -95,7 +95,7 @@ export function judgeFiles(
   return { accepted, refused }
 }
 
-/** One more of this name. */
+/** Adds one more value under this name. */
 export function addUnder<T>(byName: Map<string, readonly T[]>, name: string, one: T): void {
   byName.set(name, [...(byName.get(name) ?? []), one])
 }
@@ -104,12 +104,12 @@ export function presentOf({ file, path: location }: ChosenFile): Present {
   return { fileName: file.name, location, bytes: file.size, modifiedAtMs: file.lastModified }
 }
 
-/** A folder may be dropped by itself the next time, or within another. */
+/** True if one path ends with the other: a folder may be dropped by itself at one time and within another folder the next. */
 export function isSamePlace(one: string, other: string): boolean {
   return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 
-/** As far as a page can tell, wherever it lies: by name, size and time. */
+/** True if both are one file as far as a page can tell: by name, size and time, in whatever folder. */
 export function isSameFile({ fileName, bytes, modifiedAtMs }: Present, other: Present): boolean {
   const isSameTime = modifiedAtMs === undefined || modifiedAtMs === other.modifiedAtMs
   return fileName === other.fileName && bytes === other.bytes && isSameTime

@@ -1,10 +1,10 @@
-// A live region that does not chatter: what is said within a moment is one message, a sentence beside the other.
+// A live region that does not chatter: what is said within 400 ms is announced together, as separate paragraphs.
 
 import { build } from './build-element.ts'
 
 export interface Announcer {
   readonly region: HTMLElement
-  /** `about`: what was to be said of the same, and was not said yet, is out of date. */
+  /** `about` names the topic of a message, which replaces an earlier one about it that was not announced yet. */
   say(message: string, about?: string): void
 }
 
@@ -15,7 +15,7 @@ export function createAnnouncer(region: HTMLElement): Announcer {
   let timer: ReturnType<typeof setTimeout> | undefined
   const speak = (): void => {
     timer = undefined
-    // Each a paragraph: not all of them end like a sentence, and they would be read out as one.
+    // A paragraph each: not all of them end like a sentence, so they would be read out as one.
     region.replaceChildren(...[...waiting.values()].map((message) => build('p', '', {}, message)))
     waiting.clear()
   }

@@ -1,10 +1,10 @@
-// What a page says in attributes, read into the input of a flow. Credentials are no attribute and never will be: markup
-// is kept, logged and copied.
+// Reads the attributes that a page sets into the input of a flow. Credentials are not an attribute and never will be: markup
+// is stored, logged and copied.
 
 import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 
-/** Everything of an upload but its files. What is given by property wins over attributes. */
+/** Everything about an upload except its files. Values set as a property override attributes. */
 export type UploaderInput = Partial<Omit<VideosInput, 'files'>> & Partial<Omit<CapturesInput, 'files'>>
 
 export type UploaderFlow = 'video' | 'capture'
@@ -25,14 +25,14 @@ const FIELDS: readonly (readonly [attribute: string, field: string, kind: Kind])
   ['reprocess', 'reprocess', 'boolean'],
 ]
 
-/** The attributes whose change is drawn at once; the others are read when they are needed. */
+/** The attributes whose change redraws the element. The others are read when they are needed. */
 export const DRAWN_ATTRIBUTES = ['flow', 'accept', 'kind', 'lang', 'base-url'] as const
 
 export function flowOf(element: Element): UploaderFlow {
   return element.getAttribute('flow') === 'capture' ? 'capture' : 'video'
 }
 
-/** Absent attributes are absent fields; a number that is none stays one, NaN, and the flow says so by name. */
+/** An absent attribute is an absent field. Text that is not a number becomes NaN, which the flow refuses by the name of the field. */
 export function inputOf(element: Element, given: UploaderInput): UploaderInput {
   const found = FIELDS.flatMap(([attribute, field, kind]) => {
     const text = element.getAttribute(attribute)
@@ -42,7 +42,7 @@ export function inputOf(element: Element, given: UploaderInput): UploaderInput {
   return { ...(Object.fromEntries(found) as UploaderInput), ...given }
 }
 
-/** Of an attribute that is present or absent; frameworks write `false` where a page would leave it out. */
+/** A boolean attribute is on when it is present. Frameworks write `false` where a page would leave it out. */
 export function isOn(text: string | null): boolean {
   return text !== null && text !== 'false'
 }
@@ -52,7 +52,7 @@ export function kindsIn(accept: string): string[] {
   return accept.split(',').map((kind) => kind.trim())
 }
 
-/** `accept`, else what the flow takes: phone clips, or, for captures, what their kind says. */
+/** The `accept` attribute. Without it: phone clips for the flow `video` and captures of kind `video`, everything for other captures. */
 export function acceptOf(element: Element, flow: UploaderFlow, input: UploaderInput): string {
   const own = element.getAttribute('accept')
   if (own !== null) return own

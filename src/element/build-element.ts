@@ -1,11 +1,11 @@
-// Builds DOM by calls, so that there is neither markup in strings nor an inline style or script that a strict
+// Builds DOM by calls instead of markup in strings, and without the inline styles and scripts that a strict
 // Content-Security-Policy would refuse.
 
 type Child = Node | string | undefined
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Makes an element whose parts are its classes as well: pages style the parts, and so does the element itself. */
+/** Creates an element whose part names are also its classes: pages style the parts, and the element's own sheet the classes. */
 export function build<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   part: string,
@@ -24,14 +24,14 @@ export function setPart(element: Element, part: string): void {
   setAttribute(element, 'class', part)
 }
 
-/** A button of the element; its text is set where the state is drawn. */
+/** Creates a button. Its text can be left out and set where the state is drawn. */
 export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
   const button = build('button', `button ${part}`, { type: 'button' }, text)
   button.addEventListener('click', onClick)
   return button
 }
 
-/** A 20 × 20 line drawing, hidden from screen readers: the words beside it say what it means. */
+/** Creates a 20 × 20 line drawing. It is hidden from screen readers, because the words beside it say what it means. */
 export function buildIcon(path: string): SVGSVGElement {
   const icon = document.createElementNS(SVG, 'svg')
   icon.setAttribute('viewBox', '0 0 20 20')
@@ -42,30 +42,30 @@ export function buildIcon(path: string): SVGSVGElement {
   return icon
 }
 
-/** What has the focus beside `element`, also while another window or tab is in front: `:focus` matches nothing then. */
+/** The focused element in the shadow root of `element`, also while another window or tab is in front and `:focus` matches nothing. */
 export function focusedBeside(element: Element): Element | null {
   return (element.getRootNode() as ShadowRoot).activeElement
 }
 
-/** Removes an element; `onLost` hears that the focus was in it. */
+/** Removes an element. Calls `onLost` if the focus was in it. */
 export function removeElement(element: Element, onLost: () => void): void {
   const hadFocus = element.contains(focusedBeside(element))
   element.remove()
   if (hadFocus) onLost()
 }
 
-/** Sets a text only when it changes, so that nothing is laid out or read out again for nothing. */
+/** Sets a text only if it differs, so that nothing is laid out or read out again for nothing. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Shows an element with its text; hides it when there is none. */
+/** Shows an element with this text, or hides it if there is none. */
 export function showText(element: HTMLElement, text: string | false | undefined): void {
   element.hidden = !text
   setText(element, text || '')
 }
 
-/** As `setText`, for what is known, which is broken between two facts where a line is too long; gives what is shown. */
+/** Like `setText`, for several facts. A line that is too long breaks between two of them. Returns the facts that are shown. */
 export function setFacts(element: Element, known: readonly (string | false)[]): string[] {
   const facts = known.filter((fact) => fact !== false)
   if (element.textContent !== facts.join(''))
@@ -73,7 +73,7 @@ export function setFacts(element: Element, known: readonly (string | false)[]): 
   return facts
 }
 
-/** As `setText`, for an attribute; undefined removes it. */
+/** Like `setText`, for an attribute. Undefined removes it. */
 export function setAttribute(element: Element, name: string, value: string | undefined): void {
   if (element.getAttribute(name) === (value ?? null)) return
   if (value === undefined) element.removeAttribute(name)

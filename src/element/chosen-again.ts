@@ -1,16 +1,17 @@
-// Which of the rows are meant by files that were chosen or dropped, though these are others by now.
+// Finds the rows whose files have changed since they were chosen, and are now chosen or dropped again.
 
 import { addUnder, isSameFile, isSamePlace, presentOf } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { needsChoosing, type Item } from './items.ts'
 
-/** Rows, each with the file that is to have its place. */
+/** Rows, each with the file that is to take its place. */
 export type ChosenAgain = ReadonlyMap<Item, ChosenFile>
 
 /**
- * Rows whose file has changed since, and is among `files`: what was saved since the row was made, and lies in its very place, where
- * browsers give handles, or has its name, elsewhere, when the row has come to ask for it; or whatever has its name where it was asked
- * for `instead`. All else of its name may be the clip of another camera, also in its very place, where another card was put in.
+ * Finds the rows whose file has changed and is now among `files`. A changed file of the row's name and folder replaces the row in
+ * two cases. Either the person chose it with the row's own button (`instead`); or it was saved after the row was made, and is known
+ * to be the file of that row: by its handle or, if the browser gave none, because the row has failed and asks to be chosen again.
+ * Any other file may be the clip of another camera, even in the same place, if another card was put in.
  */
 export async function findChosenAgain(
   items: readonly Item[],
@@ -18,7 +19,7 @@ export async function findChosenAgain(
   instead: Item | undefined,
 ): Promise<ChosenAgain> {
   const found = new Map<Item, ChosenFile>()
-  // Thousands may be dropped onto thousands.
+  // Indexed by name, because thousands of files may be dropped onto thousands of rows.
   const byName = new Map<string, readonly ChosenFile[]>()
   for (const each of files) addUnder(byName, each.file.name, each)
   for (const item of items) {
@@ -26,13 +27,13 @@ export async function findChosenAgain(
     for (const each of byName.get(present.fileName) ?? []) {
       const { file, handle, path } = each
       if (!isSamePlace(present.location, path) || isSameFile(present, presentOf(each))) continue
-      // A camera whose clock is wrong may have recorded it tomorrow.
+      // A camera whose clock is wrong may have dated the file in the future.
       const isSavedSince = file.lastModified > chosenAtMs && file.lastModified <= Date.now()
       const isItsPlace = async () =>
         handle && chosen?.handle ? chosen.handle.isSameEntry(handle) : needsChoosing(item)
       if (item === instead || (isSavedSince && (await isItsPlace()))) found.set(item, each)
     }
   }
-  // Asked last: meanwhile some may have come to their confirmation.
+  // Filtered last, because some rows may have reached their confirmation meanwhile.
   return new Map([...found].filter(([{ state }]) => state !== 'confirming' && state !== 'confirmed'))
 }

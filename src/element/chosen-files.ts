@@ -1,46 +1,47 @@
-// What a person chose or dropped, as one list of files in natural order: folders are walked, and where the browser gives
-// handles they are kept, so that after a reload one click is enough.
+// What a person chose or dropped, as one list of files in natural order. Folders are walked. Handles are kept where the
+// browser gives them, so that after a reload one click is enough.
 
 import { kindsIn } from './attributes.ts'
 
-/** A file, where it lay, and its handle where the browser gave one. */
+/** A file, its path, and its handle if the browser gave one. */
 export interface ChosenFile {
   readonly file: File
-  /** `folder/cam1/a.mp4`; the name alone when it was chosen by itself. */
+  /** Such as `folder/cam1/a.mp4`. Only the name if the file was chosen by itself. */
   readonly path: string
   readonly handle?: FileSystemFileHandle
 }
 
-/** How long the next handle is waited for, ms; the files themselves are had without one. */
+/** How long to wait for the next handle, or for the first byte of a file, ms. A file can be uploaded without a handle. */
 const HANDLE_WITHIN_MS = 1_000
 
-/** What no folder's name is likely to end with; `2026.11.20` may be one. */
+/** An ending that a folder's name is unlikely to have. A folder may well be called `2026.11.20`. */
 const EXTENSION = /\.[a-z]\w*$/i
 
-/** What browsers with the File System Access API have, and the compiler's library does not know yet. */
+/** Part of the File System Access API that TypeScript's own library does not declare yet. */
 interface PickingWindow {
   showOpenFilePicker?: (options: { multiple: boolean; types: readonly Kinds[] }) => Promise<FileSystemFileHandle[]>
 }
-/** What a picker shows first; a person may ask it for all files. */
+/** The files that a picker shows at first. The person may ask it for all files. */
 interface Kinds {
   readonly accept: Readonly<Record<'*/*', readonly string[]>>
 }
 type HandleGiving = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> }
 type Walkable = FileSystemDirectoryHandle & { values(): AsyncIterable<FileSystemHandle> }
 
-/** Files of an `<input type="file">`, its folder included. */
+/** The files of an `<input type="file">`, also if it chose a folder. */
 export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
   return inOrder([...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name })))
 }
 
 /**
- * Asks with the browser's own picker that gives handles; must be called in a click. Undefined where there is none, or
- * where the page may not open it (a frame of another origin), or it takes no such ending: use an `<input>` then. An empty list when the person thought better of it.
+ * Opens the browser's picker that gives handles. Must be called in a click. Resolves with an empty list if the person closed
+ * the picker without a choice. Resolves with undefined if an `<input>` has to be used instead: there is no such picker, the
+ * page may not open it (a frame of another origin), or it does not accept these endings.
  */
 export async function pickWithHandles(accept: string): Promise<ChosenFile[] | undefined> {
   const { showOpenFilePicker } = window as PickingWindow
   if (!showOpenFilePicker) return undefined
-  // Endings are told whatever type a system has for them; where types stand among them, it is refused.
+  // Under `*/*` an ending counts whatever type the system gives it. The picker refuses a list that has types among the endings.
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
     const handles = await showOpenFilePicker.call(window, { multiple: true, types })
@@ -50,20 +51,23 @@ export async function pickWithHandles(accept: string): Promise<ChosenFile[] | un
   }
 }
 
-/** Whether something that is dragged holds files; its names are not shown before the drop. */
+/** Whether a drag holds files. Their names are hidden until the drop. */
 export function hasFiles(transfer: DataTransfer | null): transfer is DataTransfer {
   return transfer?.types.includes('Files') ?? false
 }
 
-/** Files of a drop, folders walked. What can no longer be read is left out. Call it while the event is handled. */
+/** The files of a drop, with folders walked. What can no longer be read is left out. Must be called while the event is handled. */
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
-  // The list is emptied when the event has been handled, so everything is asked for before anything is awaited.
+  // The browser empties the list after the event, so everything is asked for before anything is awaited.
   const { late, heard } = expectAnswers()
   const found = [...transfer.items].filter(({ kind }) => kind === 'file').map((item) => walkItem(item, late, heard))
   return inOrder((await Promise.all(found)).flat())
 }
 
-/** `late` comes when nothing was `heard` for a while: a thousand handles take seconds together, and each can be the last. */
+/**
+ * `late` resolves when nothing was `heard` for HANDLE_WITHIN_MS. The wait begins again with each answer: a thousand handles take
+ * seconds together, and any of them may be the last that comes.
+ */
 function expectAnswers(): { readonly late: Promise<null>; readonly heard: () => void } {
   let heard = (): void => undefined
   const late = new Promise<null>((resolve) => {
@@ -79,9 +83,10 @@ function expectAnswers(): { readonly late: Promise<null>; readonly heard: () => 
 
 function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): Promise<ChosenFile[]> {
   const file = item.getAsFile()
-  // Of a folder that the browser keeps from pages, such as a system's, it may ask the person first, or never answer.
+  // For a folder that the browser keeps from pages, such as a system folder, it may ask the person first or never answer.
   const answer = item.getAsFileSystemHandle?.().catch(() => null)
-  // Whether it is a folder the browser asks the disk, and holds the page up meanwhile: 1.7 s for a thousand files.
+  // To tell files from folders here, the browser asks the disk and blocks the page: 1.7 s for a thousand files. The call is
+  // skipped if a handle may come and the name ends like a file's.
   const entry = answer && file && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
   void answer?.then(heard)
   const asked = Promise.race([answer ?? null, late])
@@ -90,8 +95,8 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
     if (byHandle) return byHandle
     if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
     if (!file) return []
-    // A folder whose name ends like that of a clip looks like a file, and cannot be read as one. A disk that hangs says nothing,
-    // which has a time of its own: that of the handles may be over.
+    // A folder whose name ends like that of a clip looks like a file, but reading a byte of it fails. On a disk that hangs, reading
+    // never ends, so it gets a time limit of its own: that of the handles may be over.
     const reading = entry || handle?.kind === 'file' ? undefined : file.slice(0, 1).arrayBuffer()
     return Promise.race([expectAnswers().late, reading]).then(
       () => [{ file, path: file.name }],
@@ -120,7 +125,7 @@ async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   const found: ChosenFile[] = []
-  // A folder is given in portions; an empty one says that it was the last.
+  // A folder is read in portions. An empty portion marks the end.
   for (;;) {
     const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (portion.length === 0) return found
@@ -130,7 +135,7 @@ async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
 
 const byPath = new Intl.Collator('en', { numeric: true })
 
-/** take-2 before take-10: the order of the movements matters to a capture session. */
+/** Sorts take-2 before take-10: the order of the movements matters to a capture session. */
 function inOrder(files: readonly ChosenFile[]): ChosenFile[] {
   return files.toSorted((one, other) => byPath.compare(one.path, other.path))
 }

@@ -1,4 +1,4 @@
-// The entry point with the side effect: importing it registers `<mocap-uploader>`, and does nothing on a server.
+// The entry point with a side effect: importing it registers `<mocap-uploader>`. On a server it does nothing.
 
 import { defineMocapUploader } from './uploader-element.ts'
 

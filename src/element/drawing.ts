@@ -1,4 +1,4 @@
-// Draws all parts of the element together, in a frame, when something has changed; and keeps in sight what is on its way.
+// Draws all parts of the element together, in one frame, when something has changed. Keeps the row that is uploading in sight.
 
 import { build, setAttribute } from './build-element.ts'
 import type { DropZone } from './drop-zone.ts'
@@ -11,14 +11,14 @@ import type { Setting } from './setting.ts'
 import type { SummaryBar } from './summary-bar.ts'
 import type { UploadList } from './upload-list.ts'
 
-/** How often an upload is looked at that tells nothing, ms: a rate must not stand still when the line does. */
+/** How often to draw while an upload reports nothing, ms: when the line stands still, the rate shown must fall. */
 const LOOK_AGAIN_MS = 1_000
 
 export interface Drawing {
   readonly element: HTMLElement
-  /** Something has changed. */
+  /** Asks for a drawing in the next frame, because something has changed. */
   ask(): void
-  /** Shows the row of this file with the next frame. */
+  /** Scrolls to the row of this file in the next frame. */
   reveal(item: Item | undefined): void
 }
 
@@ -30,9 +30,9 @@ export function createDrawing(
   const element = build(
     'section',
     'uploader',
-    // As its words are: those of another direction than the page's would be read in a wrong order.
+    // The direction of its own words. They may be in another language than the page, and would be read in the wrong order.
     { dir: 'auto' },
-    // A notice pushes down what is below it: never the controls of the whole, which somebody may be about to press.
+    // A notice pushes down what is below it. The controls of the whole stay above, because somebody may be about to press one.
     ...[cards, zone, summary, parts.notices, rows].map((of) => of.element),
   )
   let isAsked = false
@@ -70,14 +70,14 @@ export function createDrawing(
       isClearable: items.length > readyCount,
     })
     const onItsWay = items.find(({ state }) => state === 'uploading')
-    // Who looks through the list keeps the place.
+    // The list does not scroll while somebody looks through it.
     if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
     const isRetryAlone = retryable.length === 1
     const look = { words, isPaused: phase === 'paused', isRetryAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()
     else if (itemToReveal) {
-      // Only now do all rows have their words, and so their heights; and once a frame at most.
+      // Only now do all rows have their words, and so their heights. Scrolls once a frame at most.
       rows.reveal(itemToReveal)
       itemToReveal = undefined
     }

@@ -1,4 +1,4 @@
-// Where files come in: by drop on the whole element, by the picker, and by the folder picker where the browser has one.
+// Where files come in: by a drop on the whole element, by the file picker, and by the folder picker if the browser has one.
 
 import { learnFacts } from '../browser.ts'
 import { kindsIn } from './attributes.ts'
@@ -10,10 +10,10 @@ import type { Words } from './words.ts'
 
 export interface DropZone {
   readonly element: HTMLElement
-  /** Opens the picker; call it in a click. `instead`: what the files are asked for. */
+  /** Opens the picker. Must be called in a click. `instead`: the row whose file is to be chosen again. */
   choose(instead?: Item): Promise<void>
   focus(): void
-  /** `accept` as of `<input accept>`. Compact while there is something else to look at. */
+  /** `accept` as in `<input accept>`. The zone is compact while there is something else to look at. */
   draw(words: Words, accept: string, look: { hasList: boolean; isCompact: boolean }): void
 }
 
@@ -23,7 +23,7 @@ export function createDropZone(
   onFiles: (files: ChosenFile[], instead?: Item) => Promise<void>,
 ): DropZone {
   let asked: Item | undefined
-  // Not shown, and not in the order of focus: the buttons open them.
+  // The inputs are hidden and cannot be focused; the buttons open them.
   const files = build('input', '', { type: 'file', multiple: '' })
   const folder = build('input', '', { type: 'file', webkitdirectory: '' })
   for (const input of [files, folder]) {
@@ -31,7 +31,7 @@ export function createDropZone(
     input.addEventListener('change', () => {
       const chosen = filesOfInput(input)
       void learnFacts(chosen.map(({ file }) => file)).then(() => onFiles(chosen, asked))
-      // So that the same file can be chosen again.
+      // Otherwise choosing the same file again would fire no event.
       input.value = ''
     })
   }
@@ -65,7 +65,7 @@ export function createDropZone(
     choose,
     focus: () => fileButton.focus(),
     draw(words, accept, { hasList, isCompact }) {
-      // What draws no page, as a DOM in tests, has none.
+      // A DOM that draws no page, such as one in tests, has no matchMedia.
       const isTouch = (globalThis as Partial<typeof globalThis>).matchMedia?.('(hover: none)').matches
       setText(title, hasList ? words.addMore : isTouch ? words.addHere : words.dropHere)
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
@@ -84,7 +84,7 @@ function listenForDrops(
   onOver: (isOver: boolean) => void,
   onFiles: (files: ChosenFile[]) => Promise<void>,
 ): void {
-  // Entering a child comes before leaving its parent, so the two are counted.
+  // A drag enters a child before it leaves the parent, so the two are counted.
   let depth = 0
   const enter = (to: number): void => {
     depth = Math.max(0, to)

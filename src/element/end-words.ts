@@ -1,4 +1,4 @@
-// What is shown and said when nothing runs any more: the same words to the eye and to the ear.
+// What is shown when nothing runs any more, and said by screen readers in the same words.
 
 import type { Totals } from './list-state.ts'
 import type { Words } from './words.ts'
@@ -8,6 +8,6 @@ export function endWords(
   { filesConfirmed: done, filesTotal: all, filesFailed }: Pick<Totals, 'filesConfirmed' | 'filesTotal' | 'filesFailed'>,
 ): string {
   if (done === all) return words.allDone(all)
-  // What is neither confirmed nor has failed was cancelled, whichever upload came last.
+  // A file that is neither confirmed nor failed was cancelled, whichever upload ended last.
   return filesFailed > 0 ? words.notDone(filesFailed) : words.wasCancelled
 }

@@ -1,27 +1,27 @@
-// The list of rows. However many files there are, a frame makes only so many rows, draws for only so long, and draws only those
-// whose file has changed. All are laid out: with `content-visibility` the browser asks in each frame of every row whether it is
-// in view, which took longer than it saved (half as long again with a thousand rows, measured).
+// The list of rows. However many files there are, a frame makes a limited number of rows, draws for a limited time, and draws only
+// rows whose file has changed. All rows are laid out: with `content-visibility` the browser checks in each frame whether each row
+// is in view, which took longer than it saved (half as long again with a thousand rows, measured).
 
 import { build, removeElement, setAttribute } from './build-element.ts'
 import { createFileRow, type FileRow, type Look, type RowAction } from './file-row.ts'
 import type { Item } from './items.ts'
 
-/** Rows made in one frame; a row is some 15 nodes. */
+/** Rows made in one frame. A row has about 15 nodes. */
 const MADE_PER_FRAME = 20
-/** What drawing may take of a frame, ms; the browser has to lay out what was drawn. */
+/** How much of a frame drawing may take, ms. The browser still has to lay out what was drawn. */
 const DRAWING_MS = 4
 
 export interface FileList {
   readonly element: HTMLUListElement
-  /** Takes a row away: at once, so that the focus is where the next key is meant to go. */
+  /** Removes a row at once, so that the focus is already where the next key is meant to go. */
   remove(item: Item): void
   /** Scrolls to a row, within the list only. */
   reveal(item: Item): void
-  /** Brings the rows nearer to the items; true when another frame is needed. */
+  /** Draws as many rows as there is time for. Returns true if another frame is needed. */
   draw(items: readonly Item[], look: Look): boolean
 }
 
-/** `onEmptied` hears that the row which had the focus is gone, and no other row can take it. */
+/** `onEmptied` is called when the row that had the focus is gone and no other row can take it. */
 export function createFileList(onAction: (item: Item, action: RowAction) => void, onEmptied: () => void): FileList {
   const element = build('ul', 'list', { tabindex: '0', role: 'list' })
   const rows = new Map<Item, FileRow>()
@@ -37,7 +37,7 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
       else onEmptied()
     })
   }
-  /** Rows drawn in frames that had no time for the rest. The rest comes first, although these may have changed again. */
+  /** Rows drawn in frames that had no time for the rest. The rest comes first, even if these have changed again meanwhile. */
   const drawn = new Set<Item>()
   return {
     element,
@@ -66,7 +66,7 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
         return performance.now() < untilMs
       })
       if (isWhole) drawn.clear()
-      // New rows are drawn before they are in the page, and put there together.
+      // New rows are drawn before they are in the page, and are put there together.
       element.append(...made)
       element.hidden = rows.size === 0
       return isRest || !isWhole

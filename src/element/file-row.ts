@@ -1,5 +1,5 @@
-// One row: name, size, state, bar and what can be done. It is made once and only ever changed, so that focus and a
-// screen reader's place stay where they are.
+// One row: name, size, state, bar and a button. It is made once and then only changed, so that the focus and a screen
+// reader's place stay where they are.
 
 import { build, buildButton, buildIcon, setAttribute, setFacts, setText, showText } from './build-element.ts'
 import { ICONS } from './icons.ts'
@@ -11,19 +11,19 @@ import type { Words } from './words.ts'
 /** What a row's one button does. */
 export type RowAction = 'remove' | 'retry' | 'choose'
 
-/** How a row is to be drawn, beside its item. */
+/** How to draw a row, apart from what its item says. */
 export interface Look {
   readonly words: Words
   readonly isPaused: boolean
-  /** Of several the button above tries all: none of them could be tried alone. */
+  /** Whether this is the only file that can be retried. Several are retried together, by the button above the list. */
   readonly isRetryAlone: boolean
-  /** Of all files together. */
+  /** The time left for all files together. */
   readonly remainingMs: number | undefined
 }
 
 export interface FileRow {
   readonly element: HTMLLIElement
-  /** False when there was nothing to draw: neither its item nor the words have changed. */
+  /** Returns false if there was nothing to draw, because neither its item nor how it is to be drawn has changed. */
   draw(look: Look): boolean
 }
 
@@ -72,28 +72,28 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   }
 }
 
-/** A progress bar, and what fills it. */
+/** Creates a progress bar, and the element that fills it. */
 export function buildBar(part: string): [bar: HTMLElement, fill: HTMLElement] {
   const fill = build('span', 'fill')
   return [build('div', `bar ${part}`, { role: 'progressbar' }, fill), fill]
 }
 
-/** The same bar for a row and for the whole. `said` is what a screen reader says of it. */
+/** Draws the bar of a row or of the whole. `said` is what a screen reader says of it. */
 export function drawBar(bar: HTMLElement, fill: HTMLElement, share: number, label: string, said: string): void {
   const percent = String(Math.floor(share * 100))
   setAttribute(bar, 'aria-label', label)
   setAttribute(bar, 'aria-valuenow', percent)
   setAttribute(bar, 'aria-valuetext', said)
-  // Not its width: that would have everything laid out anew in each frame in which it moves.
+  // Scaled, because a change of its width would lay out everything anew in each frame in which it moves.
   fill.style.scale = `${share.toFixed(3)} 1`
 }
 
-/** What was sent, as far as it counts: it moves with the line. What is confirmed is said in words. */
+/** The share that was sent, without lost attempts, because it moves with the line. What is confirmed is said in words. */
 function shareOf({ bytes, sentBytes, state }: Item): number {
   return state === 'confirmed' ? 1 : Math.min(1, sentBytes / bytes || 0)
 }
 
-/** Nothing is offered that would do nothing: no retry beside the rest of a running upload, none of what nobody here can mend. */
+/** Offers only what has an effect: no retry while the rest of the upload still runs, and none if nobody here can mend the problem. */
 function rowActionOf({ state, error, isOver }: Item, isRetryAlone: boolean): RowAction | undefined {
   if (state === 'ready') return 'remove'
   if (state !== 'failed' || !error) return undefined

@@ -1,6 +1,6 @@
-// How sizes, rates, durations and counts are written in a language; Intl knows the units and their plurals.
+// How sizes, rates, durations and counts are written in a language. Intl knows the units and their plurals.
 
-/** A number together with how it is written. */
+/** A number together with its written form. */
 export interface Amount {
   readonly value: number
   readonly text: string
@@ -8,25 +8,25 @@ export interface Amount {
 
 export interface Formats {
   count(value: number): Amount
-  /** 1000 bytes are a kilobyte, as phones and file managers count. */
+  /** A kilobyte is 1000 bytes, as phones and file managers count. */
   bytes(value: number): string
   rate(bytesPerSecond: number): string
-  /** Rounded up so that it does not flicker: to 5 s below a minute, then to minutes. */
+  /** Rounded up so that it does not flicker: to 5 s below a minute, to minutes above. */
   duration(ms: number): string
-  /** From a share between 0 and 1. */
+  /** Takes a share between 0 and 1, and rounds it down. */
   percent(share: number): string
   date(ms: number): string
-  /** Of the day, with seconds. */
+  /** The time of day, with seconds. */
   time(ms: number): string
   list(items: readonly string[]): string
 }
 
-/** Of bytes, each a thousand times the one before. */
+/** The prefixes of units of bytes. Each unit is a thousand times the one before. */
 const PREFIXES = ['', 'kilo', 'mega', 'giga', 'tera']
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 
-/** `language` is a BCP 47 tag; undefined, or one that Intl does not take, is the browser's own. */
+/** `language` is a BCP 47 tag. If it is undefined or Intl refuses it, the browser's own language is used. */
 export function createFormats(language: string | undefined): Formats {
   const locale = localeOf(language)
   const made = new Map<string, Intl.NumberFormat>()
@@ -37,7 +37,7 @@ export function createFormats(language: string | undefined): Formats {
     return isolate(format.format(value))
   }
   const scaled = (value: number, suffix: string): string => {
-    // From 999.5 of a unit on it would be written as 1,000 of it: that is 1 of the next.
+    // From 999.5 of a unit on, rounding would write 1,000 of it. That is 1 of the next unit.
     const step = Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, value / 0.9995)) / 3))
     const shown = value / 1000 ** step
     const maximumFractionDigits = step > 0 && shown < 10 ? 1 : 0
@@ -72,12 +72,12 @@ export function createFormats(language: string | undefined): Formats {
   }
 }
 
-/** Of a language that is written from the right: apart from its neighbours, which it would draw into its own order. */
+/** Isolates text of a right-to-left language from its neighbours, which it would otherwise draw into its own order. */
 function isolate(text: string): string {
   return /[\u0590-\u08ff\u200e\u200f]/.test(text) ? isolated(text) : text
 }
 
-/** What is not of the texts' language, such as a file's name: read in its own direction, and apart from the words around it. */
+/** Isolates what is not in the language of the texts, such as a file's name, so that it and the words around it keep their directions. */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`
 }

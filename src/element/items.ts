@@ -10,48 +10,48 @@ import { problemOf } from './problems.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
 
-/** As its row shows it: what is on its way may be held. */
+/** The state that a row shows. A file on its way may also be paused. */
 export type ShownState = ItemState | 'paused'
 
 /** One file, one row. */
 export interface Item {
   readonly name: string
   readonly bytes: number
-  /** Absent where the browser found the file of an earlier life by itself. */
+  /** Absent if the browser itself found this file again, from an earlier life of the page. */
   readonly chosen: ChosenFile | undefined
-  /** When it came into the list. */
+  /** When it came into the list, ms since 1970. */
   readonly chosenAtMs: number
-  /** As the person has it, under its own name, which `rename` may have changed. */
+  /** The file as the person has it, under its own name. `name` differs from that if `rename` changed it. */
   readonly present: Present
   state: ItemState
   sentBytes: number
   confirmedBytes: number
   bytesPerSecond: number
   retries: number
-  /** Of this file alone. */
+  /** The error of this file alone. */
   error: ErrorSummary | undefined
-  /** Its upload has ended: only now can another try begin. */
+  /** Its upload has ended, so that another try can begin. */
   isOver: boolean
-  /** The same file, chosen again: it has the row now, and is counted in this one's place. */
+  /** The same file, chosen again. It now has the row, and is counted instead of this one. */
   replacedBy: Item | undefined
   /** Grows with each change. */
   version: number
 }
 
-/** One upload and its files, by file index. */
+/** One upload and its files, in the order of their file indexes. */
 export interface Job {
   upload: Upload
   readonly items: readonly Item[]
   report: UploadReport | undefined
-  /** Its session was given up after its end. */
+  /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
-  /** The one that its upload told of last. */
+  /** The last outage that its upload reported. */
   outage?: Outage
-  /** What was sent when it told so. */
+  /** Bytes sent when the upload reported it. */
   sentAtOutage?: number
 }
 
-/** `earlier`: what its session knows of the file, where the browser found that by itself and nothing was `chosen`. */
+/** `earlier` is what the session knows of the file, if the browser found it again by itself and nothing was `chosen`. */
 export function newItem(
   name: string,
   bytes: number,
@@ -90,22 +90,22 @@ export function isOnItsWay({ state }: Item): boolean {
   return state === 'waiting' || state === 'uploading'
 }
 
-/** Another try cannot mend it: its file has to be chosen again. */
+/** True if its file has to be chosen again, because another try cannot mend the failure. */
 export function needsChoosing({ state, error }: Item): boolean {
   return state === 'failed' && !!error && problemOf(error) === 'choose'
 }
 
-/** What is given up can be chosen again, and what could not be read is to be. */
+/** A file that was given up may be chosen again; one that could not be read has to be. */
 export function isReplaceable(item: Item): boolean {
   return item.state === 'cancelled' || needsChoosing(item)
 }
 
-/** As it is, or as it was chosen again. */
+/** True if the file is confirmed, or the one that replaced it is. */
 export function isDelivered({ state, replacedBy }: Item): boolean {
   return state === 'confirmed' || (!!replacedBy && isDelivered(replacedBy))
 }
 
-/** The file as it was when it was chosen, with its handle where there is one: a later life of the page finds it again by that. */
+/** The file as it was chosen, with its handle if there is one. By the handle a later life of the page finds it again. */
 export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Source {
   if (!chosen) return blobSource(name, new Blob())
   const { file, path: location, handle } = chosen
@@ -113,7 +113,10 @@ export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Sourc
   return handle ? withHandle(source, handle) : source
 }
 
-/** The files as they were chosen; what the browser found by itself it finds again. What was chosen again is not sent twice. */
+/**
+ * The sources to resume with: files as they were chosen, while the browser itself finds the others again. A file that was replaced
+ * gets an empty source, so that it is not sent twice.
+ */
 export function sourcesAgain({ items }: Job): BrowserResumeOptions {
   return {
     source({ fileIndex, name }) {

@@ -1,4 +1,4 @@
-// Where all files of an element are together: the one phase that its controls follow, and the sums.
+// The state of all files of an element together: the one phase that its controls follow, and the totals.
 
 import type { UploadProgress, UploadState } from '../flows/upload.ts'
 import { isReady, type Item, type ItemState, type Job } from './items.ts'
@@ -16,7 +16,7 @@ export interface Totals {
   readonly remainingMs: number | undefined
 }
 
-/** `active`: the uploads that are not over. */
+/** The phase of these items. `active`: the uploads that are not over. */
 export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
   const states = active.map(stateOf)
   if (states.includes('cancelling')) return 'cancelling'
@@ -29,15 +29,15 @@ export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
 }
 
 /**
- * An upload waits no more while bytes go: the host that was away is tried, and takes them, or the network is back and the service alone
- * is asked later. A part may be minutes on its way.
+ * A waiting upload counts as uploading once bytes are sent after its last outage report: the host takes bytes in a new try, or the
+ * network is back and only the service is still to be tried. A part may take minutes, so its end is not awaited.
  */
 function stateOf({ upload, sentAtOutage = Infinity }: Job): UploadState {
   const { state } = upload
   return state === 'waiting' && upload.progress().sentBytes > sentAtOutage ? 'uploading' : state
 }
 
-/** Of the files of these uploads; one that was chosen again counts once. `active`: those of them that are not over. */
+/** The totals of the files of these uploads. A file that was chosen again counts once. `active`: the uploads that are not over. */
 export function totalsOf(jobs: readonly Job[], active: readonly Job[]): Totals {
   const running = active.map((job) => job.upload.progress())
   const counted = jobs.flatMap((job) => job.items.filter(({ replacedBy }) => !replacedBy))

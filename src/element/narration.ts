@@ -1,4 +1,4 @@
-// What is said aloud and told to the host while uploads run: few enough words for a screen reader, all events for the host.
+// What is said aloud and what the host is told while uploads run: few words for a screen reader, all events for the host.
 
 import type { UploadFileStatus } from '../flows/upload.ts'
 import type { Announcer } from './announcer.ts'
@@ -23,17 +23,17 @@ export function createNarration(options: {
   readonly list: Pick<UploadList, 'phase' | 'totals'>
 }): Narration {
   const { announcer, tell, words, list } = options
-  /** Of the way, when it was looked at last; it falls when files are added. */
+  /** The confirmed share at the last look, rounded down to a quarter. It falls when files are added. */
   let quarter = 0
   const cutOff = new Set<string>()
-  /** Of how it stands only the last is said. */
+  /** Says where things stand. If several such messages come together, only the last is said. */
   const sayStanding = (message: string): void => announcer.say(message, 'standing')
 
   const tellProgress = (): void => {
     const now = list.totals()
     tell('mocap-upload-progress', now)
     const reached = Math.floor((now.confirmedBytes / now.totalBytes) * 4) / 4
-    // The end is said in words, and of nothing there is no share.
+    // The end is said in words of its own. Of no bytes there is no share.
     if (reached > quarter && reached < 1) sayStanding(words().saidPercent(words().percent(reached)))
     quarter = reached || 0
   }
@@ -53,7 +53,7 @@ export function createNarration(options: {
       if (event === 'progress') tellProgress()
       if (event === 'state') tellState(job)
       if (event === 'waiting' && !cutOff.has(key)) {
-        // The same outage is told of again and again.
+        // An upload reports the same outage at every try, but it is said once.
         cutOff.add(key)
         sayStanding(outageWords(words(), job.outage))
       }
@@ -64,11 +64,11 @@ export function createNarration(options: {
       if (failed?.error) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
       const totals = list.totals()
       const { filesConfirmed: done, filesTotal: all } = totals
-      // All of its files were chosen again since.
+      // All files were chosen again since, so there is no total to say.
       if (!all) return
       const phase = list.phase()
       const isOver = phase === 'settled' || phase === 'ready'
-      // Another upload may still run: what is not done is not lost.
+      // While another upload runs, what is not done is not lost.
       if (isOver) sayStanding(endWords(words(), totals))
       if (!isOver || (done > 0 && done < all)) announcer.say(progress(done, all))
     },

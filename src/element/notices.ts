@@ -1,4 +1,4 @@
-// What a person has to read: files that were not added, with the reason, and what stopped an upload, with its advice.
+// What a person has to read: which files were not added and why, and what stopped an upload and what to do about it.
 
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Refusal } from './acceptance.ts'
@@ -7,16 +7,16 @@ import { isolated } from './formats.ts'
 import { problemOf } from './problems.ts'
 import type { Words } from './words.ts'
 
-/** Of many refused files the first are named. */
+/** Of many refused files, only the first are named. */
 const NAMED_REFUSALS = 5
 
 export interface Notices {
   readonly element: HTMLElement
-  /** Nothing was dropped or added but what has no file in it. */
+  /** Says that what was dropped or added holds no file. */
   showNothing(words: Words): void
-  /** At least one. */
+  /** Names the refused files. There must be at least one. */
   showRefused(refused: readonly Refusal[], words: Words): void
-  /** `title` wins over what is said of the code. */
+  /** Shows an error. `title` replaces the words for its code. */
   showProblem(error: ErrorSummary, words: Words, title?: string): void
   clear(): void
 }

@@ -1,4 +1,4 @@
-// The cards that offer unfinished uploads; a card is kept while its offer changes, so that focus stays.
+// The cards that offer unfinished uploads. A card is kept while its offer changes, so that the focus stays on it.
 
 import { build, buildButton, removeElement, setAttribute, setText, showText } from './build-element.ts'
 import type { OfferControl } from './offer-control.ts'
@@ -15,7 +15,7 @@ interface Card {
   draw(offer: Offer, words: Words): void
 }
 
-/** `onEmptied` hears that the card which had the focus is gone. A new card is told with `say`: it comes by itself. */
+/** `onEmptied` is called when the card that had the focus is gone. A new card comes unasked, so it is announced by `say`. */
 export function createOfferCards(
   control: OfferControl,
   onEmptied: () => void,

@@ -1,24 +1,24 @@
-// What a person does with the offers: takes one up, feeds it with files that are chosen again, or gives it up.
+// What a person does with the offers: resumes one, supplies it with files that are chosen again, or gives it up.
 
 import { drivenSessions, type BrowserUplink, type SessionFile } from '../browser.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { feedOffers, findOffers, isOneClick, offerOf, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
 import type { Setting } from './setting.ts'
 
-/** How often it is asked whether another tab is still at an upload that is not finished, ms. */
+/** How often to check whether another tab still drives an unfinished upload, ms. */
 const DRIVEN_EVERY_MS = 1_000
 
 export interface OfferControl {
   readonly offers: readonly Offer[]
-  /** Files of those that another tab drives. */
+  /** The files of uploads that another tab, or another element of this page, drives. */
   readonly driven: readonly SessionFile[]
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
-  /** Gives each file to the offer that it belongs to, and takes up what is complete; the files that nobody wants. */
+  /** Gives each file to the offer that it belongs to, and resumes the offers that are complete. Returns the files that no offer takes. */
   feed(files: readonly ChosenFile[]): readonly ChosenFile[]
   /**
-   * Looks for unfinished uploads of an earlier life, without those in `keysInUse`; those that another tab drives are offered
-   * when it does no more. `uplinkOf` may throw.
+   * Looks for unfinished uploads of an earlier life of the page, except those in `keysInUse`. An upload that another tab drives
+   * is offered once that tab no longer does. `uplinkOf` may throw.
    */
   look(uplinkOf: () => BrowserUplink | undefined, flow: string, keysInUse: ReadonlySet<string>): Promise<void>
 }
@@ -32,18 +32,18 @@ export interface AtStake {
 }
 
 export interface OfferControlOptions {
-  /** Nothing is looked for by itself while it is not in the page. */
+  /** The element. While it is not in the page, the other tabs are not checked. */
   readonly target: { readonly isConnected: boolean }
-  /** Does what needs an Uplink; shows what goes wrong. */
+  /** Runs work that needs an Uplink, and shows what goes wrong. */
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
   readonly resume: Setting['resume']
   /** Opens the picker. */
   readonly choose: () => void
-  /** Asks before something that was uploaded is given up; files that are confirmed stay. */
+  /** Asks before uploaded bytes are given up. Confirmed files stay. */
   readonly mayDiscard: (atStake: AtStake) => Promise<unknown>
   readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
   readonly onDiscarded: (session: AtStake) => void
-  /** An offer was taken up or is given up, or another tab drives an upload no more: time to look. */
+  /** Looks for offers again: before a person's click is followed, after its outcome, and when another tab no longer drives an upload. */
   readonly lookAgain: () => Promise<void>
   readonly onChange: () => void
 }
@@ -52,11 +52,11 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   const { attempt, target, onChange } = options
   let offers: readonly Offer[] = []
   let driven: readonly SessionFile[] = []
-  /** Whose first click, or last file, is still looked into, or whose giving up is asked about. */
+  /** The keys of offers that are being resumed, after a click or their last file, or being given up. */
   const busy = new Set<string>()
-  /** Of looks that overlap, the newest counts. */
+  /** The number of looks so far. Of looks that overlap, only the newest counts. */
   let looks = 0
-  /** Why the newest look that ended found nothing. */
+  /** Why the last look that counted failed, if it did. */
   let lookFailure: Error | undefined
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
@@ -66,16 +66,16 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     await attempt(work)
     busy.delete(key)
   }
-  /** Also a look that is under way counts no more: what it finds may not be so. */
+  /** A look that is under way no longer counts, because what it finds may be out of date. */
   const lookAgain = (without?: string): void => {
     looks += 1
     offers = offers.filter(({ session }) => session.key !== without)
     void options.lookAgain()
   }
-  /** The offer as it is now: another tab, or another element of the page, may have taken it up, confirmed more or drive it since. */
+  /** The offer as it is now. Another tab, or another element of the page, may have resumed it, confirmed more of it, or drive it now. */
   const seenAgain = async (key: string): Promise<Offer | undefined> => {
     await options.lookAgain()
-    // A look that fails finds nothing; what is wrong is shown to whom it keeps from going on.
+    // A look that failed finds nothing. Its error is shown to the person whom it keeps from going on.
     const failure = lookFailure
     if (failure) await attempt(() => Promise.reject(failure))
     return find(key)
@@ -90,7 +90,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     setTimeout(() => void check(), DRIVEN_EVERY_MS)
   }
 
-  /** Takes an offer up when nothing is missing, else shows what is. */
+  /** Resumes an offer if nothing is missing. Otherwise shows what is. */
   const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
     const { key, filesTotal } = offer.session
     const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer, options.resume)
@@ -147,24 +147,24 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       let failure: Error | undefined
       try {
         const uplink = uplinkOf()
-        // A plain Uplink has no files of an earlier life.
+        // A portable Uplink knows no files of an earlier life.
         if (!uplink || !('sessionFiles' in uplink)) return
-        // Before the journal is read: what ends meanwhile is looked at again.
+        // Asked before the journal is read: an upload that ends in between counts as driven, and is looked at again.
         const isDriven = await drivenSessions()
-        // Many looks that come together read it once.
+        // Of many looks that come together, only the newest reads the journal.
         if (own !== looks) return
         const all = await findOffers(uplink, flow, keysInUse)
         elsewhere = all.filter(({ session }) => isDriven(session.key) && !busy.has(session.key))
         if (elsewhere.length > 0) watch(elsewhere, own)
         fresh = all.filter((offer) => !elsewhere.includes(offer))
       } catch (error) {
-        // It is said when somebody wants to upload; without a journal there is nothing to offer.
+        // Without a journal there is nothing to offer. The error is shown when somebody acts.
         failure = error as Error
       }
       if (own !== looks) return
       lookFailure = failure
       driven = elsewhere.flatMap(({ files }) => files)
-      // What was chosen again stays chosen.
+      // Files that were chosen again stay chosen.
       offers = fresh.map(({ session, files }) => offerOf(session, files, find(session.key)?.found))
       onChange()
     },

@@ -1,5 +1,5 @@
-// Uploads of an earlier life of the page that are not finished: found in the journal, offered, fed with the files that
-// are chosen again, and taken up when none is missing.
+// Unfinished uploads of an earlier life of the page: found in the journal, offered, supplied with files that are chosen again,
+// and resumed when none is missing.
 
 import type { BrowserUplink, SessionFile } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
@@ -11,11 +11,11 @@ import type { Setting } from './setting.ts'
 
 export interface Offer {
   readonly session: SessionSummary
-  /** All of the session, what is confirmed too: it is not begun anew beside the offer. */
+  /** All files of the session. The confirmed ones are among them, so that they are not uploaded anew beside the offer. */
   readonly files: readonly SessionFile[]
-  /** What was chosen again already, by file index. */
+  /** The files that were chosen again already, by file index. */
   readonly found: ReadonlyMap<number, ChosenFile>
-  /** What the person has to choose again or allow. */
+  /** The files that the person has to choose again or allow. */
   readonly missing: readonly SessionFile[]
 }
 
@@ -24,7 +24,7 @@ export interface ResumedUpload {
   readonly offer: Offer
 }
 
-/** Sessions of this flow that something is left to do of, oldest first, without those in `keysInUse`. */
+/** The unfinished sessions of this flow, oldest first, except those in `keysInUse`. */
 export async function findOffers(
   uplink: BrowserUplink,
   flow: string,
@@ -36,7 +36,7 @@ export async function findOffers(
   return Promise.all(open.map(async (session) => offerOf(session, await uplink.sessionFiles(session.key))))
 }
 
-/** The offer of these files, with those chosen of `found` that it misses. */
+/** The offer of these files. It keeps those of `found` that it needs from the person. */
 export function offerOf(
   session: SessionSummary,
   files: readonly SessionFile[],
@@ -49,8 +49,8 @@ export function offerOf(
 }
 
 /**
- * Gives each file to the first offer that misses it, by name, size and time; `rest` is what nobody misses. What an offer has
- * already counts as chosen for it when it then misses nothing.
+ * Gives each file to the first offer that misses it, by name, size and time. `complete` lists the offers that got a file and now
+ * miss none. Such an offer also takes the files that it already had. `rest` is what no offer takes.
  */
 export function feedOffers(
   offers: readonly Offer[],
@@ -59,7 +59,7 @@ export function feedOffers(
   let rest = files
   const take = (found: Map<number, ChosenFile>, wanted: readonly SessionFile[]): void => {
     rest = rest.filter((chosen) => {
-      // One file for one that is wanted, though two may look the same.
+      // Each chosen file fills one missing file, even if two look the same.
       const same = wanted.find((each) => !found.has(each.fileIndex) && isSameFile(each, presentOf(chosen)))
       if (same) found.set(same.fileIndex, chosen)
       return !same
@@ -70,7 +70,7 @@ export function feedOffers(
     take(found, offer.missing)
     return { found, offer: offerOf(offer.session, offer.files, new Map([...offer.found, ...found])) }
   })
-  // Only when each has what it misses: another one may miss what this one has.
+  // Only once all offers have what they miss: one may miss a file that another already has.
   const complete = fed.flatMap(({ found, offer }) => {
     if (offer.missing.length > 0) return []
     take(found, offer.files)
@@ -79,7 +79,7 @@ export function feedOffers(
   return { offers: fed.map(({ offer }) => offer), complete, rest }
 }
 
-/** Takes an upload up; when files turn out to be missing, the offer that says which. */
+/** Resumes an upload. If files turn out to be missing, resolves with an offer that says which. */
 export async function resumeOffer(
   uplink: BrowserUplink,
   offer: Offer,
@@ -94,14 +94,14 @@ export async function resumeOffer(
     if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     const missing = await uplink.missingFiles(key, files)
     if (missing.length === 0) throw error
-    // Those no more as they were when they were chosen can be chosen once more.
+    // Files that have changed since they were chosen can be chosen once more.
     const found = new Map(offer.found)
     for (const { fileIndex } of missing) found.delete(fileIndex)
     return offerOf(offer.session, await uplink.sessionFiles(key), found)
   }
 }
 
-/** Whether one click is enough: the browser remembers every file that is missing. */
+/** Whether one click is enough, because the browser remembers every missing file. */
 export function isOneClick({ missing }: Offer): boolean {
   return missing.every((file) => file.how === 'allow')
 }

@@ -1,9 +1,9 @@
-// What is said while an upload waits: for the network, or for a service or a storage that takes nothing though there is one.
+// What is said while an upload waits: for the network or, if there is one, for a service or a storage that is unavailable.
 
 import type { Outage } from '../flows/upload.ts'
 import type { Words } from './words.ts'
 
-/** Without an outage: it was told before anybody listened. */
+/** `outage` is undefined if it was reported before anybody listened. */
 export function outageWords(words: Words, outage: Outage | undefined): string {
   if (!navigator.onLine) return words.noNetwork
   if (!outage) return words.waiting

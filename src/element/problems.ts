@@ -1,10 +1,11 @@
-// What an error means to the person in front of the page. The texts have the words.
+// What an error means to the person in front of the page. The words for it are in the texts.
 
 import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
 
 /**
- * What a person can tell apart. `choose`: the file has to be chosen again. `setup`, which is everything else: only those who run
- * the page or the service can mend it, and the message for them is shown with it. After all others one click tries again.
+ * The problems that a person can tell apart. `choose`: the file has to be chosen again. `setup`: only those who run the page or
+ * the service can mend it, and the error's message is shown for them; every unlisted code means this. After all other problems,
+ * one click tries again.
  */
 export type Problem = 'network' | 'again' | 'choose' | 'signIn' | 'elsewhere' | 'setup'
 

@@ -1,4 +1,4 @@
-// The question before something that was uploaded is given up: a modal dialog, where the safe answer has the focus and Escape means it.
+// The question before uploaded bytes are given up: a modal dialog in which the safe answer has the focus, and Escape means it.
 
 import { build, buildButton, setText, showText } from './build-element.ts'
 import type { AtStake } from './offer-control.ts'
@@ -7,14 +7,14 @@ import type { Words } from './words.ts'
 export interface Question {
   readonly element: HTMLDialogElement
   /**
-   * What the person said; where nothing that was uploaded is at stake, a discard without asking. One at a time: the one before is
-   * answered with undefined, which is no, and so is one that comes before that is over. `isKept`: files that are confirmed stay in any
-   * case.
+   * Resolves with what the person wants given up; undefined means no. If no uploaded bytes are at stake, resolves with `discard`
+   * without asking. One question is shown at a time: a new one closes the one before, which then resolves with undefined. A question
+   * asked before that has happened resolves with undefined too. `isKept`: confirmed files stay in any case.
    */
   ask(words: Words, atStake: AtStake, isKept: boolean): Promise<GivenUp | undefined>
 }
 
-/** What is given up: the rest, without the files that are confirmed, or the whole. Both are verbs of an upload. */
+/** What is given up: all but the confirmed files (`discard`) or everything (`cancel`). Both are methods of an upload. */
 export type GivenUp = 'discard' | 'cancel'
 
 export function createQuestion(): Question {
@@ -39,11 +39,11 @@ export function createQuestion(): Question {
       const what = questionOf(atStake, isKept, words)
       if (!what) return 'discard'
       if (element.open) {
-        // Nobody gets to ask again while it is in front: a dialog of the page that was opened since hides it.
+        // Nobody can ask again while the dialog is in front, so a dialog that the page opened since must hide it.
         element.close()
         await asking
       }
-      // Browsers tell of a close in the next frame only: a question that was put before would be answered by it.
+      // Browsers fire `close` only in the next frame. A question asked before that would be answered by it.
       if (asking) return
       const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
@@ -55,7 +55,7 @@ export function createQuestion(): Question {
       element.showModal()
       asking = new Promise((resolve) => {
         const answer = (): void => {
-          // Escape and going back leave none. What is confirmed while one reads is kept, too.
+          // Escape and going back leave no value. With `isKept`, files confirmed while the person reads are kept too.
           const how = (element.returnValue || undefined) as GivenUp | undefined
           asking = undefined
           resolve(how && isKept ? 'discard' : how)
@@ -67,7 +67,7 @@ export function createQuestion(): Question {
   }
 }
 
-/** What is to be asked; undefined where nothing that was uploaded is lost. `isKept`: files that are confirmed stay. */
+/** The text of the question. Undefined if no uploaded bytes would be lost. `isKept`: confirmed files stay. */
 export function questionOf(atStake: AtStake, isKept: boolean, words: Words): string | undefined {
   const { filesConfirmed: done, filesTotal, confirmedBytes } = atStake
   if (!confirmedBytes || (isKept && done === filesTotal)) return undefined

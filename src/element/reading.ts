@@ -1,11 +1,11 @@
-// What an upload knows of its files, taken over into their rows; a row's own rate is measured here, as that of the whole is.
+// Copies what an upload knows of its files into their rows. A row's own rate is measured here, in the same way as that of the whole.
 
 import { createRateMeter, timeLeft, type RateMeter } from '../core/rate-meter.ts'
 import type { Item, Job } from './items.ts'
 
 /**
- * Makes the function that reads an upload: only what differs goes to `touch`. `nowMs`: the time of this reading; NaN where no
- * rate is to be made of it.
+ * Creates the function that reads an upload, and calls `touch` only for items that differ. `nowMs`: the time of this reading;
+ * NaN if no rate is to be measured from it.
  */
 export function createReading(touch: (item: Item, change: Partial<Item>) => void): (job: Job, nowMs: number) => void {
   const meters = new WeakMap<Item, RateMeter>()
@@ -35,8 +35,8 @@ export function createReading(touch: (item: Item, change: Partial<Item>) => void
 }
 
 /**
- * How long a file still takes; `wholeMs` is said of all files together. A file that shares the line is slow only for as long as
- * the others are: it ends with the whole at the latest.
+ * How long a file still takes, ms. `wholeMs` is the same for all files together. A file that shares the line is slow only as long
+ * as the others run, so it ends with the whole at the latest.
  */
 export function remainingOf(
   { bytes, sentBytes, bytesPerSecond }: Item,

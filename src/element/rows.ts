@@ -1,4 +1,4 @@
-// The rows of a list: one for each file, and what is chosen again has the row of what it was before.
+// The rows of a list: one for each file. A file that is chosen again takes the row that it had before.
 
 import { isSameFile, isSamePlace } from './acceptance.ts'
 import type { ChosenAgain } from './chosen-again.ts'
@@ -10,26 +10,26 @@ export interface Rows {
   /** See `UploadList.add`. */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
   put(added: readonly Item[]): void
-  /** What it had taken the row of is there again. */
+  /** Removes a file. The one whose row it had taken comes back. */
   remove(item: Item): void
-  /** A file that has come to nothing leaves its row to what was chosen again in its place meanwhile, where something was. */
+  /** A file that failed or was cancelled leaves its row to the one chosen again in its place meanwhile, if there is one. */
   giveWay(item: Item): void
   keep(isKept: (item: Item) => boolean): void
 }
 
-/** What is on its way no more, or not yet. */
+/** The states of a file that is no longer, or not yet, on its way. */
 const OVER = ['ready', 'failed', 'cancelled']
 
-/** `carried`: the files of all uploads, those that have no row any more as well. */
+/** `carried`: the files of all uploads, also those that no longer have a row. */
 export function createRows(carried: () => readonly Item[]): Rows {
   let items: readonly Item[] = []
-  /** What was chosen again in place of a file that is under way: unseen it would go on, and take its share of the line. */
+  /** Files chosen again in place of files under way. Those keep their rows, or they would go on unseen and take their share of the line. */
   const heirs = new WeakMap<Item, Item>()
   const formerOf = (item: Item): Item | undefined => carried().find(({ replacedBy }) => replacedBy === item)
   const giveWay = (same: Item, item = heirs.get(same)): void => {
     if (!item || !items.includes(item)) return
     items = items.filter((other) => other !== same)
-    // One that was never begun is gone: only what it had taken the place of can come back.
+    // A file that was never begun is gone. Only the one that it had replaced can come back.
     const former = isReady(same) ? formerOf(same) : same
     if (former) former.replacedBy = item
   }
@@ -46,7 +46,7 @@ export function createRows(carried: () => readonly Item[]): Rows {
         const isAgain = (each: Item): boolean =>
           isReplaceable(each) && isSamePlace(each.present.location, own.location) && isSameFile(each.present, own)
         const same = items.filter((each) => again?.get(each) === chosen || isAgain(each))
-        // What is under way keeps its row for now, and stands before what was chosen in its place already: that gives way at once.
+        // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
         const over = same.find(({ state }) => OVER.includes(state))
         if (over) giveWay(over, item)
         for (const each of same) if (!OVER.includes(each.state)) heirs.set(each, item)

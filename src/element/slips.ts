@@ -1,20 +1,20 @@
-// What a hand does that nobody meant: the second click of a double click, which may meet another button than the first, as
-// “Cancel” is drawn where “Upload” was; and a key that is held, which goes on pressing whatever gets the focus.
+// Blocks clicks and keys that nobody meant. The second click of a double click may hit another button than the first, because
+// “Cancel” is drawn where “Upload” was. A key that is held goes on pressing whatever gets the focus.
 
 /**
- * Rows move up under the pointer, so that several are removed by clicks in one place. Those that follow each other within this are one
- * double click all the same, or a triple one, ms.
+ * Clicks on row buttons that follow each other within this time are one double or triple click, ms. Slower ones all count: rows move
+ * up under the pointer, so several can be removed by clicks in one place.
  */
 const DOUBLE_CLICK_MS = 300
 
-/** Keeps slips from what is within `root`. */
+/** Blocks such clicks and keys within `root`. */
 export function guardFromSlips(root: ShadowRoot): void {
-  /** When the last click was, which may have been none that is heard; Infinity where it began on another button. */
+  /** When the last click of this series was, blocked or not. Infinity if the series began on anything but a row's button. */
   let rowClickedAtMs = Infinity
   const onClick = (event: Event): void => {
     const { detail, target, timeStamp } = event as MouseEvent
     const isOfRow = (target as Element).matches('.row-button')
-    // A plain Event, such as a script may send, has no count, and a key none above 0.
+    // `detail` counts the clicks of a series. A plain Event, such as a script may dispatch, has none, and for a key it is 0.
     if (detail > 1 && !(isOfRow && timeStamp - rowClickedAtMs >= DOUBLE_CLICK_MS)) {
       event.stopImmediatePropagation()
       rowClickedAtMs = Math.max(rowClickedAtMs, timeStamp)

@@ -1,19 +1,19 @@
-// How the element looks. It follows the page's color-scheme, direction and font; pages change it through custom
+// How the element looks. It follows the page's color-scheme, and uses the system's font. Pages change it through custom
 // properties and parts, both listed in docs/element.md.
 
 let made: CSSStyleSheet | undefined
 
-/** One sheet for every element of the page: constructed, so that no policy against inline styles refuses it. */
+/** One sheet for all elements of the page. It is constructed, so that no policy against inline styles refuses it. */
 export function styleSheet(): CSSStyleSheet {
   if (!made) {
     made = new CSSStyleSheet()
-    // The jsdom of Jest 30 has sheets without it; an element there need not look like anything.
+    // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
     ;(made as Partial<CSSStyleSheet>).replaceSync?.(COLOURS + SHAPE + ROWS + MOODS)
   }
   return made
 }
 
-/** Contrast with the surface is at least 4.5 for text and 3 for lines that mean something, in both schemes. */
+/** Contrast with the surface is at least 4.5 for text and 3 for lines that carry meaning, in both schemes. */
 const COLOURS = `
 :host {
   --_accent: var(--mocap-accent, light-dark(#2456c7, #8fb3ff));
@@ -30,8 +30,8 @@ const COLOURS = `
 `
 
 /**
- * A container has no width of its own: of one in a dialog, or beside other things, nothing would be seen. Each fact
- * has a dot before it: that of the first one of a line lies before the line, where nothing is seen.
+ * A container has no width of its own, so in a dialog or beside other things nothing of it would be seen; it gets an intrinsic width.
+ * Each fact has a dot before it. The dot of the first fact of a line lies before the start of the line, where it is clipped away.
  */
 const SHAPE = `
 :host {
@@ -110,8 +110,8 @@ dialog .actions { display: grid; }
 `
 
 /**
- * Names are whole: a finger cannot ask for the title of one that was cut, and the clips of a day differ at the end of their
- * names. A button that would squeeze them has a line of its own; on a phone so has that beside a problem.
+ * Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.
+ * A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem.
  */
 const ROWS = `
 .list {

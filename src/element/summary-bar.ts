@@ -1,4 +1,4 @@
-// The whole: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
+// All files together: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
 import type { Outage } from '../flows/upload.ts'
 import { build, buildButton, focusedBeside, setFacts, setText, showText } from './build-element.ts'
@@ -16,7 +16,7 @@ export interface SummaryState {
   readonly outage: Outage | undefined
   readonly readyCount: number
   readonly retryable: readonly Item[]
-  /** Whether anything is over and can be taken out of the list. */
+  /** Whether anything is over and can be removed from the list. */
   readonly isClearable: boolean
 }
 
@@ -24,9 +24,9 @@ export interface SummaryActions {
   readonly list: UploadList
   start(): Promise<void>
   retry(): Promise<void>
-  /** Asks first when something is confirmed; false when the answer was no. */
+  /** Asks first if something is confirmed. Resolves with false if the answer was no. */
   cancel(): Promise<boolean>
-  /** Takes what is over out of the list; asks first when parts of a file would be given up. */
+  /** Removes from the list what is over. Asks first if parts of a file would be given up. */
   clear(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
   const facts = build('p', 'summary-facts facts')
   const [bar, fill] = buildBar('total-bar')
   let isPaused = false
-  /** When it was last neither paused nor waiting. */
+  /** Bytes sent when the uploads were last neither paused nor waiting. */
   let sentBytes = 0
   const start = buildButton('start-button primary-button', () => void actions.start())
   const pause = buildButton('pause-button', () => actions.list[isPaused ? 'resume' : 'pause']())
@@ -56,7 +56,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
     build('div', 'actions', {}, ...buttons),
     bar,
   )
-  /** To the first control that can be used now. */
+  /** Moves the focus to the first control that can be used now. */
   const focus = (): void => (buttons.find((button) => !button.hidden && !button.disabled) ?? heading).focus()
 
   return {
@@ -96,7 +96,7 @@ function outcomeOf({ phase, totals }: SummaryState): string {
 function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryState): string {
   const { filesConfirmed: done, filesTotal: all } = totals
   switch (phase) {
-    // Of an empty list it is not shown.
+    // With an empty list the heading is not shown.
     case 'empty':
     case 'ready':
       return words.chosen(readyCount)
@@ -113,7 +113,7 @@ function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryS
   }
 }
 
-/** `hasLost`: what was on its way when it stopped. */
+/** `hasLost`: bytes that were on their way were lost when the upload stopped. */
 function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): (string | false)[] {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals

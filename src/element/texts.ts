@@ -1,5 +1,5 @@
-// Every word that the element shows or says, in one table that a host can replace in whole or in part. Functions get
-// amounts, a number and how it is written, so that any language can choose its plural.
+// Every word that the element shows or says, in one table that a host can replace in whole or in part. Functions receive
+// amounts, each a number and its written form, so that any language can choose its plural.
 
 import type { Outage } from '../flows/upload.ts'
 import type { RefusalReason } from './acceptance.ts'
@@ -10,13 +10,13 @@ export interface UploaderTexts {
   /** Names the whole element to screen readers. */
   readonly label: string
   readonly dropHere: string
-  /** The same where there is no mouse to drop with. */
+  /** Shown instead of `dropHere` where there is no mouse to drop with. */
   readonly addHere: string
-  /** While there is a list already. */
+  /** Shown instead of `dropHere` once the list has files. */
   readonly addMore: string
   readonly chooseFiles: string
   readonly chooseFolder: string
-  /** Which files are taken; `kinds` is written out, such as “MP4 or MOV”. */
+  /** Says which files are accepted. `kinds` is a list in words, such as “MP4 or MOV”. */
   readonly accepts: (kinds: string) => string
   /** Names the list of files to screen readers. */
   readonly files: string
@@ -29,7 +29,7 @@ export interface UploaderTexts {
   readonly clear: string
   readonly remove: string
   readonly chooseAgain: string
-  /** Names a row's button to screen readers, whose visible text alone would be the same in every row. */
+  /** Names a row's button to screen readers, because its visible text is the same in every row. */
   readonly actionOn: (action: string, name: string) => string
 
   readonly ready: string
@@ -43,26 +43,26 @@ export interface UploaderTexts {
   readonly remaining: (duration: string) => string
   readonly retries: (times: Amount) => string
 
-  /** The heading above the list, by what is going on. */
+  /** The first of the headings above the list. What is going on decides which of them is shown. */
   readonly chosen: (files: Amount) => string
   readonly progress: (done: Amount, all: Amount) => string
   readonly pausedAt: (done: Amount, all: Amount) => string
   readonly noNetwork: string
-  /** `who` gives no answer, or says that it cannot; `time` is when it is tried next, undefined while it is. */
+  /** `who` does not answer, or answers that it is unavailable. `time` is when the next try begins; undefined during a try. */
   readonly noAnswer: (who: Outage['who'], time: string | undefined) => string
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
-  /** Parts of these files may be stored. */
+  /** Parts of these files may be stored already. */
   readonly notDone: (files: Amount) => string
   readonly wasCancelled: string
-  /** Beside what is kept, when it stopped in the middle of a part. */
+  /** Shown beside the amount that was sent, if the upload stopped in the middle of a part. */
   readonly sentAgain: string
-  /** Beside how much of what was not finished is stored. */
+  /** Shown beside the amount that was sent, if another try can continue an upload that did not finish. */
   readonly goesOn: string
   readonly amountOf: (some: string, all: string) => string
   readonly totalProgress: string
 
-  /** Where something was dropped or added that has no file in it that can be read, such as an empty folder. */
+  /** Shown if what was dropped or added holds no readable file, such as an empty folder. */
   readonly nothingFound: string
   readonly refusedTitle: (files: Amount) => string
   readonly refusals: Readonly<Record<RefusalReason, string>>
@@ -78,19 +78,19 @@ export interface UploaderTexts {
   readonly offerDiscard: string
 
   readonly questionTitle: string
-  /** Where parts of a file are uploaded, and no file is confirmed; else `progress` stands there. */
+  /** Shown if parts of a file are uploaded but no file is confirmed. Otherwise `progress` is shown there. */
   readonly questionPart: string
-  /** The three answers: to go on, to keep what is confirmed, to give all of it up. */
+  /** The first of three answers: to go on, to keep what is confirmed, or to give everything up. */
   readonly questionKeep: string
   readonly questionDiscard: (done: Amount) => string
   readonly questionCancel: string
 
   readonly notSetUp: string
   readonly problems: Readonly<Record<Problem, string>>
-  /** The message for those who run the page or the service. */
+  /** Shows the error's message to those who run the page or the service. */
   readonly details: (message: string) => string
 
-  /** Said by screen readers only, at milestones. */
+  /** The first of the texts that only screen readers say, at milestones. */
   readonly saidAdded: (files: Amount) => string
   readonly saidRemoved: (name: string) => string
   readonly saidStarted: (files: Amount) => string
@@ -98,14 +98,14 @@ export interface UploaderTexts {
   readonly saidFileFailed: (name: string, problem: string) => string
 }
 
-/** The words that a host brings: any of them, and any of the reasons and problems. */
+/** The texts that a host brings: any of them, and any of the `refusals` and `problems`. */
 export type OwnTexts = Partial<Omit<UploaderTexts, 'refusals' | 'problems'>> & {
   readonly [Name in 'refusals' | 'problems']?: Partial<UploaderTexts[Name]>
 }
 
 const files = ({ value, text }: Amount): string => (value === 1 ? '1 file' : `${text} files`)
 
-/** The element's English. */
+/** The texts in English, which are the default. */
 export const englishTexts: UploaderTexts = {
   label: 'Upload files',
   dropHere: 'Drop your files here',

@@ -1,5 +1,5 @@
-// The files of one element and the uploads that carry them: what is known, and nothing of how it looks. A start takes
-// every file that is ready into one upload; several may run side by side on one engine.
+// The files of one element and the uploads that carry them: what is known of them, and nothing of how it looks. A start puts
+// every file that is ready into one upload. Several uploads may run side by side on one engine.
 
 import type { BrowserUplink, UploadFailedError } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
@@ -16,7 +16,7 @@ import { createReading } from './reading.ts'
 import { createRows } from './rows.ts'
 import type { Setting } from './setting.ts'
 
-/** What the list tells; `change` is for anything that can be seen. */
+/** Hears what happens to the list. `change` is called whenever something visible has changed. */
 export interface ListListener {
   change(): void
   told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', detail?: UploadFileStatus): void
@@ -27,33 +27,33 @@ export interface UploadList {
   readonly items: readonly Item[]
   readonly jobs: readonly Job[]
   phase(): Phase
-  /** As the uploads are now, which is read into their items. */
+  /** The totals as of now. Reads the state of each active upload into its items first. */
   totals(): Totals
-  /** What an upload that is waiting waits for. */
+  /** What a waiting upload waits for. */
   outage(): Outage | undefined
   /** Files that failed, and that another try may mend. */
   retryable(): readonly Item[]
   /**
-   * A file that could not be read or was given up, and is chosen again, takes its own place; so do those `again` of rows that have
-   * changed, where such a row is under way when it has come to nothing.
+   * Adds files. If a file could not be read or was given up and is chosen again, it takes its old row. Each file of `again` takes
+   * the row that it belongs to; if that row is under way, only once it has failed or was cancelled.
    */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
-  /** What it had taken the place of is there again. */
+  /** Removes a file. The one whose row it had taken comes back. */
   remove(item: Item): void
-  /** The same of the uploads that a cancel ends. */
+  /** The totals of the uploads that a cancel would end. */
   atStake(): Totals
-  /** Takes those of `wanted` that are ready, and gives how many files that were. Throws what the flow says about its input. */
+  /** Starts an upload of those of `wanted` that are ready, and returns their number. Throws the flow's error about its input. */
   start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): number
-  /** An upload of an earlier life. */
+  /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void
   pause(): void
   resume(): void
   giveUp(how: GivenUp): Promise<void>
-  /** Takes every upload with such files up again, and has the files of those that the journal never heard of begun `anew`. */
+  /** Resumes every upload with retryable files. If the journal does not know an upload, its files are begun `anew`. */
   retry(uplink: BrowserUplink, resume: Setting['resume'], anew: (items: readonly Item[]) => void): Promise<void>
-  /** Uploads that are over without all of their files, and were not given up since. */
+  /** Uploads that ended without all of their files and have not been given up since. */
   unfinished(): readonly Job[]
-  /** Takes what is over out of the list. */
+  /** Removes from the list what is over. */
   clear(): void
 }
 
@@ -79,7 +79,7 @@ export function createUploadList(listener: ListListener): UploadList {
     upload.on('progress', () => tell('progress'))
     upload.on('file', (status) => {
       const item = job.items[status.fileIndex]
-      // A former session may be waiting for it.
+      // Set at once: an earlier upload of this file can be discarded as soon as the file is confirmed.
       if (item && status.state === 'confirmed') touch(item, { state: status.state })
       if (item && status.state === 'failed') rows.giveWay(item)
       tell('file', status)
@@ -98,7 +98,7 @@ export function createUploadList(listener: ListListener): UploadList {
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
       over.add(job)
       job.report = report
-      // For the last time: what the upload knows no more of, such as a file that it never began, is settled here.
+      // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
       read(job, Number.NaN)
       for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error)
       listener.settled(job, report, error)
@@ -106,20 +106,20 @@ export function createUploadList(listener: ListListener): UploadList {
     }
     upload.done().then(
       (report) => settle(report, report.error),
-      // Known by its shape: the Uplink may come with another copy of the package.
+      // Recognised by its shape, because the Uplink may come from another copy of the package.
       (error: unknown) => settle((error as Partial<UploadFailedError>).report, summarize(error)),
     )
     listener.told(job, 'start')
     listener.change()
   }
 
-  /** What the person said last, also to what is still taken up again. */
+  /** What the person asked for last. It also applies to uploads that are still being resumed. */
   let wish: 'pause' | 'resume' = 'resume'
   const ask = (asked: typeof wish): void => {
     wish = asked
     for (const job of active()) job.upload[asked]()
   }
-  /** Those whose sessions are being opened again: clicked again meanwhile, none is opened twice. */
+  /** Jobs whose sessions are being reopened, so that another click does not open one twice. */
   const opening = new Set<Job>()
 
   const carry = (upload: Upload, carried: readonly Item[]): void => {
@@ -128,13 +128,13 @@ export function createUploadList(listener: ListListener): UploadList {
     follow(job)
   }
 
-  /** `error`: its own; what ended the whole upload is said once, and not of each file. */
+  /** `error` is the file's own. What ended the whole upload is shown once, and not in each row. */
   const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
     const ended = { bytesPerSecond: 0, isOver: true }
     const isCancelled = report?.status === 'cancelled'
-    // Unless it is given up whole, what is confirmed stays.
+    // A confirmed file stays so, unless the whole upload was given up.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
-    // What was uploaded of it is let go.
+    // Its uploaded bytes are given up.
     if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
     else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
     rows.giveWay(item)
@@ -178,7 +178,7 @@ export function createUploadList(listener: ListListener): UploadList {
     pause: () => ask('pause'),
     resume: () => ask('resume'),
     async giveUp(how) {
-      // What is still being opened again comes paused.
+      // An upload that is still being reopened will start paused.
       wish = 'pause'
       await Promise.all(active().map((job) => job.upload[how]()))
     },
@@ -198,7 +198,7 @@ export function createUploadList(listener: ListListener): UploadList {
         } finally {
           opening.delete(job)
         }
-        // Put away meanwhile.
+        // The person cleared the list meanwhile.
         if (!jobs.includes(job)) return void job.upload.discard()
         job.upload[wish]()
         over.delete(job)
@@ -209,7 +209,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const again = jobs.filter(
         (job) => !isActive(job) && !opening.has(job) && job.items.some((item) => wanted.has(item)),
       )
-      // One that cannot be taken up holds back no other, nor what is begun anew.
+      // An upload that cannot be resumed holds back neither the others nor what is begun anew.
       try {
         await Promise.all(again.map(begin))
       } finally {

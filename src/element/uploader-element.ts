@@ -1,5 +1,5 @@
-// `<mocap-uploader>`: reads attributes and properties, holds the view in a shadow root, and speaks in events. No
-// framework; nothing inline, so that it works under a strict Content-Security-Policy.
+// `<mocap-uploader>`: reads attributes and properties, holds the view in a shadow root, and reports by events. It uses no
+// framework, and nothing inline, so that it works under a strict Content-Security-Policy.
 
 import { createUplink, type BrowserUplink } from '../browser.ts'
 import type { Credentials } from '../client/credentials.ts'
@@ -15,15 +15,15 @@ import { tellOn } from './uploader-events.ts'
 import { createUploaderView, type UploaderView } from './uploader-view.ts'
 import { createWords, type Words } from './words.ts'
 
-/** Where there is no page, on a server that renders, the module can be loaded all the same. */
+/** A server that renders has no HTMLElement, and must still be able to load this module. */
 const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
 
-/** What a page may have set on the tag before it was an element. */
+/** Properties that a page may have set on the tag before the class was registered. */
 const PROPERTIES = ['uplink', 'credentials', 'input', 'texts'] as const
 
 /**
- * The element. Attributes and events are in docs/element.md. Removing it from the page stops nothing: an upload goes on
- * until it is paused, cancelled or done.
+ * The class of `<mocap-uploader>`. Its attributes and events are listed in docs/element.md. Removing the element from the
+ * page stops nothing: an upload continues until it is paused, cancelled or done.
  */
 export class MocapUploaderElement extends Base {
   static readonly observedAttributes: readonly string[] = DRAWN_ATTRIBUTES
@@ -36,7 +36,7 @@ export class MocapUploaderElement extends Base {
   #texts: UploaderTexts = englishTexts
   #words: { readonly of: string | undefined; readonly words: Words } | undefined
 
-  /** Also whenever somebody comes back to the page: meanwhile another tab may have done something. */
+  /** Looks for unfinished uploads. Also runs when somebody returns to the page, because another tab may have changed something. */
   readonly #look = (): void => {
     if (this.isConnected && !document.hidden) void this.#view.lookForOffers()
   }
@@ -54,7 +54,7 @@ export class MocapUploaderElement extends Base {
     for (const name of PROPERTIES) {
       if (!Object.hasOwn(this, name)) continue
       const value: unknown = this[name]
-      // An own property hides the accessor of the class: it is taken off and set again.
+      // An own property hides the accessor of the class, so it is deleted and set again.
       Reflect.deleteProperty(this, name)
       Reflect.set(this, name, value)
     }
@@ -65,7 +65,7 @@ export class MocapUploaderElement extends Base {
 
   disconnectedCallback(): void {
     document.removeEventListener('visibilitychange', this.#look)
-    // It would come back as a box below the rest, and not in front of it.
+    // Left open, it would come back as a box below the rest instead of in front of it.
     this.shadowRoot?.querySelector('dialog')?.close()
   }
 
@@ -75,7 +75,7 @@ export class MocapUploaderElement extends Base {
     if (name === 'base-url' || name === 'flow') this.#look()
   }
 
-  /** The Uplink that carries everything; wins over `base-url` and `credentials`. It stays the page's: nobody closes it. */
+  /** The Uplink that carries every upload. Overrides `base-url` and `credentials`. It belongs to the page: the element never closes it. */
   get uplink(): BrowserUplink | undefined {
     return this.#uplink
   }
@@ -84,7 +84,7 @@ export class MocapUploaderElement extends Base {
     this.#look()
   }
 
-  /** `{ apiKey }` or `{ accessToken }`, a string or an async function, for the Uplink that the element makes of `base-url`. */
+  /** `{ apiKey }` or `{ accessToken }`, a string or an async function, for the Uplink that the element creates from `base-url`. */
   get credentials(): Credentials | undefined {
     return this.#credentials
   }
@@ -94,7 +94,7 @@ export class MocapUploaderElement extends Base {
     this.#look()
   }
 
-  /** Everything of an upload but its files; its fields win over the attributes. */
+  /** Everything about an upload except its files. Its fields override the attributes. */
   get input(): UploaderInput {
     return this.#input
   }
@@ -103,7 +103,7 @@ export class MocapUploaderElement extends Base {
     this.#view.redraw()
   }
 
-  /** The words in use. Setting it takes a part of the table; what is left out is English. */
+  /** The texts in use. Any part of the table can be set; what is left out is English. */
   get texts(): UploaderTexts {
     return this.#texts
   }
@@ -118,7 +118,7 @@ export class MocapUploaderElement extends Base {
     this.#view.redraw()
   }
 
-  /** What is going on. */
+  /** What the element is doing, over all of its uploads. */
   get phase(): Phase {
     return this.#view.list.phase()
   }
@@ -127,12 +127,12 @@ export class MocapUploaderElement extends Base {
     return this.#view.list.totals()
   }
 
-  /** Adds files as if they had been dropped: refused, matched to an unfinished upload, or put on the list. */
+  /** Adds files as if they had been dropped: each is refused, matched to an unfinished upload, or put on the list. */
   addFiles(files: Iterable<File>): void {
     this.#view.add([...files].map((file) => ({ file, path: file.webkitRelativePath || file.name })))
   }
 
-  /** Uploads what is ready. What goes wrong is shown and told by an event; it never rejects. */
+  /** Uploads the files that are ready. Never rejects: an error is shown and reported by an event. */
   start(): Promise<void> {
     return this.#view.start()
   }
@@ -149,7 +149,7 @@ export class MocapUploaderElement extends Base {
     return this.#view.retry()
   }
 
-  /** Asks the person first when something is confirmed; false when the answer was no. */
+  /** Cancels the active uploads. Asks the person first if something is confirmed, and resolves with false if the answer was no. */
   cancel(): Promise<boolean> {
     return this.#view.cancel()
   }
@@ -191,7 +191,7 @@ export class MocapUploaderElement extends Base {
   }
 }
 
-/** As the page has it: of the element or of what is around it, the shadow root that it is in included. */
+/** The language of the nearest `lang` attribute: the element's own or that of an ancestor, also outside of its shadow root. */
 function languageOf(element: Element): string | undefined {
   const found = element.closest('[lang]')
   if (found) return found.getAttribute('lang') ?? undefined
@@ -205,9 +205,9 @@ declare global {
   }
 }
 
-/** Registers the element under a name with a hyphen, `mocap-uploader` by default. Again under a name that is taken by it: nothing. */
+/** Registers the element. The name needs a hyphen; default `mocap-uploader`. Does nothing if the name is already registered. */
 export function defineMocapUploader(name = 'mocap-uploader'): void {
   if (customElements.get(name)) return
-  // A class can have one name only; a second one gets a class of its own.
+  // A class can be registered only once, so each name gets a subclass of its own.
   customElements.define(name, class extends MocapUploaderElement {})
 }

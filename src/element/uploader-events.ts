@@ -1,5 +1,5 @@
-// The events that the element sends to its page. All of them bubble and are composed, so that a listener outside of other
-// shadow roots hears them too.
+// The events that the element dispatches to its page. All of them bubble and are composed, so that they also reach listeners
+// outside of a surrounding shadow root.
 
 import type { ErrorSummary } from '../core/errors.ts'
 import type { UploadFileStatus, UploadReport, UploadState } from '../flows/upload.ts'
@@ -7,17 +7,17 @@ import type { Refusal } from './acceptance.ts'
 import type { Totals } from './list-state.ts'
 
 export interface MocapUploaderEventMap {
-  /** An upload has begun, or was taken up again. */
+  /** An upload has begun or was resumed. */
   'mocap-upload-start': CustomEvent<{ readonly key: string; readonly names: readonly string[] }>
   'mocap-upload-state': CustomEvent<{ readonly key: string; readonly state: UploadState }>
-  /** Over all uploads of the element; at most five a second for each. */
+  /** The totals of all uploads of the element. At most five events a second for each upload. */
   'mocap-upload-progress': CustomEvent<Totals>
-  /** A file changed its state. */
+  /** The state of a file has changed. */
   'mocap-upload-file': CustomEvent<{ readonly key: string; readonly file: UploadFileStatus }>
-  /** An upload ended with every file confirmed (`status: 'confirmed'`) or some (`partial`). */
+  /** An upload ended with all of its files confirmed (`status: 'confirmed'`) or only some of them (`partial`). */
   'mocap-upload-done': CustomEvent<UploadReport>
   'mocap-upload-cancelled': CustomEvent<UploadReport>
-  /** An upload failed, or could not be begun; then there is no report. */
+  /** An upload failed or could not begin. If it could not begin, there is no report. */
   'mocap-upload-error': CustomEvent<{ readonly error: ErrorSummary; readonly report: UploadReport | undefined }>
   /** Files were not added. */
   'mocap-upload-refused': CustomEvent<{ readonly files: readonly Refusal[] }>

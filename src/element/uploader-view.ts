@@ -1,4 +1,4 @@
-// Joins the files, their rows, the offers and the controls: what a person does goes in here.
+// Joins the files, their rows, the offers and the controls. Whatever a person does arrives here.
 
 import type { BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
@@ -28,11 +28,11 @@ import { namesOf } from './words.ts'
 
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
-  /** `again`: those that take the place of a row. */
+  /** `again`: rows, each with the file of `files` that takes its place. */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
-  /** Looks for unfinished uploads of an earlier life. */
+  /** Looks for unfinished uploads of an earlier life of the page. */
   lookForOffers(): Promise<void>
-  /** Texts, attributes or size of the world changed: everything is drawn anew. */
+  /** Draws everything anew, after texts, attributes or input have changed. */
   redraw(): void
 }
 
@@ -108,7 +108,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       return how !== undefined
     },
     async clear() {
-      // Else a reload would offer again what the person has put away. Parts of a file are not given up without a question.
+      // What is cleared is also discarded, or a reload would offer it again. Parts of a file are not given up without a question.
       const left = list.unfinished()
       const isAtStake = left.some(({ items }) => items.some((item) => item.state === 'failed' && item.sentBytes > 0))
       if (isAtStake && !(await question.ask(setting().words, totalsOf(left, []), true))) return
@@ -145,7 +145,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     discardDelivered()
   }
 
-  /** Nothing is said twice: why a file failed by itself is said in its row, and here what those who run the page can use. */
+  /** Shows what the rows do not: why the whole upload failed, or else the details for those who run the page. Nothing is said twice. */
   function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
     const { words } = setting()
     if (failed.length === 0 || failed.some((item) => !item.error)) {
@@ -164,7 +164,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (taken > 0) announcer.say(words.saidStarted(taken))
   }
 
-  /** Of an upload whose files another one has delivered nothing is left to do. */
+  /** Discards uploads that have nothing left to do, because another upload has delivered their files. */
   function discardDelivered(): void {
     for (const each of list.unfinished()) if (each.items.every(isDelivered)) void discard(each)
   }
@@ -174,7 +174,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     try {
       await setting().uplink()?.discardSession(job.upload.key)
     } catch {
-      // It is offered after a reload, where it can be given up.
+      // It is offered again after a reload, and can be given up there.
     }
   }
 
@@ -185,7 +185,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
 
   function onRowAction(item: Item, action: RowAction): void {
     if (action === 'retry') void view.retry()
-    // Its row stays until the file is there: who thinks better of it is to see what is missing.
+    // The row stays until the file is there, so that a person who closes the picker still sees what is missing.
     else if (action === 'choose') void zone.choose(item)
     else {
       list.remove(item)
@@ -194,7 +194,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
   }
 
-  /** What goes wrong in a click is shown, and never an unhandled rejection. */
+  /** Runs the work of a click. What goes wrong is shown and never becomes an unhandled rejection. */
   async function attempt(work: (uplink: BrowserUplink) => Promise<void> | void): Promise<void> {
     try {
       const uplink = setting().uplink()
@@ -212,7 +212,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   return view
 }
 
-/** No file of it could be read, and no byte is stored: it would be offered after each reload, and nobody could finish it. */
+/** True if no file could be read and no byte is stored. Such an upload would be offered after each reload, and nobody could finish it. */
 function isUnreadable({ upload, items }: Job): boolean {
   return upload.progress().confirmedBytes === 0 && items.every(needsChoosing)
 }

@@ -1,4 +1,4 @@
-// What the element says, in one language: its texts, which are given amounts as numbers here, and how amounts are written.
+// What the element says in one language: its texts, whose functions take plain numbers here, and how amounts are written.
 
 import { createFormats, isolated, type Amount, type Formats } from './formats.ts'
 import type { UploaderTexts } from './texts.ts'
@@ -21,7 +21,7 @@ export function createWords(texts: UploaderTexts, language: string | undefined):
   return Object.assign(Object.fromEntries(said) as Words, formats)
 }
 
-/** Of many files the first are named. */
+/** Of many files, only the first are named. */
 const NAMED_FILES = 3
 
 export function namesOf(names: readonly string[], words: Words): string {
