@@ -1,4 +1,4 @@
-// What every command is given, and the few steps that all of them share.
+// What every command receives, and the few steps that all of them share.
 
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { parseInteger } from './options/option-values.ts'
@@ -7,7 +7,7 @@ import type { SharedOptions } from './options/options.ts'
 import type { Output } from './views/output.ts'
 import type { Interruption } from './signals.ts'
 
-/** The flows of the contract, and the commands beside them. */
+/** The flows of the contract, and the commands that are no flow. */
 export const COMMAND_FLOWS = Object.freeze([
   ...([
     'video',
@@ -28,18 +28,18 @@ export type CommandFlow = (typeof COMMAND_FLOWS)[number]
 export interface CommandContext {
   readonly env: Environment
   readonly interruption: Interruption
-  /** Begins a command: from here on errors are told in its mode and under its flow. */
+  /** Begins a command. From here on, errors are reported in its output mode and under its flow. */
   begin(flow: CommandFlow, options: Pick<SharedOptions, 'json' | 'quiet'>): Output
   /** Hands the exit code to the process. */
   exitWith(code: number): void
 }
 
-/** The task's value, or a rejection with the signal's reason as soon as the process is asked to stop. */
+/** Resolves with the task's value. Rejects with the signal's reason as soon as the process is asked to stop. */
 export function interruptible<T>(task: Promise<T>, { signal }: Interruption): Promise<T> {
   return unlessAborted(task, signal)
 }
 
-/** For an option that may be absent. */
+/** Parses the integer of an option that may be absent. */
 export function optionalInteger(text: string | undefined, label: string): number | undefined {
   return text === undefined ? undefined : parseInteger(text, label)
 }

@@ -1,4 +1,4 @@
-// What the process says with its exit code; scripts depend on these numbers.
+// The exit codes of the process. Scripts depend on these numbers.
 
 import { isUploadError } from '../core/errors.ts'
 
@@ -17,8 +17,8 @@ const WRONG_USE_CODES: readonly string[] = [
 ]
 
 /**
- * The exit code of an error that ended a command. Wrong use is thrown by checks that run before any call; the same codes
- * out of a running upload arrive in its report and are judged there.
+ * The exit code of an error that ended a command. Wrong use is thrown by checks that run before any call. If an upload fails
+ * with the same codes later, they arrive in its report and are judged there.
  */
 export function exitCodeOfError(error: unknown): number {
   if (!isUploadError(error)) return EXIT.failed

@@ -1,4 +1,4 @@
-// The files that the paths of a command mean; what was left out is told.
+// Finds the files that the paths of a command mean, and reports what is left out.
 
 import { resolve } from 'node:path'
 
@@ -11,15 +11,15 @@ import { plannedSource } from './planned-source.ts'
 import type { Output } from './views/output.ts'
 import { countOf } from './views/wording.ts'
 
-/** What a file must be: for `video` its name ends in .mov or .mp4; a capture's kind is judged by its flow. */
+/** What the files must be. For `video`, names end in .mov or .mp4. The kind of a capture's files is checked by its flow. */
 export type WantedFiles = 'video' | 'any'
 
 const NAMED_AT_MOST = 5
 
 /**
- * The files to upload. One that cannot be meant, being empty or of another kind, is skipped in a folder and refused where it
- * is named itself. Throws ERR_UPLOAD_INVALID_ARGUMENT for that and for a folder without files, ERR_UPLOAD_SOURCE_READ for
- * what cannot be read.
+ * The files to upload. A file that is empty or of another kind is skipped in a folder, and refused if it is named itself.
+ * Rejects with ERR_UPLOAD_INVALID_ARGUMENT for that and if no file is left, and with ERR_UPLOAD_SOURCE_READ for what cannot
+ * be read.
  */
 export async function findFiles(
   paths: readonly string[],
@@ -45,12 +45,12 @@ const EMPTY = 'empty'
 
 async function reasonAgainst(name: string, source: Source, wanted: WantedFiles): Promise<string | undefined> {
   if (wanted === 'video' && !isVideoName(name)) return 'not a .mov or .mp4 file'
-  // What cannot be looked at is no reason yet: the plan says what is wrong with it.
+  // A file that cannot be looked at is not left out here: the plan says what is wrong with it.
   const { sizeBytes } = await source.describe().catch(() => ({ sizeBytes: undefined }))
   return sizeBytes === 0 ? EMPTY : undefined
 }
 
-/** Whoever names a file means it, and must know before anything is sent that it does not go. */
+/** Refuses files that were named themselves. Whoever names a file means it, and must know before anything is sent that it is not taken. */
 function refuseNamed(named: readonly SkippedEntry[]): void {
   if (named.length === 0) return
   const [verb, them] = named.length === 1 ? ['This file', 'it'] : ['These files', 'them']
@@ -63,7 +63,7 @@ function listed(entries: readonly SkippedEntry[]): string {
   return more === 0 ? first.join(', ') : `${first.join(', ')} and ${countOf(more, 'more file')}`
 }
 
-/** A path that is given twice, or lies in a folder that is given too, is meant once. */
+/** Each file once, even if its path is given twice or it lies in a folder that is given too. */
 function onceEach(files: readonly FoundFile[], output: Output): readonly FoundFile[] {
   const known = new Set<string>()
   return files.filter(({ path }) => {
@@ -75,7 +75,7 @@ function onceEach(files: readonly FoundFile[], output: Output): readonly FoundFi
   })
 }
 
-/** A recording that holds nothing went wrong: that is told with `--quiet` too. */
+/** Reports a skipped file. An empty one is reported with `--quiet` too, because a recording that holds nothing went wrong. */
 export function tellSkipped(output: Output, { path, reason }: SkippedEntry): void {
   output.event('skipped', { path, reason })
   if (output.mode === 'lines' || output.mode === 'terminal' || (output.mode === 'quiet' && reason === EMPTY))

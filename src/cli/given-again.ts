@@ -1,13 +1,13 @@
-// Which sessions of the journal never began and were given again later: three mistakes, such as a wrong key, leave three
-// sessions of the same files, and to finish all of them would deliver three copies.
+// Finds sessions of the journal that never began and whose files were given again later. Three failed tries, such as with a
+// wrong key, leave three sessions of the same files. To finish all of them would deliver three copies.
 
 import { foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { Journal } from '../core/ports.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 
 /**
- * By the key of each such session, that of the newest one of the same files for the same purpose which is not given up.
- * Whatever the service may know of is none of them. `sessions`: all of the journal, oldest first. Makes no call.
+ * Maps the key of each such session to that of the newest session of the same files for the same purpose that is not given up.
+ * A session that the service may know of is never among them. `sessions`: all of the journal, oldest first. Makes no call.
  */
 export async function givenAgain(
   sessions: readonly SessionSummary[],
@@ -17,7 +17,7 @@ export async function givenAgain(
   const newest = new Map<string, string>()
   const again = new Map<string, string>()
   for (const session of sessions.toReversed()) {
-    // Journals may be long and many: those that can be of the same files are read.
+    // Journals may be long and many, so only those are read that can be of the same files.
     if (isGivenUp(session) || !tries.some((one) => one.flow === session.flow && one.bytes === session.bytes)) continue
     const folded = foldJournal(await journal.read(session.key))
     const purpose = JSON.stringify([folded.flow, folded.params, folded.locations])
@@ -28,13 +28,13 @@ export async function givenAgain(
   return again
 }
 
-/** What can be told by a summary. The purpose of a custom flow is not in the journal. */
+/** As far as a summary can tell. A custom flow is left out, because its purpose is not in the journal. */
 function mayNeverHaveBegun({ status, error, flow, sessionIds, confirmedBytes }: SessionSummary): boolean {
   const isOpen = status === 'open' && error === undefined && flow !== 'custom'
   return isOpen && sessionIds.length === 0 && confirmedBytes === 0
 }
 
-/** No try of its create can have been heard. */
+/** True if the service cannot have heard any try of its create. */
 function hasNeverBegun({ place, hasPossibleOrphan }: FoldedJournal): boolean {
   return place === 'new' && !hasPossibleOrphan
 }

@@ -1,4 +1,4 @@
-// The journal of this command: on disk, in the folder that the options or the environment name.
+// The journal of this command, on disk, in the folder that the options or the environment name.
 
 import { join, resolve } from 'node:path'
 import { diskJournal } from '../adapters/node/journal/disk-journal.ts'
@@ -13,17 +13,17 @@ import { NOWHERE } from './options/uplink-from-options.ts'
 
 export interface KeptSessions {
   readonly journal: Journal
-  /** Absolute. Made with the first session. */
+  /** An absolute path. The folder is created with the first session. */
   readonly folder: string
-  /** Every session, oldest first; makes no call. */
+  /** Every session, oldest first. Makes no call. */
   summaries(): Promise<readonly SessionSummary[]>
   /** Whether another process may be driving the session. Takes no lock. */
   isInUse(key: string): Promise<boolean>
-  /** Gives back what an upload that did not end in time still holds: it leaves no lock behind. Never rejects. */
+  /** Closes what an upload that did not end in time still holds, so that no lock is left behind. Never rejects. */
   close(): Promise<void>
 }
 
-/** Reads `--state-dir` and MOCAP_STATE_DIR; makes nothing. */
+/** Reads `--state-dir` and MOCAP_STATE_DIR. Creates nothing on disk. */
 export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: Environment): KeptSessions {
   if (stateDir === '') invalid('--state-dir is empty: give a folder.')
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
@@ -50,7 +50,7 @@ export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: 
   }
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT when the journal does not have the key. */
+/** The session with this key. Throws ERR_UPLOAD_INVALID_ARGUMENT if the journal does not have it. */
 export function knownSession(
   sessions: readonly SessionSummary[],
   key: string,
@@ -60,7 +60,7 @@ export function knownSession(
   return known ?? invalid(`No session "${key}" is in ${folder}. See mocap-uplink sessions.`)
 }
 
-/** The same, and ERR_UPLOAD_JOURNAL for a session whose journal cannot be read, after `beforeError`. */
+/** Like `knownSession`. If its journal cannot be read, calls `beforeError` and rejects with ERR_UPLOAD_JOURNAL. */
 export async function readableSession(
   kept: KeptSessions,
   key: string,

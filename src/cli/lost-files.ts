@@ -1,4 +1,4 @@
-// Which files `resume --files-in` looks for: those of all sessions that it takes up, since one of them may be mistaken for another's.
+// Which files `resume --files-in` looks for: those of all sessions that it resumes, since a file of one may be mistaken for another's.
 
 import { foldJournal } from '../core/journal/fold-journal.ts'
 import type { Journal, SoughtFile } from '../core/ports.ts'
@@ -7,18 +7,18 @@ import type { SessionSummary } from '../flows/sessions.ts'
 import { soughtFiles } from '../flows/sought-files.ts'
 import { movedFiles, type FoundPlace, type MovedFiles } from './moved-files.ts'
 
-/** A file that is missing, and where it is by now. */
+/** A file that is looked for, and where it is now. */
 export interface LookedFor {
   readonly file: SoughtFile
   readonly place: FoundPlace
 }
 
 export interface LostFiles extends Pick<MovedFiles, 'source'> {
-  /** Those that are not confirmed, by the key of their session. */
+  /** Looks for the files that are not confirmed, by the key of their session. */
   look(): Promise<ReadonlyMap<string, readonly LookedFor[]>>
 }
 
-/** Looks below `folder` for the files of these sessions; makes no call. Rejects as `movedFiles` does. */
+/** Looks below `folder` for the files of these sessions. Makes no call. Rejects as `movedFiles` does. */
 export async function lostFiles(
   folder: string,
   sessions: readonly SessionSummary[],

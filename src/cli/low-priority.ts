@@ -6,11 +6,11 @@ import { constants, getPriority, setPriority } from 'node:os'
 const { PRIORITY_BELOW_NORMAL } = constants.priority
 
 /**
- * Lowers this process, with the threads that it has and those that it starts later. Never raises it. What the system does not
- * allow is left as it is: an upload at full priority is better than none.
+ * Lowers the priority of this process, with the threads that it has and those that it starts later. Never raises it. If the
+ * system does not allow that, the priority stays: an upload at full priority is better than none.
  */
 export async function lowerPriority(): Promise<void> {
-  // Elsewhere the priority is the whole process's; on Linux it is each thread's own, and new ones take it over.
+  // On Linux each thread has a priority of its own, which the threads that it starts inherit. Elsewhere the process has one.
   const ids = process.platform === 'linux' ? await threadIds() : []
   for (const id of [0, ...ids]) {
     try {

@@ -1,4 +1,4 @@
-// Files of sessions that are no more where they were, on a drive that is mounted elsewhere by now: looked for below a folder.
+// Looks below a folder for files of sessions that are no longer where they were, such as on a drive that is now mounted elsewhere.
 
 import { basename, resolve, sep } from 'node:path'
 
@@ -9,26 +9,26 @@ import { UploadError } from '../core/errors.ts'
 import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
 
-/** The one path that must be the file, or why there is none. */
+/** The one path that must be the file, or why there is no such path. */
 export type FoundPlace = { readonly path: string } | { readonly why: string }
 
 export interface MovedFiles {
-  /** For `resume`: takes each file from where it was, else from the folder. */
+  /** For `resume`: opens each file where it was or, if it is not there, below the folder. */
   readonly source: NonNullable<ResumeOptions['source']>
-  /** Where it would be taken from, as far as can be told without its bytes. */
+  /** Says where a file would be taken from, as far as that can be told without its bytes. */
   find(file: SoughtFile): Promise<FoundPlace>
 }
 
 interface Found {
   readonly path: string
-  /** What it is, once somebody asked. */
+  /** Read when it is first asked for. */
   identity?: Promise<SourceIdentity | undefined>
 }
 
 /**
- * Takes each of `all` from where it was, else the one below `folder` that is called as it was, hidden or not, and has its size and
- * time. Of several, or for several files that are alike in all that, the ends of the ways there decide; where they do not, none is
- * taken, since it might be another one's. Rejects as `filesUnder` does for the folder itself.
+ * Takes each of `all` from where it was or, if it is not there, takes the file below `folder` with its name, size and time, hidden or
+ * not. If several files below the folder, or several of `all`, are alike in that, the path decides that shares the most trailing steps
+ * with the old one. If none does, no file is taken, because it might be another one's. Rejects as `filesUnder` does for the folder.
  */
 export async function movedFiles(folder: string, all: readonly SoughtFile[]): Promise<MovedFiles> {
   const sought = byName(all, ({ location }) => location)
@@ -38,7 +38,7 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
   const placeBelow = async (file: SoughtFile): Promise<FoundPlace> => {
     const fits: { readonly path: string; readonly likeness: number }[] = []
     for (const one of found.get(nameOf(file.location)) ?? []) {
-      // Once for all who ask: thousands of takes may share a name.
+      // Read once for all: thousands of takes may share a name.
       if (!isAlike(file, await (one.identity ??= identityOf(one.path)))) continue
       fits.push({ path: one.path, likeness: sharedSteps(one.path, file.location) })
     }
@@ -88,7 +88,7 @@ function byName<T>(all: readonly T[], pathOf: (one: T) => string): ReadonlyMap<s
   return lists
 }
 
-/** Undefined for what cannot be looked at. */
+/** Undefined if the file cannot be looked at. */
 function identityOf(path: string): Promise<SourceIdentity | undefined> {
   return fileSource(path)
     .describe()
@@ -114,12 +114,12 @@ function sharedSteps(one: string, other: string): number {
   return firstOther < 0 ? steps.length : firstOther
 }
 
-/** From the end: the file's name, its folder, and so on. */
+/** The steps of a path from its end: the file's name, its folder, and so on. */
 function stepsOf(path: string): readonly string[] {
   return spelled(resolve(path)).split(sep).reverse()
 }
 
-/** In the one spelling of systems that tell fewer names apart. */
+/** A spelling that is equal for names that some system does not tell apart. */
 function spelled(name: string): string {
   return name.normalize('NFC').toLowerCase()
 }

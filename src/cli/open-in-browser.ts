@@ -1,9 +1,9 @@
-// Opens an address in the person's browser, by the platform's own command.
+// Opens a URL in the person's browser, by the platform's own command.
 
 import { spawn } from 'node:child_process'
 import type { Environment } from './options/credentials-from-options.ts'
 
-/** False when there is no browser to be seen: no desktop, or the platform's command is missing or failed. */
+/** Resolves with false if no browser opens: there is no desktop, or the platform's command is missing or failed. */
 export function openInBrowser(url: string, env: Environment, platform = process.platform): Promise<boolean> {
   const command = commandFor(url, env, platform)
   if (command === undefined) return Promise.resolve(false)
@@ -12,7 +12,7 @@ export function openInBrowser(url: string, env: Environment, platform = process.
     const child = spawn(program, args, { stdio: 'ignore', detached: true, windowsHide: true })
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
-    // A browser that was not running may be the command's own process, which then ends with the browser.
+    // If no browser was running, the command may itself become the browser, and ends only with that.
     const timer = setTimeout(() => resolve(true), OPENED_AFTER_MS)
     timer.unref()
     child.unref()
@@ -28,6 +28,6 @@ function commandFor(
 ): readonly [string, ...string[]] | undefined {
   if (platform === 'darwin') return ['open', url]
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url]
-  // Without a desktop xdg-open would start a browser for terminals, in ours.
+  // Without a desktop, xdg-open would start a text browser in our terminal.
   return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open', url] : undefined
 }

@@ -1,11 +1,11 @@
-// A file of a command that plans before it uploads: what the plan was made of is what the upload begins with.
+// A file of a command that plans before it uploads. The upload begins with what the plan saw of the file.
 
 import type { Source, SourceIdentity } from '../core/ports.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
 
 /**
- * A file that is looked at once: ten thousand files are not asked for their size twice. One that changes after the plan is
- * found when it is opened, like any other.
+ * A file whose size is read once, so that ten thousand files are not looked at twice. If it changes after the plan, that is
+ * found when it is opened, as with any other source.
  */
 export function plannedSource(path: string): Source {
   const source = fileSource(path)

@@ -1,4 +1,4 @@
-// The command line as commander sees it: every command, and how its mistakes reach us.
+// The command line as commander sees it: every command, and how mistakes of use are reported.
 
 import { Command } from 'commander'
 import { version } from '../../package.json'
@@ -26,7 +26,7 @@ export function createProgram(context: CommandContext): Command {
     .description('Uploads motion capture files and videos, and requests analyses.')
     .version(version)
     .exitOverride()
-    // The mistake is told where all errors are told; help goes where commander sends it.
+    // A mistake is reported where all errors are. Help goes where commander sends it.
     .configureOutput({ outputError: () => undefined })
   markRequired(program)
   addExamples(

@@ -1,4 +1,4 @@
-// A question to the person at the terminal, where there is one.
+// A question to the person at the terminal, if there is one.
 
 import { createInterface } from 'node:readline'
 import { unlessAborted } from '../core/unless-aborted.ts'
@@ -16,15 +16,15 @@ export function hasPerson({ input, output }: Terminal = THIS_TERMINAL): boolean 
 }
 
 /**
- * True for `y` or `yes`; false for any other line, and for the end of the input. Rejects with the signal's reason when it fires
- * first.
+ * Resolves with true for `y` or `yes`, and with false for any other line or the end of the input. Rejects with the signal's reason
+ * if it fires first.
  */
 export async function askPerson(
   question: string,
   signal: AbortSignal,
   { input, output }: Terminal = THIS_TERMINAL,
 ): Promise<boolean> {
-  // Not as a terminal of its own: Ctrl-C stays a signal.
+  // Not in terminal mode, so that Ctrl-C stays a signal.
   const lines = createInterface({ input, terminal: false })
   output.write(`${question} [y/N] `)
   try {

@@ -1,5 +1,5 @@
-// Proves local files against a receipt: the size, the digest of every part, and the whole file's SHA-256 where the receipt
-// has one. It needs the receipt and the files, and nobody's word.
+// Proves local files against a receipt: the size, the digest of every part, and the whole file's SHA-256 if the receipt has
+// one. It needs only the receipt and the files, and asks no service.
 
 import { createHash, type Hash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
@@ -28,7 +28,7 @@ const receiptSchema = v.looseObject({
   files: v.array(file),
 })
 
-/** Reads a receipt file; ERR_UPLOAD_INVALID_ARGUMENT says what is wrong with it. */
+/** Reads a receipt file. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong with it. */
 export async function readReceipt(path: string): Promise<DeliveryReceipt> {
   const text = await readFile(path, 'utf8').catch(() => invalid(`${path} cannot be read: give a receipt file.`))
   let json: unknown
@@ -48,8 +48,8 @@ export async function readReceipt(path: string): Promise<DeliveryReceipt> {
 }
 
 /**
- * `proven`: every byte has a digest, and all are equal. `unproven`: nothing differs, but not every byte has a digest or could be
- * read.
+ * The outcome for one file. `proven`: every byte has a digest, and all are equal. `unproven`: no difference was found, but not every
+ * byte has a digest or could be read.
  */
 export interface FileProof {
   readonly name: string
@@ -58,7 +58,7 @@ export interface FileProof {
   readonly reason?: string
 }
 
-/** Proves one file of a receipt; `path` is where it is found now. */
+/** Proves one file of a receipt. `path` is where it is now. */
 export async function proveFile(delivered: DeliveredFile, path: string | undefined): Promise<FileProof> {
   const { name, status } = delivered
   if (status !== 'confirmed') return { name, path, outcome: 'notDelivered', reason: `the receipt says ${status}` }
@@ -66,7 +66,7 @@ export async function proveFile(delivered: DeliveredFile, path: string | undefin
   try {
     return await proveBytes(delivered, path)
   } catch (error) {
-    // One that went away, or a disk that is dying, says nothing of the others.
+    // A file that has gone, or a dying disk, must not keep the other files from being checked.
     if (errorCode(error) === undefined) throw error
     return { name, path, outcome: 'unproven', reason: fileProblem(error, path, 'read').message }
   }
@@ -76,7 +76,7 @@ async function proveBytes({ name, bytes, parts, sha256 }: DeliveredFile, path: s
   const { size } = await stat(path)
   if (size !== bytes)
     return { name, path, outcome: 'differs', reason: `${String(size)} bytes instead of ${String(bytes)}` }
-  // Else bytes that no part names would be called proven without a look at them.
+  // Otherwise bytes outside of all parts would be called proven without being read.
   if (!covers(parts, bytes)) return { name, path, outcome: 'unproven', reason: 'its parts are not the whole file' }
   const whole = sha256 === undefined ? undefined : createHash('sha256')
   const wrong = await firstWrongPart(path, parts, whole)

@@ -1,4 +1,4 @@
-// Writes the receipt of a session to a file: for `receipt show --output` and for `--receipt` of an upload.
+// Writes the receipt of a session to a file, for `receipt show --output` and for `--receipt` of an upload.
 
 import { access, constants, open, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,14 +9,14 @@ import { makeReceipt, type DeliveryReceipt } from '../flows/receipt.ts'
 import { errorLine } from './views/error-line.ts'
 import type { Output } from './views/output.ts'
 
-/** What the journal says of the session. Rejects with ERR_UPLOAD_JOURNAL when it cannot be read. */
+/** The receipt of a session, from its journal. Rejects with ERR_UPLOAD_JOURNAL if that cannot be read. */
 export async function receiptOf(journal: Journal, key: string): Promise<DeliveryReceipt> {
   return makeReceipt(await journal.read(key))
 }
 
 /**
- * Refuses a path at which no receipt can be written: at the end of a night it would be late to hear that. Nor is it written over
- * anything but a receipt: where its name is forgotten the first clip stands in its place.
+ * Rejects if no receipt can be written at this path. To hear of it at the end of a night would be too late. Only a receipt is written
+ * over: if the option's file name was forgotten, the path is that of the first clip.
  */
 export async function checkReceiptPath(path: string, label: string): Promise<void> {
   if (path === '') invalid(`${label} is empty: name a file.`)
@@ -31,7 +31,7 @@ export async function checkReceiptPath(path: string, label: string): Promise<voi
   invalid(`${label}: "${path}" is there already and is no receipt: it is not written over. Name another file.`)
 }
 
-/** As `saveReceipt` and `receipt show` begin one. */
+/** The beginning of a receipt, as `saveReceipt` and `receipt show` write it. */
 const BEGINNING = /^\{\s*"format":\s*"mocap-uplink-receipt"/
 const HEAD_BYTES = 100
 
@@ -45,7 +45,7 @@ async function beginsAsReceipt(path: string): Promise<boolean> {
   }
 }
 
-/** Writes it to a file. Rejects with an UploadError that names the file. */
+/** Writes a receipt to a file. Rejects with an UploadError that names the file. */
 export async function saveReceipt(path: string, receipt: DeliveryReceipt): Promise<void> {
   try {
     await writeFile(path, `${JSON.stringify(receipt, undefined, 2)}\n`)
@@ -54,7 +54,7 @@ export async function saveReceipt(path: string, receipt: DeliveryReceipt): Promi
   }
 }
 
-/** A receipt that cannot be written is told and changes nothing of the upload: it can be shown again later. */
+/** Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone: `receipt show` can write it later. */
 export async function writeReceipt(path: string, journal: Journal, key: string, output: Output): Promise<void> {
   try {
     await saveReceipt(path, await receiptOf(journal, key))

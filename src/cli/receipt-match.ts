@@ -1,12 +1,12 @@
-// Finds the file that an entry of a receipt stands for. Names are not enough: two clips of one session may share one, and a
-// renamed capture is known to the service by its folder's name in front. So the bytes decide, and a file stands for one entry.
+// Finds the file that an entry of a receipt stands for. Names are not enough: two clips of one session may share a name, and
+// the service knows a renamed capture with its folder's name in front. So the bytes decide, and each file proves one entry.
 
 import { resolve } from 'node:path'
 import type { FoundFile } from '../adapters/node/files/directory.ts'
 import type { DeliveredFile } from '../node.ts'
 import { proveFile, type FileProof } from './receipt-check.ts'
 
-/** Proves each entry, in order, by the first file that may be it and is; else by the likeliest one, which says what is wrong. */
+/** Proves each entry, in order, by the first candidate that matches. If none does, the likeliest one says what is wrong. */
 export async function* proveAll(
   delivered: readonly DeliveredFile[],
   files: readonly FoundFile[],
@@ -27,7 +27,7 @@ export async function* proveAll(
   }
 }
 
-/** Likeliest first: of that very name, renamed by its folder, and renamed by a folder that is called otherwise by now. */
+/** Likeliest first: files of that very name, then files renamed by their folder, then by a folder that has another name now. */
 function candidatesFor(name: string, files: readonly FoundFile[]): readonly FoundFile[] {
   const renamed = files.filter((file) => file.name !== name && name.endsWith(`_${file.name}`))
   return [

@@ -1,5 +1,5 @@
-// Takes up sessions of the journal one after another. One that waits for a host out of reach is left behind, to go on by
-// itself: a storage that is dead must not keep those of other hosts waiting for as long as --give-up-after says.
+// Resumes sessions of the journal one after another. A session that waits for an unreachable host goes on in the background:
+// a dead storage must not hold up the sessions of other hosts for as long as --give-up-after says.
 
 import type { ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -22,11 +22,11 @@ export interface ResumeTask {
   readonly kept: KeptSessions
   readonly uplink: Uplink
   readonly options: SharedOptions
-  /** Finds files that are no more where they were. */
+  /** Finds files that are no longer where they were. */
   readonly source?: ResumeOptions['source']
 }
 
-/** So many sessions at a time at most, each with its ledger in memory; then the end of any of them is waited for. */
+/** How many sessions may run at a time, each with its ledger in memory. Beyond that, the next one waits until any of them ends. */
 const MOST_AT_A_TIME = 64
 
 interface Behind {
@@ -34,7 +34,7 @@ interface Behind {
   readonly ended: Promise<UploadResult>
 }
 
-/** Gives the results in the order of the sessions; after a signal without those that were not taken up. */
+/** Resolves with the results in the order of the sessions. After a signal, sessions that were not resumed have none. */
 export async function resumeAll(context: CommandContext, output: Output, task: ResumeTask): Promise<UploadResult[]> {
   const { sessions, kept } = task
   const taken: Promise<UploadResult>[] = []
@@ -68,7 +68,7 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
   return results
 }
 
-/** A session that cannot be taken up is a failed one, so that the others are tried too. */
+/** Resumes one session. If that is impossible, it counts as failed, so that the others are tried too. */
 async function takeUp(
   { interruption }: CommandContext,
   output: Output,
@@ -116,7 +116,7 @@ async function tellEnd(
   return result
 }
 
-/** Its journal could not be opened now: another process has it, or the disk would not take a lock. */
+/** Whether its journal could not be opened now: another process has it, or the disk refused a lock. */
 function isKeptFromUs({ files, error }: UploadResult, { status }: SessionSummary): boolean {
   const isGivenUp = status === 'cancelling' || status === 'cancelled'
   return !isGivenUp && files.length === 0 && error?.code === 'ERR_UPLOAD_JOURNAL'

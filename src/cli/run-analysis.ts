@@ -1,4 +1,4 @@
-// Follows one analysis for a person or a script until it is over, its deadline has passed, or a signal comes.
+// Follows one analysis for a person or a script until it is over, its deadline has passed or a signal arrives.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isUploadError, type ErrorSummary } from '../core/errors.ts'
@@ -13,7 +13,7 @@ import type { Output } from './views/output.ts'
 import type { Interruption } from './signals.ts'
 import { formatDuration } from './views/wording.ts'
 
-/** How an analysis stands; the word of `--json`. */
+/** The state of an analysis, in the words of `--json`. */
 export type AnalysisWord = 'draft' | 'requested' | 'completed' | 'failed' | 'interrupted'
 
 export interface AnalysisResult {
@@ -23,9 +23,9 @@ export interface AnalysisResult {
   readonly name?: string
   readonly segmentIds?: AnalysisReport['segmentIds']
   readonly durationMs: number
-  /** Present and true when the wait ended before the analysis did. */
+  /** Present and true if the wait ended before the analysis did. */
   readonly hasDeadlinePassed?: true
-  /** Present and true when the service may have made it, and nobody knows its id. */
+  /** Present and true if the service may have made the analysis but its id is unknown. */
   readonly hasPossibleDraft?: true
   readonly error?: ErrorSummary
 }
@@ -37,11 +37,11 @@ const WORDS: Readonly<Record<AnalysisReport['status'], AnalysisWord>> = {
   deadline: 'requested',
   stopped: 'interrupted',
 }
-/** Of the end the result speaks, which is the next line. */
+/** These states are not printed, because the result on the next line reports the end. */
 const IS_ENDING: ReadonlySet<string> = new Set(Object.keys(WORDS))
 const STOP_WITHIN_MS = 5_000
 
-/** Tells the analysis as it goes. A failed one is a result; rejects only for a mistake of the program. */
+/** Reports the analysis as it proceeds. A failed analysis is a result: rejects only if the program itself is at fault. */
 export async function followAnalysis(
   analysis: Analysis,
   { output, interruption }: { readonly output: Output; readonly interruption: Interruption },
@@ -80,12 +80,12 @@ export async function followAnalysis(
   return { status: 'interrupted', ...unknown, durationMs: STOP_WITHIN_MS }
 }
 
-/** Whether the service's word means that nobody has submitted it. */
+/** Whether the service's status means that nobody has submitted the analysis. */
 export function isDraft(serviceStatus: string): boolean {
   return /^\s*draft\s*$/i.test(serviceStatus)
 }
 
-/** The draft once it was submitted. What goes wrong with that is a result too: with a bare error nobody would learn the draft's id. */
+/** Submits a draft. A failure of that is a result too, because a bare error would not name the draft's id. */
 export async function submitted(
   draft: AnalysisResult,
   submit: () => Promise<RequestedAnalysis>,
@@ -117,8 +117,8 @@ function resultOf(report: AnalysisReport): AnalysisResult {
 }
 
 /**
- * Prints the result in the contract's form; an analysis has no files, so those fields are empty. `lineOf` gives a command about
- * analyses as it can be pasted.
+ * Prints the result in the contract's form. An analysis has no files, so those fields are empty. `lineOf` makes a command about
+ * analyses that can be pasted.
  */
 export function printAnalysisResult(
   output: Output,
@@ -145,7 +145,7 @@ export function printAnalysisResult(
   output.answer(`${[`${status}: analysis`, ...ids].join(' ')}${word}, after ${formatDuration(durationMs)}`)
 }
 
-/** 0 also for a draft, for `requested` and for a deadline: nothing has failed. */
+/** The exit code of a result. It is 0 also for a draft, for `requested` and after the deadline, because nothing has failed. */
 export function analysisExitCode(result: AnalysisResult, { reason }: Interruption): number {
   if (result.status === 'interrupted') return SIGNAL_EXIT[reason ?? 'SIGINT']
   if (result.status !== 'failed') return EXIT.done

@@ -17,7 +17,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   const { stdout, stderr, env } = process
   const interruption = listenForSignals()
   const open = (isJson: boolean, isQuiet: boolean) => createOutput({ isJson, isQuiet, stdout, stderr, env })
-  // Until a command begins, its options are not known; a mistake in them must still be told in the right form.
+  // Until a command begins, its options are not known. A mistake in them must still be reported in the right form.
   let output = open(hasFlag(args, '--json'), false)
   let flow: CommandFlow | null = flowOf(args[0])
   let exitCode: number = EXIT.done
@@ -44,7 +44,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   }
   await output.flushed()
   if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
-  // Connections that are kept open for the next request would hold the process for a while.
+  // Connections that are kept open for the next request would keep the process alive for a while.
   interruption.end(exitCode)
 }
 
@@ -55,10 +55,10 @@ interface Ending {
   readonly durationMs: number
 }
 
-/** Tells why a command ended early; gives the exit code. */
+/** Reports why a command ended early. Returns the exit code. */
 function tellEnd(error: unknown, { output, flow, interruption, durationMs }: Ending): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
-  // Help that was printed for want of a command says what to do already.
+  // Commander has printed the help because no command was given. It says what to do.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.wrongUse
   const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [] }
   const { reason } = interruption
@@ -81,8 +81,8 @@ function tellError(output: Output, error: unknown): void {
 }
 
 /**
- * Commander's message on one line, without its prefix, and without the value of an option that it does not know; and the
- * help of the command that was meant.
+ * Commander's message on one line, followed by how to get the help of the command that was meant. Commander's prefix and the
+ * value of an unknown option are removed.
  */
 function wrongUse(error: CommanderError, command: CommandFlow | null): UploadError {
   const message = error.message
@@ -96,7 +96,7 @@ function wrongUse(error: CommanderError, command: CommandFlow | null): UploadErr
   )
 }
 
-/** Commands whose lines are all that they are run for; others that print no document count by what they have done. */
+/** Whether a command is run only for its lines. Other commands that print no document count by what they have done. */
 function isListing(flow: CommandFlow | null): boolean {
   return flow === 'receipt' || flow === 'sessions'
 }

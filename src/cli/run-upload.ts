@@ -1,4 +1,4 @@
-// Runs one upload for a person or a script: shows it, closes its Uplink on a signal, says how it ended.
+// Runs one upload for a person or a script: shows it, closes its Uplink on a signal, and says how it ended.
 
 import { performance } from 'node:perf_hooks'
 import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
@@ -15,7 +15,7 @@ export interface RunningUpload {
   readonly uplink: Pick<Uplink, 'close'>
   readonly output: Output
   readonly interruption: Interruption
-  /** In front of each of its lines, where several uploads speak in turns. */
+  /** Put in front of each of its lines, if several uploads print by turns. */
   readonly name?: string
 }
 
@@ -24,12 +24,13 @@ const STOP_WITHIN_MS = 5_000
 
 /** An upload on its way to its end, or to a clean stop after a signal. */
 export interface FollowedUpload {
-  /** Rejects only for a mistake of the program; a failed upload is a result. */
+  /** Rejects only if the program itself is at fault. A failed upload is a result. */
   readonly result: Promise<UploadResult>
-  /** Settles when the upload first waits for a host that is out of reach; perhaps never. */
+  /** Settles when the upload first waits for a host that is out of reach, which may never happen. */
   readonly waits: Promise<void>
-  /** Puts it behind another upload, which then has the terminal and speaks of a stop; and before it again. */
+  /** Puts it behind another upload, which then has the terminal and reports a stop. */
   hide(): void
+  /** Gives it the terminal again. */
   show(): void
 }
 
@@ -89,7 +90,7 @@ async function reportOf(upload: Upload): Promise<UploadReport> {
   }
 }
 
-/** What it ends with, undefined when that takes too long. */
+/** Resolves with the report, or with undefined if that takes too long. */
 async function inTime(ended: Promise<UploadReport>): Promise<UploadReport | undefined> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<undefined>((resolve) => {

@@ -1,22 +1,22 @@
-// Ctrl-C, SIGTERM and SIGHUP: the first asks the command to stop cleanly, the second ends the process at once, but for a
-// hang-up that is told twice.
+// Ctrl-C, SIGTERM and SIGHUP: the first signal asks the command to stop cleanly, the second ends the process at once. Only a
+// second SIGHUP after a first is ignored.
 
 import { basename } from 'node:path'
 import { isatty } from 'node:tty'
 import { SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 
 export interface Interruption {
-  /** Aborted at the first signal. */
+  /** Aborts at the first signal. */
   readonly signal: AbortSignal
-  /** The first signal, once there was one. */
+  /** The first signal. Undefined until there was one. */
   readonly reason: StopSignal | undefined
   /** Settles at the first signal. */
   readonly happened: Promise<StopSignal>
-  /** Runs before the process ends at once, such as to give the terminal its cursor back. */
+  /** Registers what runs before the process ends at once, such as showing the terminal's cursor again. */
   atOnce(cleanUp: () => void): void
   /**
-   * Ends the process. After SIGHUP on a terminal it ends as that signal ends programs, which is the same exit code to a shell: at
-   * its own end Node (20 to 24) sets the terminal back, and aborts with a dump where it was closed.
+   * Ends the process. After SIGHUP on a terminal, the process ends by that signal itself, which a shell sees as the same exit code:
+   * in a normal exit, Node (20 to 24) resets the terminal, and aborts with a core dump if that was closed.
    */
   end(exitCode: number): void
 }
@@ -24,7 +24,7 @@ export interface Interruption {
 /** Listens to the signals of this process until it ends. */
 export function listenForSignals(): Interruption {
   const stop = new AbortController()
-  // One that was closed is none any more.
+  // Asked at the start, because a terminal that has been closed is no longer one.
   const hasTerminal = [0, 1, 2].some((fd) => isatty(fd))
   const cleanUps: (() => void)[] = []
   let reason: StopSignal | undefined
@@ -35,12 +35,12 @@ export function listenForSignals(): Interruption {
     process.removeAllListeners('SIGHUP')
     process.kill(process.pid, 'SIGHUP')
   }
-  // Node takes back at its start what nohup has set, and leaves no trace of it but what bash and zsh say of who was called.
+  // Node undoes at its start what nohup has set. The only trace of nohup is `_`, in which bash and zsh put the command called.
   const isHangUpIgnored = basename(process.env['_'] ?? '') === 'nohup'
   for (const name of Object.keys(SIGNAL_EXIT) as StopSignal[]) {
     process.on(name, () => {
       if (name === 'SIGHUP' && isHangUpIgnored) return
-      // The system tells of a closed terminal, and the shell does.
+      // A closed terminal is signalled twice: by the system and by the shell.
       if (name === 'SIGHUP' && reason === name) return
       if (reason === undefined) {
         reason = name

@@ -10,28 +10,28 @@ import type { Output } from './views/output.ts'
 import { countOf, formatDuration, formatRate } from './views/wording.ts'
 
 export interface UploadResult {
-  /** Null for a session whose journal cannot be read. */
+  /** Null if the session's journal cannot be read. */
   readonly flow: FlowName | null
   readonly status: FinalStatus | 'interrupted'
   readonly key: string
   readonly sessionId: string | number | null
   readonly bytes: number
-  /** After an interruption: what has a receipt, and is not sent again. */
+  /** After an interruption: bytes that have a receipt and are not sent again. */
   readonly confirmedBytes?: number
   readonly durationMs: number
   readonly files: readonly FileReport[]
   readonly error?: ErrorSummary
-  /** Present when the service may hold a session that nobody uses. */
+  /** Present if the service may hold a session that nobody uses. */
   readonly hasPossibleOrphan?: true
 }
 
-/** Files named one by one to a person; the rest is counted. After an interruption the names say what to send again. */
+/** How many files are named one by one to a person; the rest is counted. After an interruption, the names say what to send again. */
 const NAMED_AT_MOST = 20
 const NAMED_AT_MOST_UNFINISHED = 500
-/** On a terminal they would push everything else out of sight, and the command that finishes them needs no names. */
+/** On a terminal, more names would push everything else out of sight. The command that finishes the files needs no names. */
 const NAMED_AT_MOST_ON_TERMINAL = 5
 
-/** The result of an upload that came to its own end: one that was let go is interrupted. */
+/** The result of an upload from its report. An upload that was let go counts as interrupted. */
 export function resultOf(report: UploadReport): UploadResult {
   const { flow, key, sessionId = null, bytes, durationMs, files, error, hasPossibleOrphan } = report
   return {
@@ -47,10 +47,10 @@ export function resultOf(report: UploadReport): UploadResult {
   }
 }
 
-/** The result of an upload that was stopped on the way. */
+/** The result of an upload that a signal stopped on the way. */
 export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'progress'>): UploadResult {
   const { flow, key, sessionId = null, bytes, durationMs, files, hasPossibleOrphan } = upload.snapshot()
-  // A create that is still without its answer may have made a session that nobody will know of.
+  // A create that has no answer yet may have made a session that nobody will know of.
   const isAsked = upload.state === 'creating' && files.length > 0
   return {
     flow,
@@ -65,7 +65,7 @@ export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'p
   }
 }
 
-/** The exit code of a result; `signal` is what interrupted it. */
+/** The exit code of a result. `signal` is what interrupted the upload. */
 export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined): number {
   if (result.status === 'interrupted') return SIGNAL_EXIT[signal ?? 'SIGINT']
   if (result.status === 'confirmed') return EXIT.done
@@ -74,7 +74,7 @@ export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined)
   return codes.includes('ERR_UPLOAD_CREDENTIALS_REFUSED') ? EXIT.refused : EXIT.failed
 }
 
-/** That of several sessions together, in the meanings that the codes have for the files of one. */
+/** The exit code of several sessions together. Each code means for the sessions what it means for the files of one. */
 export function jointExitCode(codes: readonly number[]): number {
   const signal = Object.values(SIGNAL_EXIT).find((code) => codes.includes(code))
   if (signal !== undefined) return signal
@@ -83,7 +83,7 @@ export function jointExitCode(codes: readonly number[]): number {
   return codes.includes(EXIT.refused) ? EXIT.refused : EXIT.failed
 }
 
-/** What is said of several sessions together; those that a signal kept from being taken up have no result. */
+/** The status of several sessions together. `isLeft`: a signal came before some of them were resumed, so these have no result. */
 export function jointStatus(results: readonly UploadResult[], isLeft: boolean): UploadResult['status'] {
   if (isLeft || results.some(({ status }) => status === 'interrupted')) return 'interrupted'
   if (results.every(({ status }) => status === 'confirmed')) return 'confirmed'
@@ -91,19 +91,19 @@ export function jointStatus(results: readonly UploadResult[], isLeft: boolean): 
 }
 
 export interface ResultOptions {
-  /** The name of the result in JSON: `ended` for one of several sessions, whose lines have its key in front. Default `result`. */
+  /** The name of the result in JSON. `ended`: one of several sessions, whose lines begin with its key. Default `result`. */
   readonly event?: 'result' | 'ended'
-  /** What an earlier run had delivered: it is no part of the rate. Default 0. */
+  /** Bytes that an earlier run delivered, which do not count for the rate. Default 0. */
   readonly bytesBefore?: number
 }
 
-/** Prints the result as the mode of the output asks. */
+/** Prints the result in the mode of the output. */
 export function printResult(output: Output, result: UploadResult, options: ResultOptions = {}): void {
   const { event = 'result', bytesBefore = 0 } = options
   output.event(event, { ...result })
   const { files, status } = result
   const name = event === 'ended' ? `${result.key}: ` : ''
-  // When the session failed as a whole, its one error says more than the name of every file that was not begun.
+  // If the session failed as a whole, its one error says more than the name of every file that was not begun.
   const isWhole = status === 'failed' || status === 'cancelled'
   const others = files.filter((file) => file.status === 'failed' || (file.status === 'unfinished' && !isWhole))
   const most = status === 'interrupted' ? unfinishedNamed(output) : NAMED_AT_MOST
@@ -123,7 +123,7 @@ function unfinishedNamed({ mode }: Output): number {
   return mode === 'terminal' ? NAMED_AT_MOST_ON_TERMINAL : NAMED_AT_MOST_UNFINISHED
 }
 
-/** The file's name and why it failed; most errors of a file begin with its name already. */
+/** The file's name and why it failed. Most errors of a file already begin with its name. */
 function namedReason({ name, error }: FileReport): string {
   if (error === undefined) return name
   const words = withAdvice(error)

@@ -1,4 +1,4 @@
-// The records of analyses: list, get, update, submit. Each prints the service's own JSON.
+// The records of analyses: list, get, update and submit. Each prints the service's own JSON.
 
 import type { Command } from 'commander'
 import { checkId } from '../../client/checks.ts'
@@ -72,7 +72,7 @@ type Client = Awaited<ReturnType<typeof uplinkFromOptions>>['client']
 interface RecordCall {
   readonly id: string
   readonly call: string
-  /** What the analysis is after this call when the reply does not say. */
+  /** The state of the analysis after this call, if the reply does not say. */
   readonly assumed?: AnalysisWord
   read(client: Client, calling: CallOptions): Promise<RequestedAnalysis>
 }
@@ -96,7 +96,7 @@ function printRecord(output: Output, record: RequestedAnalysis, { id, assumed = 
   output.event('result', { ...result, key: null, sessionId: null, bytes: 0, files: [] })
 }
 
-/** The contract's word for the service's: words that are neither a draft's nor final mean that it goes on. */
+/** The contract's word for a status of the service. Any status that is neither final nor a draft means that the analysis goes on. */
 function stateOf(serviceStatus: string): AnalysisWord {
   return verdictOf(serviceStatus, {}) ?? (isDraft(serviceStatus) ? 'draft' : 'requested')
 }

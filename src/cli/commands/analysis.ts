@@ -1,4 +1,4 @@
-// `mocap-uplink analysis`: makes, submits and waits for requested analyses; analysis-records.ts has the plain records.
+// `mocap-uplink analysis`: makes, submits and waits for requested analyses. The plain records are in analysis-records.ts.
 
 import type { Command } from 'commander'
 import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
@@ -87,7 +87,7 @@ function addCreate(analysis: Command, context: CommandContext): void {
       context.exitWith(EXIT.done)
       return
     }
-    // Always a draft first: a create that is repeated after a lost answer then costs no second report.
+    // Always a draft first, so that a create repeated after a lost answer costs no second report.
     const { interruption } = context
     let result = await followAnalysis(uplink.requestAnalysis(input), { output, interruption })
     const { analysisId } = result

@@ -1,4 +1,4 @@
-// `mocap-uplink api`: any call of the service whose path the interface does not show, with its credentials.
+// `mocap-uplink api`: makes any other call of the service, with its credentials.
 
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'

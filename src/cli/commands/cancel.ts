@@ -1,4 +1,4 @@
-// `mocap-uplink cancel`: gives a session of the journal up, and tells the service where it has a call for that.
+// `mocap-uplink cancel`: gives up a session of the journal, and tells the service if it has a call for that.
 
 import type { Command } from 'commander'
 import type { SessionSummary } from '../../flows/sessions.ts'
@@ -49,7 +49,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const isMore = session.keepsConfirmed === true && !isKeeping
     const { sessionIds, unanswered } = await whatEnds(kept, session, isKeeping)
     if (options.dryRun === true) {
-      // None for a capture, and for what is over already.
+      // No call for a capture, and none for what is over already.
       const isOver = session.status === 'confirmed' || (session.isServiceTold === true && !isMore)
       const ended = session.flow === 'video' && !isOver ? sessionIds : []
       const calls = ended.map((id) => `cancel of session ${id}`)
@@ -86,7 +86,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
   })
 }
 
-/** A capture's files stay stored whatever is said, and what was given up before is no question any more. */
+/** Whether confirmed files would be given up. A capture's files stay stored in any case, and what was given up before needs no question. */
 function isGivingUpWhole({ flow, status }: SessionSummary, isKeeping: boolean, isMore: boolean): boolean {
   const isOver = status === 'confirmed' || (status.startsWith('cancel') && !isMore)
   return flow !== 'capture' && !isKeeping && !isOver
@@ -96,7 +96,7 @@ function isToBeAsked({ yes, json }: CancelOptions): boolean {
   return yes !== true && json !== true && hasPerson()
 }
 
-/** A confirmation that was not answered may have been taken. */
+/** How many files are confirmed, or may be: a confirmation that was not answered may have been accepted. */
 function stored({ filesConfirmed, filesTotal }: SessionSummary, unanswered: number): string {
   const all = countOf(filesTotal, 'file')
   const confirmed = `${filesConfirmed} of ${all} ${filesConfirmed === 1 ? 'is' : 'are'} confirmed`
@@ -107,7 +107,10 @@ function stored({ filesConfirmed, filesTotal }: SessionSummary, unanswered: numb
     : `${confirmed} and ${unanswered} may be, ${doubt}`
 }
 
-/** The sessions of the service that this ends: all, or those without a file that is confirmed or may be; and how many may be. */
+/**
+ * The sessions of the service that this command ends: all of them or, if confirmed files are kept, those without a file that is or
+ * may be confirmed. `unanswered` counts the files that may be.
+ */
 async function whatEnds(
   { journal }: KeptSessions,
   { key, status, keepsConfirmed, filesConfirmed }: SessionSummary,
@@ -153,7 +156,7 @@ function tellCancelled(
     output.answer(`cancelled: ${key}${left}`)
     return EXIT.done
   }
-  // What to do stands in the next line: the advice that goes with the code is for uploads.
+  // The next line says what to do, because the advice that goes with the code is for uploads.
   const { code, message } = report.error ?? {}
   if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
   if (isNotFound(report.error)) {
@@ -167,7 +170,7 @@ function tellCancelled(
   return EXIT.failed
 }
 
-/** Nothing is left to do; the service is not asked to end what it has ended. */
+/** Reports a session that was cancelled before. The service is not asked again to end what it has ended. */
 function tellAgain(output: Output, session: SessionSummary): number {
   const { key, flow, sessionId, sessionIds, bytes, isServiceTold } = session
   output.event('result', {

@@ -1,4 +1,4 @@
-// `mocap-uplink demo`: the whole product once, on this machine, with files that it makes itself.
+// `mocap-uplink demo`: runs the whole product once, on this machine, with files that it makes itself.
 
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
@@ -20,7 +20,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   addOutputOptions(command).action(async (options: DemoOptions) => {
     const output = context.begin('demo', options)
     const { interruption } = context
-    // Only here: nobody else needs samples or a service.
+    // Imported only here: no other command needs samples or a service.
     const { runDemo } = await import('../demo/demo.ts')
     context.exitWith(
       await runDemo({

@@ -51,12 +51,12 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addBelow(check, CHECK_HELP)
   addOutputOptions(check).action(async (file: string, paths: string[], options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
-    // Only here: nothing else of the command reads a schema.
+    // Imported only here: no other command reads a schema.
     const { readReceipt } = await import('../receipt-check.ts')
     const { proveAll } = await import('../receipt-match.ts')
     const delivered = await readReceipt(file)
     const proveEach = async (): Promise<FileProof[]> => {
-      // What was delivered may be hidden or called like junk: whoever named it itself has sent it.
+      // Hidden and junk-named files count too: whoever named such a file itself has delivered it.
       const { files, skipped } = await filesUnder(paths, { isSought: () => true })
       for (const entry of skipped) tellSkipped(output, entry)
       const proofs: FileProof[] = []
@@ -92,7 +92,7 @@ const WORDS: Readonly<Record<FileProof['outcome'], string>> = {
   notDelivered: 'was not delivered',
 }
 
-/** What is not as it was sent is what the command is run for: that is told with `--quiet` too. */
+/** Prints the outcome for one file. A file that is not as it was sent is printed with `--quiet` too: the command is run to find it. */
 function tell(output: Output, proof: FileProof): void {
   const { name, outcome, reason } = proof
   const line = `${WORDS[outcome]} ${name}${reason === undefined ? '' : `: ${reason}`}`

@@ -51,7 +51,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     }
     const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
     const { filesIn } = options
-    // A large drive takes minutes to look through.
+    // Interruptible, because it takes minutes to look through a large drive.
     const lost =
       filesIn === undefined
         ? undefined
@@ -71,7 +71,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
   })
 }
 
-/** The sessions that are meant, in the order given; a key that the journal does not have is wrong use. */
+/** The sessions to resume, in the order given. A key that the journal does not have is wrong use. */
 function choose(
   sessions: readonly SessionSummary[],
   keys: readonly string[],
@@ -81,7 +81,7 @@ function choose(
   return [...new Set(keys)].map((key) => knownSession(sessions, key, kept))
 }
 
-/** The last word about none or several sessions. */
+/** Prints the result of no session, or of several together. */
 function printJoint(output: Output, results: readonly UploadResult[], left: number, folder: string): void {
   const status = jointStatus(results, left > 0)
   const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)

@@ -1,4 +1,4 @@
-// `mocap-uplink segment`: makes and changes the player group segments that analyses are made of.
+// `mocap-uplink segment`: makes and changes the player group segments from which analyses are made.
 
 import type { Command } from 'commander'
 import { checkDomHand, checkId, checkText } from '../../client/checks.ts'

@@ -1,4 +1,4 @@
-// `mocap-uplink serve keys`: API keys of organisations, made, listed and revoked by whoever runs the service.
+// `mocap-uplink serve keys`: whoever runs the service makes, lists and revokes the API keys of organisations.
 
 import type { Command } from 'commander'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
@@ -19,7 +19,7 @@ interface KeysOptions {
 
 type Work = (ring: KeyRing, output: Output) => Promise<void>
 
-/** Adds `keys` to the command `serve`, which has the options that say where the database is. */
+/** Adds `keys` to the command `serve`, whose options say where the database is. */
 export function addKeysCommand(serve: Command, context: CommandContext): void {
   const keys = serve
     .command('keys')
@@ -73,7 +73,7 @@ async function withKeys(context: CommandContext, options: KeysOptions, work: Wor
   try {
     await work(ring, output)
     await output.flushed()
-    // A key is shown once.
+    // A key is shown only once, so output that was lost is a failure.
     if (output.hasLost) context.exitWith(EXIT.failed)
   } finally {
     await ring.close()

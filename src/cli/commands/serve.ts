@@ -56,7 +56,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   const output = context.begin('serve', options)
   const settings = await serveSettings(options, context.env)
   const { credentials, databaseUrl, s3 } = settings
-  // Only here: whoever uploads needs none of the packages of the service.
+  // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
   if (output.mode === 'terminal') output.say('Starting the service …')
   const service = await startService(settings).catch((error: unknown) => explain(error, options))
@@ -87,18 +87,18 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
   }
   if (output.mode === 'terminal') output.say('Ctrl-C ends it.')
-  // A parent that started us with a channel and died cannot send a signal any more.
+  // A parent that started us with a channel and then died can no longer send a signal.
   const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve))
   await Promise.race([context.interruption.happened, orphaned])
   output.say('Stopping …')
   await service.close()
   const { reason } = context.interruption
   output.event('result', { flow: 'serve', status: 'interrupted' })
-  // SIGTERM is how a supervisor ends what it runs: a service that ended in order has not failed.
+  // A supervisor ends what it runs by SIGTERM, and a service that ended in order has not failed.
   context.exitWith(reason === undefined || reason === 'SIGTERM' ? EXIT.done : SIGNAL_EXIT[reason])
 }
 
-/** Why the system lets nobody listen there, as wrong use; everything else as it is. */
+/** Throws wrong use if the system refuses that host or port. Throws any other error as it is. */
 function explain(error: unknown, { host, port }: ServeOptions): never {
   switch (errorCode(error)) {
     case 'EADDRINUSE':

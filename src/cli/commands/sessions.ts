@@ -1,4 +1,4 @@
-// `mocap-uplink sessions`: what the journal holds, also of sessions that another process drives.
+// `mocap-uplink sessions`: lists what the journal holds, also of sessions that another process drives.
 
 import { Option, type Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
@@ -66,7 +66,7 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
 }
 
 /**
- * What is to be removed. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or of a session that is not over.
+ * The sessions to remove. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or whose session is not over.
  */
 function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: readonly string[] | undefined) {
   if (keys === undefined) return sessions.filter(isFinished)

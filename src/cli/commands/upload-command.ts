@@ -1,4 +1,4 @@
-// What the two uploading commands share: plan, show the plan or upload, tell the result.
+// What the two uploading commands share: plan, show the plan or upload, and print the result.
 
 import type { Upload } from '../../flows/upload.ts'
 import type { UploadPlan } from '../../flows/plan-upload.ts'
@@ -15,17 +15,17 @@ import { followUpload } from '../run-upload.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { exitCodeOf, printResult } from '../upload-result.ts'
 
-/** What a command asks of an Uplink; both get the same input. */
+/** What a command asks of an Uplink. `plan` and `start` get the same input. */
 export interface UploadRequest {
   readonly flow: 'video' | 'capture'
   plan(uplink: Uplink): Promise<UploadPlan>
   start(uplink: Uplink): Upload
 }
 
-/** There is no session to resume: its record could not even be begun. */
+/** Printed if there is no session to resume, because its record could not even be begun. */
 const NOT_BEGUN = 'Missing: everything. Nothing was begun: run the command again when this is mended.'
 
-/** Runs the upload and gives its exit code. Throws what is found before any call. */
+/** Runs the upload and resolves with its exit code. Rejects with what is found wrong before any call. */
 export async function runUploadCommand(
   context: CommandContext,
   output: Output,
@@ -34,7 +34,7 @@ export async function runUploadCommand(
 ): Promise<number> {
   const kept = keptSessions(options, context.env)
   const uplink = await uplinkFromOptions(options, context.env, kept.journal)
-  // Planned first, so that whatever is wrong with a file is known, and is wrong use, before any call.
+  // Planned first, so that whatever is wrong with a file is found before any call, and counts as wrong use.
   const plan = await interruptible(request.plan(uplink), context.interruption)
   if (options.dryRun === true) {
     printPlan(output, request.flow, plan)

@@ -54,7 +54,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
   })
 }
 
-/** Frames a second of `--frame-rate`, where it is given. */
+/** The frames a second of `--frame-rate`, if it is given. */
 export function frameRateOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : checkFrameRate(parseDecimal(text, '--frame-rate'), '--frame-rate')
 }

@@ -1,7 +1,7 @@
 // One real video clip, 6,004 bytes: half a second of a moving test picture, 128 × 72, 240 frames a second, H.264.
 //
-// Made once with ffmpeg 5.1 from its own synthetic picture, without dates or encoder settings inside, so that the same
-// command gives the same clip:
+// It was made once with ffmpeg 5.1 from ffmpeg's own synthetic picture, without dates or encoder settings, so that the same
+// command makes the same clip:
 //
 //   ffmpeg -f lavfi -i testsrc2=size=128x72:rate=240:duration=0.5 -c:v libx264 -preset veryslow -crf 40 -bf 0
 //     -pix_fmt yuv420p -g 240 -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact
@@ -12,7 +12,7 @@
 /** Frames a second of `sampleClip()`. */
 export const SAMPLE_CLIP_FRAME_RATE = 240
 
-/** The clip's bytes, a new copy with each call. */
+/** The clip's bytes. Each call returns a new copy. */
 export function sampleClip(): Uint8Array {
   return Buffer.from(CLIP_BASE64, 'base64')
 }

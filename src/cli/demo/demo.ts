@@ -35,16 +35,16 @@ export interface DemoOptions {
   readonly isShown: boolean
 }
 
-/** Fewer than the samples' own default: a demo shall end well within a minute on two slow cores. */
+/** Fewer than the samples' own default, so that a demo ends well within a minute on two slow cores. */
 const SAMPLE_SIZE = { trackingFiles: 40, clips: 5 }
 const COMPLETE_AFTER = '2s'
 const ASK_EVERY_MS = 500
 const ANALYSIS_WITHIN_MS = 30_000
 const FRAME_RATE = 240
-/** With the page open: else all is over before the browser is there. */
+/** The rate limit while the page is open. Without it, everything would be over before the browser is there. */
 const WATCHED_RATE = '20MB'
 
-/** Runs it and gives the exit code: 0 only when everything is completed and identical. */
+/** Runs the demo and resolves with the exit code: 0 only if everything is completed and identical. */
 export async function runDemo({ output, interruption, keep, env, isShown }: DemoOptions): Promise<number> {
   const folder = keep ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-demo-')))
   const undo: (() => Promise<void>)[] = []
@@ -73,13 +73,13 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
 interface Stage {
   readonly folder: string
   readonly undo: (() => Promise<void>)[]
-  /** Of the uploads. */
+  /** The limit of the uploads. */
   readonly limitRate: LimitRate
   /** Shows the page at this address. */
   readonly show: (url: string) => Promise<void>
 }
 
-/** The whole of it; undefined when it was interrupted. */
+/** Plays the whole demo. Resolves with undefined if it was interrupted. */
 async function play(
   output: Output,
   interruption: Interruption,
@@ -87,7 +87,7 @@ async function play(
 ): Promise<DemoReport | undefined> {
   const beganAtMs = performance.now()
   const isStopped = () => interruption.reason !== undefined
-  // First: where its packages are missing, nothing else is worth a beginning.
+  // The service starts first: if its packages are missing, nothing else is worth beginning.
   output.say('Starting the service …')
   const service = await startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
   undo.push(() => service.stop())
@@ -107,13 +107,13 @@ async function play(
       `${formatBytes(samples.totalBytes)}, in ${formatDuration(performance.now() - madeFromMs)}`,
   )
   if (isStopped()) return undefined
-  // The key was made up for this demo and dies with it; the page takes it out of the address at once.
+  // The key was made up for this demo and dies with it. The page removes it from the address bar at once.
   await showPage(`${service.url}/#key=${service.apiKey}`)
   const uplink = createUplink({
     baseUrl: service.url,
     credentials: { apiKey: service.apiKey },
     limitRate,
-    // It is on this machine, whatever the environment says of proxies.
+    // The service is on this machine, whatever the environment says about proxies.
     proxy: null,
   })
 

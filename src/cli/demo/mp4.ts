@@ -21,9 +21,8 @@ const MAX_BOX_BYTES = 2 ** 32 - 1
 const WINDOW_BYTES = 1024 * 1024
 
 /**
- * Writes `clip`, grown to `targetBytes`, to the file at `path`; a file that is there is replaced. Uses 1 MiB of memory
- * whatever the size. Throws ERR_UPLOAD_INVALID_ARGUMENT when the size cannot be reached; file system errors pass as
- * they are.
+ * Writes `clip`, grown to `targetBytes`, to the file at `path`. An existing file is replaced. Uses 1 MiB of memory whatever
+ * the size. Rejects with ERR_UPLOAD_INVALID_ARGUMENT if the size cannot be reached; file system errors pass as they are.
  *
  * @param clip a whole MP4 file whose last box says its size (a last box of size 0, "to the end of the file", would
  * swallow the new one)

@@ -27,7 +27,7 @@ interface StoredItem {
 
 const PAGE = 200
 
-/** Compares by SHA-256, one object at a time. Rejects when the service cannot be read. */
+/** Compares by SHA-256, one object at a time. Rejects if the service cannot be read. */
 export async function compareStored(
   uplink: Uplink,
   sources: readonly SourceFile[],
@@ -68,7 +68,7 @@ async function listStored(uplink: Uplink, signal: AbortSignal): Promise<StoredIt
 
 async function digestOfObject(url: string, signal: AbortSignal): Promise<string> {
   const reply = await fetch(url, { signal })
-  // The address is a secret and is in no message.
+  // The address is a secret, so no message contains it.
   if (!reply.ok || reply.body === null) throw new Error(`A stored object answered ${reply.status}.`)
   const hash = createHash('sha256')
   for await (const chunk of reply.body) hash.update(chunk as Uint8Array)

@@ -1,6 +1,6 @@
 // The demo's sample files: a game of tracking files in `captures/` and a few video clips in `videos/`, one of them over
-// 100 MB. Real formats, synthetic content, the same bytes for the same seed; written one after the other, so that
-// memory stays at a few megabytes however large they are.
+// 100 MB. The formats are real, the content is synthetic, and the same seed gives the same bytes. Files are written one
+// after the other, so that memory stays at a few megabytes however large they are.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export const SAMPLE_SESSION_DATE = '2026-11-19'
 
 /** How much to make. */
 export interface SampleOptions {
-  /** Tracking files of about 1.2 MB each. Default 60; 0 to 9,999, since a name counts with four digits. */
+  /** Tracking files of about 1.2 MB each. Default 60; 0 to 9,999, because names count with four digits. */
   readonly trackingFiles?: number
   /** Video clips, of which the last is the big one; the others have 0.4, 3, 12 and 30 MB in turn. Default 5; 0 to 99. */
   readonly clips?: number
@@ -26,7 +26,7 @@ export interface SampleOptions {
   readonly seed?: number
 }
 
-/** What was made: whole paths in capture order, and the size of it all. */
+/** What was made: full paths in capture order, and the total size. */
 export interface Samples {
   readonly captures: readonly string[]
   readonly videos: readonly string[]
@@ -36,9 +36,9 @@ export interface Samples {
 const SMALLER_CLIP_BYTES = [400_000, 3_000_000, 12_000_000, 30_000_000] as const
 
 /**
- * Makes the sample files under `directory`, which is created when it is missing. A file of the same name is replaced,
- * any other file is left alone. Throws ERR_UPLOAD_INVALID_ARGUMENT for counts and sizes out of range, before anything
- * is written; file system errors (no space, no permission) pass as they are.
+ * Makes the sample files under `directory`, which is created if it is missing. A file of the same name is replaced, and any
+ * other file is left alone. Rejects with ERR_UPLOAD_INVALID_ARGUMENT for counts and sizes out of range, before anything is
+ * written; file system errors (no space, no permission) pass as they are.
  */
 export async function makeSamples(directory: string, options: SampleOptions = {}): Promise<Samples> {
   const { trackingFiles = 60, clips = 5, bigClipBytes = 110_000_000, seed = 1 } = options

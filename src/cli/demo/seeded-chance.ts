@@ -1,4 +1,4 @@
-// Chance that repeats: the same seed gives the same numbers and bytes on every machine. For samples, never for secrets.
+// Repeatable random numbers: the same seed gives the same numbers and bytes on every machine. For samples, never for secrets.
 
 /** Numbers from one seed. */
 export interface SeededChance {
@@ -10,7 +10,7 @@ export interface SeededChance {
   fill(into: Uint32Array): void
 }
 
-/** Starts a sequence; two seeds that differ as text give unrelated sequences. */
+/** Starts a sequence. Two seeds that differ as text give unrelated sequences. */
 export function createSeededChance(seed: number | string): SeededChance {
   let state = spread(String(seed))
 

@@ -1,4 +1,4 @@
-// The demo's service: this program once more, as a child process on a free port, ended whatever happens.
+// The demo's service: this program started once more, as a child process on a free port. It is ended whatever happens.
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -7,25 +7,25 @@ import { createInterface } from 'node:readline'
 export interface ServiceProcess {
   readonly url: string
   readonly apiKey: string
-  /** Asks it to stop, and ends it when it does not. Idempotent. */
+  /** Asks it to stop, and kills it if it has not stopped within 5 s. Idempotent. */
   stop(): Promise<void>
 }
 
-/** A database begins in it for the first time: two seconds on an idle machine, half a minute on a busy one. */
+/** It creates its database first: two seconds on an idle machine, half a minute on a busy one. */
 const START_WITHIN_MS = 120_000
 const STOP_WITHIN_MS = 5_000
 
-/** Starts it over the folder. Rejects with what the child said when it does not listen in time. */
+/** Starts the service with its data in `dataDir`. Rejects with what the child said if it does not listen in time. */
 export async function startServiceProcess(dataDir: string, completeAfter: string): Promise<ServiceProcess> {
   const entry = process.argv[1]
   if (entry === undefined) throw new Error('The demo starts this program again, and its own file is not known.')
   const apiKey = randomBytes(24).toString('base64url')
   const args = ['serve', '--port', '0', '--data', dataDir, '--complete-after', completeAfter, '--json']
   const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
-    // By the environment, which other users cannot see; the channel tells the child when we die.
+    // The key goes by the environment, which other users cannot see. The channel tells the child when we die.
     env: { ...process.env, MOCAP_API_KEY: apiKey, MOCAP_ACCESS_TOKEN: '' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // In a group of its own: a Ctrl-C is for the demo, which then stops the child.
+    // In a process group of its own, so that Ctrl-C reaches only the demo, which then stops the child.
     detached: true,
   })
   const exited = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ export async function startServiceProcess(dataDir: string, completeAfter: string
 function listeningUrl(stdout: NodeJS.ReadableStream | null): Promise<string> {
   return new Promise((resolve) => {
     if (stdout === null) return
-    // Read to its end, so that the child never waits for us to take its lines.
+    // Read to its end, so that the child never blocks on a full pipe.
     createInterface({ input: stdout }).on('line', (line) => {
       const event = JSON.parse(line) as { event?: string; url?: string }
       if (event.event === 'listening' && event.url !== undefined) resolve(event.url)

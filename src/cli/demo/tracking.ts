@@ -74,7 +74,7 @@ interface Swing {
   readonly pitchMetresPerSecond: number
 }
 
-/** The text of one tracking file; the same seed gives the same text. */
+/** The text of one tracking file. The same seed gives the same text. */
 export function trackingFile(seed: number | string): string {
   const swing = drawSwing(createSeededChance(seed))
   const frames = Array.from({ length: TRACKING_FRAME_COUNT }, (_, frame) => frameText(swing, frame)).join(',\n')
@@ -133,7 +133,7 @@ function ballText(swing: Swing): string {
   }).join(',\n')
 }
 
-/** From 0 to 1 without a jump in place or speed. */
+/** Rises from 0 to 1 without a jump in position or speed. */
 function ramp(progress: number): number {
   const clamped = Math.min(1, Math.max(0, progress))
   return clamped * clamped * (3 - 2 * clamped)

@@ -1,4 +1,4 @@
-// The service's credentials, from the environment or a file and never from the command line, where `ps` shows them.
+// The service's credentials, from the environment or a file, and never from the command line, where `ps` shows them.
 
 import type { Credentials } from '../../client/credentials.ts'
 import { invalid } from '../../core/errors.ts'
@@ -13,7 +13,7 @@ export interface CredentialOptions {
 
 const SECRET_FLAG = /^--?(?:x-)?(?:api-?key|access-?token|token|key|bearer|password|secret)(?:=|$)/i
 
-/** Throws when an argument looks like a credential's flag; the value is not repeated. */
+/** Throws if an argument looks like a flag for a credential. The message does not repeat the value. */
 export function refuseSecretsOnCommandLine(args: readonly string[]): void {
   const end = args.indexOf('--')
   const found = args.slice(0, end < 0 ? undefined : end).find((arg) => SECRET_FLAG.test(arg))
@@ -24,7 +24,7 @@ export function refuseSecretsOnCommandLine(args: readonly string[]): void {
   )
 }
 
-/** The one kind of credential that is given; undefined when there is none. Both kinds are refused. */
+/** The credential that is given. Undefined if there is none. Rejects if both kinds are given. */
 export async function findCredentials(options: CredentialOptions, env: Environment): Promise<Credentials | undefined> {
   const { apiKeyFile, accessTokenFile } = options
   const apiKey = env['MOCAP_API_KEY'] || undefined
@@ -40,7 +40,7 @@ export async function findCredentials(options: CredentialOptions, env: Environme
   return accessToken === undefined ? undefined : { accessToken }
 }
 
-/** Read again when the service refuses it: whoever renews a key or a token while a night's upload runs just writes the file. */
+/** The secret is read again when the service refuses it, so a key or token can be renewed during an upload by writing the file. */
 async function renewable(path: string, label: string): Promise<() => Promise<string>> {
   await readSecret(path, label)
   return () => readSecret(path, label)

@@ -42,7 +42,7 @@ export function parseSize(text: string, label: string): number {
   return bytes > 0 ? bytes : invalid(`${label} must be at least one byte.`)
 }
 
-/** The JSON of an option: as text, or `@FILE`. What it holds is in no message. */
+/** The JSON of an option, as text or `@FILE`. Messages never show what it holds. */
 export async function readJsonOption(text: string, label: string): Promise<unknown> {
   const json = text.startsWith('@') ? await readText(text.slice(1), label) : text
   try {
@@ -52,13 +52,13 @@ export async function readJsonOption(text: string, label: string): Promise<unkno
   }
 }
 
-/** The same where it must be an object. */
+/** Like `readJsonOption`, for an option that must be an object. */
 export async function readObjectOption(text: string, label: string): Promise<WireObject> {
   const value = await readJsonOption(text, label)
   return isWireObject(value) ? value : invalid(`${label} is no JSON object: give the fields to change.`)
 }
 
-/** A small text file named by an option, without the mark that editors of Windows put in front of it: nobody sees that. */
+/** Reads a small text file that an option names. Drops the byte order mark that Windows editors put first, which nobody sees. */
 export async function readText(path: string, label: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).replace(/^\ufeff/, '')

@@ -5,7 +5,7 @@ import { invalid, isUploadError } from '../../core/errors.ts'
 import { parseTimetable } from '../../core/line/timetable.ts'
 import { parseDuration, parseInteger, parseSize } from './option-values.ts'
 
-/** Shared options as commander hands them over: texts, not yet checked. */
+/** Shared options as commander passes them: texts, not yet checked. */
 export interface SharedOptions {
   readonly baseUrl?: string
   readonly apiKeyFile?: string
@@ -20,7 +20,7 @@ export interface SharedOptions {
   readonly giveUpAfter?: string
   readonly verify?: 'md5' | 'off' | 'full'
   readonly receipt?: string
-  /** Of `resume` alone. */
+  /** Only of `resume`. */
   readonly filesIn?: string
   readonly allowHttp?: boolean
   readonly caFile?: string
@@ -29,7 +29,7 @@ export interface SharedOptions {
   readonly dryRun?: boolean
 }
 
-/** The engine's choices after the checks; absent ones keep the engine's defaults. */
+/** The engine's options after the checks. Absent ones keep the engine's defaults. */
 export interface EngineChoices {
   readonly partSizeBytes?: number
   readonly concurrency?: number | 'auto'
@@ -42,12 +42,12 @@ export interface EngineChoices {
 }
 
 const MAX_CONCURRENCY = 64
-/** What commander fills in. */
+/** The defaults that commander fills in. */
 export const OPTION_DEFAULTS = { concurrency: 'auto', verify: 'md5' } as const
-/** Commander does not fill it in: who names it says that the service is there, and waits for it also at first contact. */
+/** Not filled in by commander: whoever gives `--give-up-after` says that the service exists, so even the first contact is awaited. */
 const GIVE_UP_AFTER = '12h'
 
-/** Options about what is printed. */
+/** Adds the options about what is printed. */
 export function addOutputOptions(command: Command): Command {
   return command
     .optionsGroup('Output:')
@@ -55,7 +55,7 @@ export function addOutputOptions(command: Command): Command {
     .option('--quiet', 'print the result and errors only')
 }
 
-/** Everything of a command that calls the service. */
+/** Adds the options of a command that calls the service. */
 export function addServiceOptions(command: Command): Command {
   command
     .optionsGroup('Service:')
@@ -83,7 +83,7 @@ export function addServiceOptions(command: Command): Command {
   return command.option('--dry-run', 'show what would be done; make no call')
 }
 
-/** Where sessions are kept. */
+/** Adds the option that says where sessions are kept. */
 export function addStateOption(command: Command): Command {
   return command.option(
     '--state-dir <dir>',
@@ -91,7 +91,7 @@ export function addStateOption(command: Command): Command {
   )
 }
 
-/** Everything of a command that begins an upload. */
+/** Adds the options of a command that begins an upload. */
 export function addUploadOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
@@ -99,7 +99,7 @@ export function addUploadOptions(command: Command): Command {
   return addTransferOptions(command)
 }
 
-/** Everything of a command that sends parts, of a new session or a known one. */
+/** Adds the options of a command that sends parts, for a new session or a known one. */
 export function addTransferOptions(command: Command): Command {
   command
     .optionsGroup('Upload:')
@@ -146,7 +146,7 @@ export function engineChoices(options: SharedOptions): EngineChoices {
   }
 }
 
-/** What the engine will read, read here once, so that the error names the option. */
+/** The engine parses this text itself. It is parsed here first, so that the error names the option. */
 function checkLimitRate(text: string): string {
   try {
     parseTimetable(text)

@@ -1,4 +1,4 @@
-// A segment as `analysis request` takes it: criteria under the wire's names or ours, or the id of one that exists.
+// A segment as `analysis request` takes it: criteria under the wire's names or ours, or the id of an existing segment.
 
 import { listOf } from '../../client/check-fields.ts'
 import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../../client/checks.ts'
@@ -21,7 +21,7 @@ const NAMES = new Map<string, 'movementTypeId' | 'domHand' | 'movementIds' | 'se
   ['segmentId', 'segmentId'],
 ])
 
-/** Reads one option. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option and the field. */
+/** Reads the segment of one option. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the option and the field. */
 export async function segmentFromOption(text: string, label: string): Promise<AnalysisSegment> {
   const json = await readJsonOption(text, label)
   if (!isWireObject(json)) return invalid(`${label} is no JSON object: give {"movement_type_id":1,"dom_hand":"RHA"}.`)

@@ -1,4 +1,4 @@
-// Makes the Uplink of a command from its options and the environment; makes no call.
+// Creates the Uplink of a command from its options and the environment. Makes no call.
 
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
@@ -9,10 +9,13 @@ import { lowerPriority } from '../low-priority.ts'
 import { checkReceiptPath } from '../receipt-file.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
-/** Where a command without calls would call if it called: a name that never resolves, in case it did. */
+/** The base URL of commands that make no call: a name that never resolves, in case one is made. */
 export const NOWHERE = 'https://dry-run.invalid'
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT, ERR_UPLOAD_INSECURE_URL, or ERR_UPLOAD_SOURCE_READ of a file that an option names. A dry run needs neither address nor credentials. */
+/**
+ * Rejects with ERR_UPLOAD_INVALID_ARGUMENT, ERR_UPLOAD_INSECURE_URL, or ERR_UPLOAD_SOURCE_READ for a file that an option names.
+ * A dry run needs neither base URL nor credentials.
+ */
 export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
@@ -30,7 +33,7 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
     )
   }
   const caPem = options.caFile === undefined ? undefined : await readCertificates(options.caFile)
-  // Only here: the engine takes half of the start, and help, mistakes and listings do without.
+  // Imported only here: the engine takes half of the start-up time, and help, mistakes and listings do not need it.
   const { createUplink } = await import('../../node.ts')
   return createUplink({
     ...choices,

@@ -1,10 +1,10 @@
-// The URL of the service's database: from a file or the environment, never from the command line, since it holds a password.
+// The URL of the service's database, from a file or the environment. Never from the command line, because it holds a password.
 
 import type { Environment } from '../options/credentials-from-options.ts'
 import { readText } from '../options/option-values.ts'
 import { invalid } from '../../core/errors.ts'
 
-/** Undefined when neither names one. Throws for what is no PostgreSQL URL, without quoting it. */
+/** The URL. Undefined if neither names one. Rejects if it is not a PostgreSQL URL, without quoting it. */
 export async function databaseUrlOf(
   { databaseUrlFile }: { readonly databaseUrlFile?: string },
   env: Environment,

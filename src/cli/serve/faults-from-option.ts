@@ -4,10 +4,10 @@ import { invalid } from '../../core/errors.ts'
 import type { FaultPlan } from '../../service/index.ts'
 import { readText } from '../options/option-values.ts'
 
-/** The checked plan. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the file, or the rule and its field. */
+/** The checked plan. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the file, or the rule and its field. */
 export async function faultsFromOption(text: string): Promise<FaultPlan> {
   const given = text.startsWith('night:') ? text : await readRules(text)
-  // Only here: whoever uploads needs nothing of the service.
+  // Imported only here: uploads need nothing of the service.
   const { readFaultPlan } = await import('../../service/faults/fault-plan.ts')
   try {
     return readFaultPlan(given)

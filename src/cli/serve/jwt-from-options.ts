@@ -1,4 +1,4 @@
-// Whose access tokens `serve` takes: from options or the environment, complete before anything starts.
+// Whose access tokens `serve` accepts, from options or the environment. Checked to be complete before anything starts.
 
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
@@ -17,7 +17,7 @@ export interface JwtCommandOptions {
   readonly jwtAlgorithms?: string
 }
 
-/** Each option has an environment variable: MOCAP_ and its name. */
+/** Adds the options. Each has an environment variable: MOCAP_ and its name. */
 export function addJwtOptions(command: Command): void {
   command
     .optionsGroup('Access tokens of an issuer (JWT), each also as MOCAP_JWT_ISSUER and so on:')
@@ -29,7 +29,7 @@ export function addJwtOptions(command: Command): void {
     .option('--jwt-algorithms <list>', 'signatures that are taken, separated by commas (default: RS256,ES256)')
 }
 
-/** Undefined when nothing of it is said. Throws when something is missing or contradicts itself. */
+/** The issuer. Undefined if none of the options is given. Rejects if one is missing or they contradict each other. */
 export async function jwtFromOptions(options: JwtCommandOptions, env: Environment): Promise<JwtOptions | undefined> {
   const said = (option: string | undefined, flag: string) => optionOrVariable(option, flag, env)?.text
   const issuer = said(options.jwtIssuer, '--jwt-issuer')

@@ -1,4 +1,4 @@
-// The limits of `serve`: each from its option, else from the environment, else the service's own default.
+// The limits of `serve`: each from its option or else from the environment. Otherwise the service's own default applies.
 
 import type { Command } from 'commander'
 import { given } from '../../core/given.ts'
@@ -31,7 +31,7 @@ export function addLimitOptions(command: Command): Command {
 
 type Parse = (text: string, label: string) => number
 
-/** Throws for what is no number; the service judges the ranges. */
+/** Throws if a limit is not a number. The service checks the ranges. */
 export function limitsFromOptions(
   options: LimitOptions,
   env: Environment,

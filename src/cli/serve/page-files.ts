@@ -11,7 +11,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 }
 
-/** Undefined where there is no page, as in a build of the command alone. */
+/** The files of the page. Undefined if there are none, as in a build of the command alone. */
 export async function readPage(folder = new URL('../page/', import.meta.url)): Promise<ServicePage | undefined> {
   try {
     const names = (await readdir(fileURLToPath(folder))).filter((name) => extname(name) in CONTENT_TYPES)

@@ -1,11 +1,11 @@
-// The S3-compatible store of `serve`, from the environment: keys have no place on a command line, where `ps` shows them.
+// The S3-compatible store of `serve`, from the environment, because keys do not belong on a command line, where `ps` shows them.
 
 import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { S3Options } from '../../service/index.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 
-/** Undefined without S3_BUCKET. Throws when the rest does not go together. */
+/** The store's options. Undefined without S3_BUCKET. Throws if the rest does not fit together. */
 export function s3FromEnvironment(env: Environment): S3Options | undefined {
   const bucket = env['S3_BUCKET']
   if (!bucket) {

@@ -1,4 +1,4 @@
-// What the options and the environment of `serve` say, as the options of the service; checked before anything starts.
+// The options of the service, from the options and the environment of `serve`. Checked before anything starts.
 
 import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
@@ -12,7 +12,7 @@ import { parseDuration, parseInteger, parseSize } from '../options/option-values
 import { readPage } from './page-files.ts'
 import { s3FromEnvironment } from './s3-from-environment.ts'
 
-/** The options of `serve` as commander hands them over: texts, not yet checked. */
+/** The options of `serve` as commander passes them: texts, not yet checked. */
 export interface ServeOptions extends JwtCommandOptions, LimitOptions {
   readonly port: string
   readonly host: string
@@ -35,7 +35,7 @@ export interface ServeOptions extends JwtCommandOptions, LimitOptions {
 }
 
 const MAX_PORT = 65_535
-/** What the service calls an option → what whoever types the command calls it. */
+/** The service's name of each option, and what it is called on the command line. */
 const FLAGS: Readonly<Record<string, string>> = {
   addressLifeMs: '--address-life',
   databaseConnections: '--database-connections',
@@ -63,7 +63,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   algorithms: '--jwt-algorithms',
 }
 
-/** Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
+/** The checked settings. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
 export async function serveSettings(options: ServeOptions, env: Environment): Promise<ServiceOptions> {
   const port = portOf(options.port, '--port')
   const credentials = credentialsOf(options, env)
@@ -103,9 +103,9 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   return settings
 }
 
-/** The service's own rules, told as wrong use and in the words of the command. */
+/** Applies the service's own rules. A breach is reported as wrong use, in the words of the command. */
 async function checkTogether(settings: ServiceOptions): Promise<void> {
-  // Only here: whoever uploads needs nothing of the service.
+  // Imported only here: uploads need nothing of the service.
   const { resolveOptions } = await import('../../service/settings.ts')
   try {
     resolveOptions(settings)

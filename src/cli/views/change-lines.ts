@@ -1,4 +1,4 @@
-// An upload as a line per change, for logs and pipes; `--quiet` leaves only what went wrong.
+// Prints an upload as a line per change, for logs and pipes. With `--quiet`, only what went wrong is left.
 
 import { formatBytes } from '../../core/plan.ts'
 import type { Outage, Upload, UploadState } from '../../flows/upload.ts'
@@ -8,10 +8,10 @@ import { inWords } from './operation-words.ts'
 import type { Output } from './output.ts'
 import { countOf, formatDuration, formatTime } from './wording.ts'
 
-/** The wall clock may have been set by so much between two tellings of one outage. */
+/** By how much the wall clock may have been set between two reports of one outage. */
 const SAME_OUTAGE_MS = 1_000
 
-/** Of the end the result speaks, which is the next line. */
+/** These states are not printed, because the result on the next line reports the end. */
 const IS_ENDING: ReadonlySet<UploadState> = new Set([
   'settling',
   'confirmed',
@@ -21,10 +21,10 @@ const IS_ENDING: ReadonlySet<UploadState> = new Set([
   'closed',
 ])
 
-/** What a person is told on the way. */
+/** Prints what a person is told on the way. */
 export type Voice = Pick<Output, 'mode' | 'say' | 'complain'>
 
-/** With a name in front of each line, where several uploads speak in turns. */
+/** Puts a name in front of each line, if several uploads print by turns. */
 export function voiceOf(output: Output, name: string | undefined): Voice {
   if (name === undefined) return output
   return {
@@ -34,7 +34,7 @@ export function voiceOf(output: Output, name: string | undefined): Voice {
   }
 }
 
-/** Tells the upload's changes line by line. */
+/** Prints the upload's changes line by line. */
 export function tellAsLines(upload: Upload, voice: Voice): Watching {
   // A resumed session has confirmed files already.
   let confirmed = upload.files().filter((file) => file.state === 'confirmed').length
@@ -58,7 +58,7 @@ export function tellAsLines(upload: Upload, voice: Voice): Watching {
   return { end: () => undefined }
 }
 
-/** Retries, waiting, dying addresses and warnings, in words. */
+/** Prints retries, waits, dying addresses and warnings in words. */
 export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): void {
   tellRetries(upload, say, mode === 'terminal')
   upload.on('waiting', outageTeller(say))
@@ -77,12 +77,12 @@ export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): vo
   upload.on('warning', ({ message }) => complain(`warning: ${inWords(message)}`))
 }
 
-/** Says of each outage once that somebody is waited for, who, why and until when. */
+/** Says of each outage, once, who is waited for, why, and until when. */
 export function outageTeller(say: (text: string) => void): (outage: Outage) => void {
   const toldSinceMs = new Map<string, number>()
   return (outage) => {
     const { who, host, reason, status, sinceMs } = outage
-    // The same outage is told again at every try; a night of them would bury what else was said.
+    // An outage is reported again at every try. A night of such lines would bury everything else.
     if (Math.abs(sinceMs - (toldSinceMs.get(host) ?? -Infinity)) < SAME_OUTAGE_MS) return
     toldSinceMs.set(host, sinceMs)
     const why = reason === undefined ? '' : ` (${reason})`
@@ -96,7 +96,7 @@ function howLong({ untilMs, giveUpAtMs }: Outage): string {
   return giveUpAtMs === undefined ? next : `${next}, and given up at ${localTime(giveUpAtMs)}`
 }
 
-/** A log has a line for each. On a terminal, where the live view counts them, a reason is told when it is a new one. */
+/** Prints a line for each retry in a log. On a terminal, where the live view counts them, only a new reason is printed. */
 function tellRetries(upload: Upload, say: (text: string) => void, isNewsOnly: boolean): void {
   let toldReason: string | undefined
   upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) => {

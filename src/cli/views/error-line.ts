@@ -1,4 +1,4 @@
-// An error as one line for a person, with what the network itself said where the error only says that it failed.
+// An error as one line for a person, with what the network itself said if the error says only that it failed.
 
 import { adviceOn } from '../../core/advice.ts'
 import { redactText } from '../../core/redact.ts'
@@ -6,10 +6,10 @@ import { isUploadError, summarize, TransportError, type ErrorSummary } from '../
 import { inWords } from './operation-words.ts'
 
 const DEEPEST = 5
-/** What the errors above the transport's say in their own words. */
+/** System codes that the outer errors already put in words of their own. */
 const SAID: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', undefined]
 
-/** The code and the words of an error; a refused connection or certificate behind it is named. */
+/** The code and the words of an error. A network failure behind it, such as a refused certificate, is named. */
 export function errorLine(error: unknown): ErrorSummary {
   const { code, message, ...where } = summarize(error)
   const reason = networkReason(error)
@@ -18,27 +18,27 @@ export function errorLine(error: unknown): ErrorSummary {
 }
 
 /**
- * The words, what to do, and the code. Where the messages of a code end in advice of their own, which knows more of the
- * case, that is left to them.
+ * The words, what to do, and the code. If the messages of a code end in advice of their own, which knows more of the case,
+ * none is added.
  */
 export function fullLine({ code, message }: ErrorSummary): string {
   return `${withAdvice({ code, message })} (${code})`
 }
 
-/** The words and what to do. */
+/** The words and what to do, without the code. */
 export function withAdvice({ code, message }: ErrorSummary): string {
   const end = /[.!?]$/.test(message) ? '' : '.'
   return inWords(UNADVISED.has(code) ? `${message}${end} ${adviceOn(code)}` : message)
 }
 
-/** Why a file failed, without its name: most errors of a file begin with that, and who tells them says it already. */
+/** Why a file failed, without its name. Most errors of a file begin with it, and the line that shows them says it already. */
 export function reasonOf({ name, error }: { readonly name: string; readonly error?: ErrorSummary }): string {
   if (error === undefined) return 'no reason given'
   const { message } = error
   return inWords(message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message)
 }
 
-/** Codes whose messages say what happened, in the words of the far end or the system, and no more. */
+/** Codes whose messages say only what happened, in the words of the far end or the system. */
 const UNADVISED: ReadonlySet<ErrorSummary['code']> = new Set([
   'ERR_UPLOAD_NETWORK',
   'ERR_UPLOAD_TIMEOUT',
@@ -52,7 +52,7 @@ const UNADVISED: ReadonlySet<ErrorSummary['code']> = new Set([
   'ERR_UPLOAD_INTERNAL',
 ])
 
-/** What the transport said, from the causes of an error. */
+/** What the transport said, found among the causes of an error. */
 function networkReason(error: unknown): string | undefined {
   let cause = error instanceof Error ? error.cause : undefined
   for (let depth = 0; depth < DEEPEST && isUploadError(cause); depth += 1) {

@@ -1,5 +1,5 @@
-// What the help says beside commander's own lists: which options are required, and what stands below them, in lines that
-// the terminal need not break.
+// What the help adds to commander's own lists: which options are required, and paragraphs below, in lines that the terminal
+// need not break.
 
 import { type Command, Help, type Option } from 'commander'
 import { wrapped } from './text-width.ts'
@@ -7,18 +7,18 @@ import { wrapped } from './text-width.ts'
 const WIDEST = 100
 const NARROWEST = 20
 
-/** Marks what is required; the commands that are added afterwards inherit it. */
+/** Marks the required options in the help. Commands that are added afterwards inherit it. */
 export function markRequired(program: Command): Command {
   const plain = new Help()
   return program.configureHelp({
-    // Its own 40 leave what is beside the names of options unbroken in windows of less than some 70 columns.
+    // With commander's own 40, descriptions of options are not wrapped in windows of less than about 70 columns.
     minWidthToWrap: NARROWEST,
     optionDescription: (option: Option) =>
       option.mandatory ? `${plain.optionDescription(option)} (required)` : plain.optionDescription(option),
   })
 }
 
-/** Adds paragraphs below the lists, each wrapped to the terminal. A line break within one stays. */
+/** Adds paragraphs below the lists, each wrapped to the terminal. A line break within a paragraph stays. */
 export function addBelow(command: Command, ...paragraphs: readonly string[]): Command {
   return command.addHelpText('after', () => {
     const columns = Math.min(WIDEST, (process.stdout.columns || 80) - 1)
@@ -26,7 +26,7 @@ export function addBelow(command: Command, ...paragraphs: readonly string[]): Co
   })
 }
 
-/** Commands to copy, one a line and never broken, under a title. */
+/** Adds commands to copy under a title, one a line and never broken. */
 export function addExamples(command: Command, title: string, ...lines: readonly string[]): Command {
   return command.addHelpText('after', `\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }

@@ -1,4 +1,4 @@
-// The line after an upload that is not done: what is missing, and the one command that finishes it.
+// The line after an unfinished upload: what is missing, and the one command that finishes it.
 
 import { resolve } from 'node:path'
 import type { ErrorSummary } from '../../core/errors.ts'
@@ -11,7 +11,7 @@ import type { Output } from './output.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf } from './wording.ts'
 
-/** Tells it on stderr; nothing for a session that is confirmed or cancelled. */
+/** Says on stderr how to finish a session. Prints nothing if it is confirmed or cancelled. */
 export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions, env: Environment): void {
   const { status, files, key } = result
   if (status === 'confirmed' || status === 'cancelled') return
@@ -65,7 +65,7 @@ function sayUnknown(
   output.complain(`If it never is, upload what is missing as a new session, then: ${drop}`)
 }
 
-/** Tells on stderr what is left to do with a session whose journal cannot be read. */
+/** Says on stderr what is left to do with a session whose journal cannot be read. */
 export function sayHowToForget(
   output: Output,
   key: string,
@@ -75,31 +75,31 @@ export function sayHowToForget(
   output.complain(`Nothing can be told of ${key}. To forget it here: ${forgetLine(key, options, env)}`)
 }
 
-/** Nobody who could have opened a session was found at the address: it may be misspelt, and is not repeated. */
+/** True if nothing at the base URL could have opened a session. The URL may be misspelt, so it is not repeated. */
 function isAddressInQuestion({ sessionId, error, hasPossibleOrphan }: UploadResult): boolean {
   return sessionId === null && hasPossibleOrphan !== true && error?.isBaseUrlDoubtful === true
 }
 
-/** A capture goes on in its own session only, and that is not known; of a video's files another session is made. */
+/** True if the service does not know the session of a capture, which can go on in no other. A video's files can take a new session. */
 function isUnknownThere({ flow, sessionId, error }: UploadResult, missing: UploadResult['files']): boolean {
   if (flow !== 'capture' || sessionId === null) return false
   return isNotFound(error) || (missing.length > 0 && missing.every((file) => isNotFound(file.error)))
 }
 
-/** Whoever answered knows no such thing, or no more. */
+/** True if whoever answered does not know the thing asked for, or no longer does. */
 export function isNotFound(error: ErrorSummary | undefined): boolean {
   return error?.status === 404 || error?.status === 410
 }
 
-/** The service said no to what was asked for: asked for once more, it would say the same. */
+/** True if the service refused what was asked for. Asked once more, it would say the same. */
 function isRefusedAtOnce({ status, sessionId, error }: UploadResult): boolean {
   return status === 'failed' && sessionId === null && error?.code === 'ERR_UPLOAD_SERVICE_REFUSED'
 }
 
 /**
- * A command that can be pasted into any shell of this user: where the session is and how the service was reached is said again,
- * also what the environment said of it, and for a resume how it was sent, because what was needed once is needed still
- * (`--verify off` where a bucket encrypts). Credentials never are.
+ * A command that can be pasted into any shell of this user. It repeats where the session is and how the service is reached, even if
+ * the environment said so. For a resume, it also repeats how parts are sent, because what was needed once is still needed
+ * (`--verify off` for a bucket that encrypts). It never contains credentials.
  */
 export function commandLine(
   command: 'resume' | 'cancel' | 'cancel --keep-confirmed',
@@ -117,7 +117,7 @@ export function commandLine(
   ].join(' ')
 }
 
-/** The same of a command about analyses, such as `watch` and an id of the service's, of which no session is kept. */
+/** Like `commandLine`, for a command about analyses, such as `watch` and an id. No session is kept of these. */
 export function analysisLine(words: readonly (string | number)[], options: SharedOptions, env: Environment): string {
   const said = words.map((word) => quoted(String(word)))
   return [programOf(env), 'analysis', ...said, ...waysToTheService(options, env)].join(' ')
@@ -141,18 +141,18 @@ function waysToTheService(options: SharedOptions, env: Environment): string[] {
   return allowHttp === true ? [...words, '--allow-http'] : words
 }
 
-/** The command that removes a session whatever the service knows of it; it calls nobody, so it needs no address. */
+/** The command that removes a session, whatever the service knows of it. It makes no call, so it needs no base URL. */
 export function forgetLine(key: string, { stateDir }: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
   const folder = absolute(stateDir ?? stateDirOf(env))
   return `${programOf(env)} sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
 }
 
-/** As it was called: whoever runs it by npx has no other name for it. */
+/** The program's name as it was called. Whoever runs it by npx has no other name for it. */
 function programOf(env: Environment): string {
   return env['npm_lifecycle_event'] === 'npx' ? 'npx mocap-uplink' : 'mocap-uplink'
 }
 
-/** Where the environment of this shell put the sessions; undefined where those of every shell are. */
+/** The folder in which the environment of this shell keeps sessions. Undefined if any shell would use the same one. */
 function stateDirOf(env: Environment): string | undefined {
   const folder = stateFolder(env)
   return folder === stateFolder({ ...env, MOCAP_STATE_DIR: '', XDG_STATE_HOME: '' }) ? undefined : folder
@@ -179,7 +179,7 @@ function absolute(path: string | undefined): string | undefined {
 
 function quoted(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word
-  // What no line shows as it is goes as bytes in the form of bash and zsh.
+  // Characters that a line does not show are written as bytes, in the notation of bash and zsh.
   if (word.search(UNSHOWN) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNSHOWN, asBytes)}'`
   return `'${word.replaceAll("'", `'\\''`)}'`
 }

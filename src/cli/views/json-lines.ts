@@ -1,4 +1,4 @@
-// An upload as JSON lines: every change as it comes, progress at most once a second and once at its end.
+// Prints an upload as JSON lines: every change as it comes, and progress at most once a second and once at the end.
 
 import { given } from '../../core/given.ts'
 import type { Outage, Upload, UploadProgress } from '../../flows/upload.ts'
@@ -7,20 +7,21 @@ import type { Output } from './output.ts'
 const PROGRESS_EVERY_MS = 1000
 
 export interface Watching {
-  /** What is left to tell before the result. */
+  /** Prints what is left to say before the result. */
   end(): void
-  /** Leaves the live part of the terminal to another upload, and takes it again; troubles are told all the time. */
+  /** Leaves the live part of the terminal to another upload. Troubles are still printed. */
   hide?(): void
+  /** Takes the live part of the terminal again. */
   show?(): void
 }
 
-/** `who` is `service` or `storage`; a storage that gives no answer has no `reason`. */
+/** The fields of an outage. `who` is `service` or `storage`. If a storage gives no answer, there is no `reason`. */
 export function outageFields({ who, host, reason, status, sinceMs, untilMs, giveUpAtMs }: Outage) {
   const at = (wallMs: number | undefined) => (wallMs === undefined ? undefined : new Date(wallMs).toISOString())
   return { who, host, since: at(sinceMs), ...given({ until: at(untilMs), giveUpAt: at(giveUpAtMs), reason, status }) }
 }
 
-/** Tells the upload's events in JSON, each with the key of the upload: several may go on at a time. `nowMs` is monotonic. */
+/** Prints the upload's events as JSON. Each has the upload's key, because several may run at a time. `nowMs` is monotonic. */
 export function tellAsJson(upload: Upload, output: Output, nowMs: () => number): Watching {
   let toldAtMs = -Infinity
   let untold: UploadProgress | undefined
@@ -47,7 +48,7 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
   upload.on('warning', (warning) => event('warning', { ...warning }))
   return {
     end() {
-      // The last word about progress comes less than a second after the one before.
+      // The last progress may come less than a second after the one before.
       if (untold !== undefined) tell(untold)
     },
   }

@@ -1,4 +1,4 @@
-// The library's errors in a person's words: they name its own methods and options, which no analyst knows.
+// The library's errors in a person's words. They name the library's own methods and options, which no analyst knows.
 
 import type { OperationName } from '../../client/contract/routes.ts'
 
@@ -23,7 +23,7 @@ const NAMES = new RegExp(
   'g',
 )
 
-/** What the library calls an option, and what the command does. */
+/** What the library calls an option, and what the command calls it. */
 const FLAGS = [
   ['or allow HTTP.', 'or give --allow-http.'],
   ['or allow plain HTTP if', 'or give --allow-http if'],
@@ -31,7 +31,7 @@ const FLAGS = [
   ['frameRate is missing', '--frame-rate is missing'],
 ] as const
 
-/** The message with each name of a method and of an option replaced. */
+/** The message with each name of a method or an option replaced. */
 export function inWords(message: string): string {
   const named = message.replace(NAMES, (name) => WORDS[name as OperationName])
   return FLAGS.reduce((text, [ours, flag]) => text.replace(ours, flag), named)

@@ -1,5 +1,5 @@
-// Where the CLI writes: events as JSON lines, or lines for a person. A reader that goes away ends nothing, and a file
-// name cannot send control sequences to the terminal.
+// Where the CLI writes: events as JSON lines, or lines for a person. A reader that goes away does not end the command, and a
+// file name cannot send control sequences to the terminal.
 
 import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import { adviceOn } from '../../core/advice.ts'
@@ -10,7 +10,7 @@ import { wrapped } from './text-width.ts'
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
 export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'
 
-/** A part of the terminal that is drawn again and again below what was written for good. */
+/** A part of the terminal that is redrawn below the lines that were written for good. */
 export interface LiveArea {
   erase(): void
   draw(): void
@@ -18,27 +18,27 @@ export interface LiveArea {
 
 export interface Output {
   readonly mode: OutputMode
-  /** Columns and rows now; 80 × 24 where there is no terminal. */
+  /** The present columns and rows. 80 × 24 if there is no terminal. */
   size(): { readonly columns: number; readonly rows: number }
   readonly hasColor: boolean
-  /** One JSON line with `event` and `at`, and advice in each `error`; nothing in the other modes. */
+  /** Prints one JSON line with `event` and `at`, and with advice in each `error`. Prints nothing in the other modes. */
   event(event: string, fields: Readonly<Record<string, unknown>>): void
-  /** A line that a person reads on the way; nothing with `json` or `quiet`. */
+  /** Prints a line that a person reads on the way. Prints nothing with `json` or `quiet`. */
   say(text: string): void
-  /** A line that is the answer to the command; nothing with `json`. */
+  /** Prints a line that answers the command. Prints nothing with `json`. */
   answer(text: string): void
-  /** A document as it is, such as the service's JSON; nothing with `json`. It is what the command is run for. */
+  /** Prints the document that the command is run for as it is, such as the service's JSON. Prints nothing with `json`. */
   document(value: unknown): void
-  /** One line on stderr, in every mode. */
+  /** Prints one line on stderr, in every mode. */
   complain(text: string): void
-  /** Raw text to the terminal, for a live area. */
+  /** Writes raw text to the terminal, for a live area. */
   draw(text: string): void
   setLive(area: LiveArea | undefined): void
   /** True once `document` was called, in every mode. */
   readonly isForDocument: boolean
-  /** True when something for stdout was dropped by the system, such as a full disk, and not by a reader that went away. */
+  /** True if the system dropped something for stdout, such as on a full disk. A reader that went away does not count. */
   readonly hasLost: boolean
-  /** Settles when all is written, or nobody reads any more. */
+  /** Settles when everything is written or nobody reads any more. */
   flushed(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export interface OutputOptions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Makes the output of one command. */
+/** Creates the output of one command. */
 export function createOutput(options: OutputOptions): Output {
   const { isJson, isQuiet, stdout, stderr, env } = options
   const isTerminal = stdout.isTTY && env['TERM'] !== 'dumb'
@@ -103,7 +103,7 @@ export function createOutput(options: OutputOptions): Output {
   }
 }
 
-/** One line; on a terminal broken between words where it is too long, unless it holds a command to copy. */
+/** The text as one line. On a terminal, a line that is too long breaks between words, unless it holds a command to copy. */
 function asLine(text: string, { isTTY, columns }: NodeJS.WriteStream): string {
   const line = onOneLine(text)
   return `${isTTY && columns > 0 && !line.includes(COMMAND) ? wrapped(line, columns) : line}\n`
@@ -111,7 +111,7 @@ function asLine(text: string, { isTTY, columns }: NodeJS.WriteStream): string {
 
 const COMMAND = 'mocap-uplink '
 
-/** Every error of ours in a line says what to do, wherever it stands. What a service calls an error stays as it is. */
+/** Adds what to do to every error of ours in a JSON line, wherever it is. What a service calls an error stays as it is. */
 function withAdviceOnErrors(name: string, value: unknown): unknown {
   if (name !== 'error' || typeof value !== 'object' || value === null || !('code' in value)) return value
   const { code } = value
@@ -122,21 +122,21 @@ function withAdviceOnErrors(name: string, value: unknown): unknown {
 function toJson(value: unknown, isForPerson: boolean): string {
   if (value === undefined) return ''
   const text = JSON.stringify(value, undefined, isForPerson ? 2 : undefined)
-  // JSON escapes the lower control characters itself, and the others it lets through. Its own breaks of lines stay.
+  // JSON escapes only the lower control characters. The others are escaped here, except its own line breaks.
   return text.replace(UNSHOWN, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
 
-/** A reader that went away, and a terminal that was closed. */
+/** Error codes of a reader that went away or a terminal that was closed. */
 const LEFT: readonly (string | undefined)[] = ['EPIPE', 'ECONNRESET', 'EIO']
 
-/** Writes until the stream fails, and drops the rest: `| head` or a closed terminal is no reason to stop an upload. */
+/** Writes until the stream fails and then drops the rest, because `| head` or a closed terminal is no reason to stop an upload. */
 function tolerant(stream: NodeJS.WriteStream, onLost?: (error: Error) => void) {
   let isGone = false
   let hasWritten = false
   stream.on('error', (error: Error) => {
-    // Another output of this process may have the stream too.
+    // Another output of this process may use the stream too.
     if (hasWritten && !isGone && !LEFT.includes(errorCode(error))) onLost?.(error)
     isGone = true
   })

@@ -5,7 +5,7 @@ import type { UploadPlan } from '../../flows/plan-upload.ts'
 import type { Output } from './output.ts'
 import { countOf } from './wording.ts'
 
-/** Prints the plan; with `--json` it is the one event `plan`, and the last line. */
+/** Prints the plan. With `--json` it is the one event `plan`, and the last line. */
 export function printPlan(output: Output, flow: 'video' | 'capture', plan: UploadPlan): void {
   const { bytes, parts, calls } = plan
   const files = plan.files.map(({ name, sizeBytes, partCount, partSizeBytes }) => ({

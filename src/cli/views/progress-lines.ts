@@ -1,4 +1,4 @@
-// What the live view shows, as lines of text; pure, and never wider or higher than it is told.
+// What the live view shows, as lines of text. Pure, and never wider or higher than it is told.
 
 import { formatBytes } from '../../core/plan.ts'
 import type { Outage, UploadFileStatus, UploadProgress, UploadState } from '../../flows/upload.ts'
@@ -14,7 +14,7 @@ export interface ProgressPicture {
   readonly rows: number
   /** Attempts that were repeated so far. */
   readonly retries?: number
-  /** How long `host` has been out of reach, and when it is tried again, ms from now. */
+  /** How long `host` has been out of reach, and when it is tried again, both in ms from now. */
   readonly outage?: Pick<Outage, 'host' | 'reason'> & { readonly forMs: number; readonly nextTryInMs: number }
 }
 
@@ -22,7 +22,7 @@ const MIN_COLUMNS_FOR_BAR = 60
 const BAR_COLUMNS = 20
 const NAME_COLUMNS_AT_LEAST = 8
 
-/** One line per file in flight, as many as there is room for, and one for the whole. */
+/** One line per file in flight, for as many as there is room, and one for the whole. */
 export function progressLines(picture: ProgressPicture): string[] {
   // A line that fills the last column wraps on some terminals.
   const columns = Math.max(10, picture.columns - 1)
@@ -38,7 +38,7 @@ export function progressLines(picture: ProgressPicture): string[] {
 }
 
 function fileLine(file: UploadFileStatus, columns: number): string {
-  // Bytes are shown as sent here and as confirmed in the whole: a file of one part has nothing confirmed until its end.
+  // A file shows sent bytes and the whole shows confirmed ones, because a file of one part has nothing confirmed until its end.
   const percent = `${String(percentOf(file.sentBytes, file.bytes)).padStart(3)} %`
   const word = file.state === 'confirming' ? 'confirming' : `of ${formatBytes(file.bytes)}`
   const right = columns >= MIN_COLUMNS_FOR_BAR ? `${bar(file)} ${percent} ${word.padEnd(13)}` : percent
@@ -57,7 +57,7 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
   const { confirmedBytes, sentBytes, totalBytes, bytesPerSecond, remainingMs } = progress
   const { filesConfirmed, filesFailed, filesTotal } = progress
   if (filesTotal === 0) return clip(`${state} …`, columns)
-  // The most important first: what does not fit is left out from the end.
+  // The most important come first, because what does not fit is left out at the end.
   const items = [
     ...(state === 'uploading' ? [] : [state === 'waiting' && outage !== undefined ? waitingWords(outage) : state]),
     `${percentOf(confirmedBytes, totalBytes)} % confirmed`,

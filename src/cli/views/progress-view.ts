@@ -1,4 +1,4 @@
-// The live view on a terminal: the lines of progress-lines.ts, drawn over each other at most ten times a second.
+// The live view on a terminal: the lines of progress-lines.ts, redrawn in place at most ten times a second.
 
 import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
@@ -10,9 +10,9 @@ import { progressLines } from './progress-lines.ts'
 import { columnsOf } from './text-width.ts'
 
 const REDRAW_EVERY_MS = 100
-/** Where nothing happens the rate must sink and the time left grow all the same. */
+/** How often to draw if nothing happens, ms, because the rate must still fall and the time left grow. */
 const LOOK_AGAIN_MS = 1_000
-/** A picture looks at every file; with ten thousand of them it is taken once a second, to leave the time to the upload. */
+/** Each drawing looks at every file. With ten thousand files it is done once a second, to leave the time to the upload. */
 const FILES_A_SECOND = 10_000
 const HIDE_CURSOR = '\x1b[?25l'
 const SHOW_CURSOR = '\x1b[?25h'
@@ -21,7 +21,7 @@ const [BOLD, PLAIN] = ['\x1b[1m', '\x1b[22m']
 export type LiveView = Required<Watching>
 
 /**
- * Draws the upload until `end`. While it is hidden the terminal is as it was: the area is taken away and the cursor shown.
+ * Draws the upload until `end`. While it is hidden, the live area is erased and the cursor shown, so the terminal is as it was.
  */
 export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): LiveView {
   let drawn: readonly string[] = []
@@ -99,8 +99,8 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
 }
 
 /**
- * Goes back to the first row of what was drawn and clears from there. After a resize a line may take more than one row,
- * so the rows are counted with the width of now.
+ * The text that goes back to the first row of what was drawn and clears from there. After a resize a line may take more than
+ * one row, so the rows are counted with the present width.
  */
 export function eraseText(drawn: readonly string[], columns: number): string {
   if (drawn.length === 0) return ''

@@ -8,7 +8,7 @@ import type { FoundPlace } from '../moved-files.ts'
 import type { Output } from './output.ts'
 import { countOf } from './wording.ts'
 
-/** `lookedFor`: with `--files-in`, the files of each session that are not confirmed, by its key. */
+/** Prints the plan. `lookedFor`: with `--files-in`, the files of each session that are not confirmed, by the session's key. */
 export function printResumePlan(
   output: Output,
   sessions: readonly SessionSummary[],

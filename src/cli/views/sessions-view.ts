@@ -1,4 +1,4 @@
-// The sessions of the journal as a table for people; pure.
+// The sessions of the journal as a table for people. Pure.
 
 import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
@@ -7,15 +7,15 @@ import { formatTime } from './wording.ts'
 
 const HEAD = ['KEY', 'FLOW', 'STATUS', 'FILES', 'BYTES', 'AGE']
 
-/** What is left out of a table that is too wide, one after the other: keys begin with the flow, and files say how far it is. */
+/** What is left out of a table that is too wide, in this order. Keys begin with the flow, and files say how far a session is. */
 const LEFT_OUT = [[], ['FLOW'], ['FLOW', 'BYTES']] as const
 
 /** A session, and whether another process drives it now. */
 export type ListedSession = SessionSummary & { readonly isInUse?: boolean }
 
 /**
- * One line a session under a head; `nowMs` is wall time. Bytes are those with a receipt, of all. Where a line would be wider
- * than `columns`, flow and bytes are left out.
+ * One line per session under a head. `nowMs` is wall time. Bytes are those with a receipt, of all bytes. If a line would be
+ * wider than `columns`, the flow is left out, and then the bytes.
  */
 export function sessionLines(sessions: readonly ListedSession[], nowMs: number, columns = Infinity): string[] {
   const rows = [HEAD, ...sessions.map((session) => cells(session, nowMs))]
@@ -48,24 +48,24 @@ function wordOf(session: ListedSession): string {
   return isToldLater(session) || hasLeftOver(session) ? `${session.status}, service not told` : session.status
 }
 
-/** Cancelled, and the service, which has a call for that, could not be told yet. */
+/** True if the session is cancelled and the service, which has a call for that, could not be told yet. */
 export function isToldLater({ status, flow, sessionIds, isServiceTold }: SessionSummary): boolean {
   return status === 'cancelled' && flow === 'video' && sessionIds.length > 0 && isServiceTold !== true
 }
 
-/** Confirmed, and the service could not be told yet of a session that was left empty on the way. */
+/** True if the session is confirmed and the service could not be told yet of a session that was left empty on the way. */
 function hasLeftOver({ status, leftSessionIds }: SessionSummary): boolean {
   return status === 'confirmed' && leftSessionIds.length > 0
 }
 
-/** Nothing is left to do: nobody misses its journal. */
+/** True if nothing is left to do, so that nobody will miss its journal. */
 export function isFinished(session: SessionSummary): boolean {
   if (session.error !== undefined) return false
   if (session.status === 'confirmed') return !hasLeftOver(session)
   return session.status === 'cancelled' && !isToldLater(session)
 }
 
-/** Whether `resume` without a key takes it up. A journal that cannot be read is tried, so that it is told. */
+/** Whether `resume` without a key resumes it. A journal that cannot be read is tried, so that this is reported. */
 export function isResumable(session: SessionSummary): boolean {
   const { status } = session
   return status === 'open' || status === 'partial' || status === 'failed' || hasLeftOver(session)

@@ -1,9 +1,9 @@
-// How many columns a text takes on a terminal, and how to make it fit; by what a person sees as one character.
+// How many columns a text takes on a terminal, and how to make it fit. Counts what a person sees as one character.
 
-/** Made for the first text that needs it: that takes 8 ms, and most never do. */
+/** Created for the first text that needs it, because that takes 8 ms and most texts never need it. */
 let graphemes: Intl.Segmenter | undefined
 
-/** Wide by their script, their form or as an emoji; everything else that is visible takes one column. */
+/** Two columns wide by their script, their form or as an emoji. Everything else that is visible takes one column. */
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u{FE0F}\u{3000}-\u{303E}\u{FF01}-\u{FF60}\u{FFE0}-\u{FFE6}]/u
 /** Half-width forms of wide scripts. */
@@ -12,12 +12,12 @@ const INVISIBLE = /^[\p{M}\p{Cf}\p{Cc}]+$/u
 
 /** Columns that a text takes. */
 export function columnsOf(text: string): number {
-  // Most names are plain; the segmenter is some hundred times slower.
+  // Most names are plain ASCII, and the segmenter is about a hundred times slower.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   return pieces(text).reduce((sum, piece) => sum + piece.columns, 0)
 }
 
-/** The text in at most `columns`, its middle left out: names differ at their ends. */
+/** The text in at most `columns`. If it is too long, its middle is left out, because names differ at their ends. */
 export function shortenMiddle(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   if (columns < 3) return takeColumns(pieces(text), columns)
@@ -39,7 +39,7 @@ export function clip(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : takeColumns(pieces(text), columns)
 }
 
-/** The text in lines of at most `columns`, where its words allow it. Blanks stay, but for those at a break. */
+/** The text in lines of at most `columns`, if its words allow it. Blanks stay, except at a break. */
 export function wrapped(text: string, columns: number): string {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {

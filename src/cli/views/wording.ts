@@ -36,7 +36,7 @@ export function staysConfirmed(files: number): string {
   return `${countOf(files, 'file')} ${files === 1 ? 'stays' : 'stay'} confirmed`
 }
 
-/** Whole percent, rounded down: 100 is said when all is there. */
+/** Whole percent, rounded down, so that 100 means all of it. */
 export function percentOf(done: number, total: number): number {
   return total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))
 }
