@@ -23,6 +23,10 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
     rooms: ['adapters/node', 'adapters/web', 'core'],
     packages: ['node:', 'undici', 'undici/lib/dispatcher/client.js'],
   },
+  testing: {
+    rooms: ['testing', 'flows', 'adapters/node', 'adapters/web', 'core'],
+    packages: ['node:', 'vitest', 'fast-check'],
+  },
   service: {
     rooms: ['service', 'client/contract'],
     packages: [

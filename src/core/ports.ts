@@ -1,5 +1,5 @@
 // The contracts between the engine and the world. Everything that reads, sends, remembers, hashes, waits or rolls dice
-// comes in through one of these; test/contracts holds one conformance suite per port.
+// comes in through one of these; src/testing has one conformance suite per port.
 
 export type * from './ports/clock.ts'
 export type * from './ports/hasher.ts'

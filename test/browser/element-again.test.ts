@@ -4,7 +4,7 @@
 import { appendFile, rename, utimes, writeFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { pattern } from '../contracts/transport.ts'
+import { pattern } from '../../src/testing/transport/requests.ts'
 import { chromiumPath } from './rig/chromium.ts'
 import { dropOnto, heading, isLatePart, useElementPages } from './rig/element-page.ts'
 

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { pattern } from '../contracts/transport.ts'
+import { pattern } from '../../src/testing/transport/requests.ts'
 import { API_KEY } from '../service/service-under-test.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'

@@ -2,8 +2,8 @@
 
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { transportContract } from '../contracts/transport.ts'
-import { scriptedServer } from '../helpers/scripted-server.ts'
+import { transportContract } from '../../src/testing/transport-contract.ts'
+import { scriptedServer } from '../../src/testing/scripted-server.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './rig/page-server.ts'
 import { bridgeTransports, type TransportBridge } from './rig/transport-proxy.ts'
@@ -89,12 +89,10 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await server.close()
   })
 
-  describe('xhrTransport', () => {
-    transportContract(() => bridge.create('xhr'), {
-      ...{ hasReset: false, isProgressLive: true, isBrowser: true, followsRedirects: true, losesBrokenAnswers: true },
-    })
+  transportContract('xhrTransport', () => bridge.create('xhr'), {
+    ...{ hasReset: false, isProgressLive: true, isBrowser: true, followsRedirects: true, losesBrokenAnswers: true },
   })
-  describe('fetchTransport', () => {
-    transportContract(() => bridge.create('fetch'), { hasReset: false, isProgressLive: false, isBrowser: true })
+  transportContract('fetchTransport', () => bridge.create('fetch'), {
+    ...{ hasReset: false, isProgressLive: false, isBrowser: true },
   })
 })

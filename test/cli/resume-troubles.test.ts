@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { startService } from '../../src/service/index.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
-import { refusingAddress } from '../helpers/refusing-address.ts'
+import { refusingAddress } from '../../src/testing/refusing-address.ts'
 import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 

@@ -11,7 +11,7 @@ import { adviceOn } from '../../src/core/advice.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { refusingAddress, type RefusingAddress } from '../helpers/refusing-address.ts'
+import { refusingAddress, type RefusingAddress } from '../../src/testing/refusing-address.ts'
 import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 

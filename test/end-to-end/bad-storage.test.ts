@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { UploadFailedError, type NodeUplinkOptions, type UploadEvents, type UploadReport } from '../../src/node.ts'
 import type { Fault, FaultAction } from '../helpers/independent-records.ts'
-import { fastClock } from '../helpers/short-clocks.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 import { expectStored, MIB, sample, startRig, VIDEO, type Rig, type Sample } from './rig.ts'
 
 const SPEED = 10

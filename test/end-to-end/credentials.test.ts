@@ -9,8 +9,8 @@ import {
   scriptedServer,
   type ScriptedRequest,
   type ScriptedServer,
-} from '../helpers/scripted-server.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+} from '../../src/testing/scripted-server.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { sample, VIDEO } from './rig.ts'
 
 const KEY = 'MARKkey51'

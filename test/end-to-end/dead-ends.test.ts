@@ -2,8 +2,8 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createUplink, type NodeUplinkOptions, type Upload, type UploadEvents } from '../../src/node.ts'
-import { answering, httpAnswer, scriptedServer, type ScriptedConnection } from '../helpers/scripted-server.ts'
-import { fastClock } from '../helpers/short-clocks.ts'
+import { answering, httpAnswer, scriptedServer, type ScriptedConnection } from '../../src/testing/scripted-server.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 import { MIB, sample, VIDEO } from './rig.ts'
 
 const SPEED = 20

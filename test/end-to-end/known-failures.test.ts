@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 import type { Source } from '../../src/node.ts'
 import type { RequestRecord } from '../helpers/independent-records.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { bytesOf, CAPTURE, expectStored, MIB, sample, startRig, VIDEO, type Sample } from './rig.ts'
 
 /** A source of a host's own: no Blob, no file, no stream; its bytes come when they come, and not before `gate`. */

@@ -8,7 +8,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createUplink, type Upload, type UploadReport } from '../../src/node.ts'
 import type { NIGHTS } from '../../src/service/faults/nights.ts'
 import { startService, type RunningService } from '../../src/service/index.ts'
-import { fastClock } from '../helpers/short-clocks.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 import { CAPTURE, MIB, sample, VIDEO, type Sample } from './rig.ts'
 
 const SPEED = 20

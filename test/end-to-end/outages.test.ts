@@ -6,9 +6,9 @@ import type { Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 
 import { createUplink, undiciTransport, type Transport, type Upload, type UploadEvents } from '../../src/node.ts'
-import { refusingAddress } from '../helpers/refusing-address.ts'
+import { refusingAddress } from '../../src/testing/refusing-address.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
-import { answering, httpAnswer, scriptedServer } from '../helpers/scripted-server.ts'
+import { answering, httpAnswer, scriptedServer } from '../../src/testing/scripted-server.ts'
 import { MIB, sample, VIDEO } from './rig.ts'
 
 const PARTS = 8

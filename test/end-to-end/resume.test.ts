@@ -11,7 +11,7 @@ import {
   type UploadError,
 } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { bytesOf, CAPTURE, expectStored, MIB, sample, startRig, VIDEO, type Rig, type Sample } from './rig.ts'
 
 const EXPIRED = {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import { bytesSource, createUplink, type NodeUplinkOptions, type Uplink, type UploadFile } from '../../src/node.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
 

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import type { Fault, FaultAction, RequestRecord } from './independent-records.ts'
-import { refusingAddress } from './refusing-address.ts'
+import { refusingAddress } from '../../src/testing/refusing-address.ts'
 
 export interface Answer {
   readonly status: number

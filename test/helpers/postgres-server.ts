@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 
 import { endProcess } from './end-process.ts'
-import { refusingAddress } from './refusing-address.ts'
+import { refusingAddress } from '../../src/testing/refusing-address.ts'
 
 export interface PostgresServer {
   /** URL of the server's own database, with its superuser. */

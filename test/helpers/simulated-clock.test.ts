@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createActor, createMachine } from 'xstate'
 
-import { clockContract } from '../contracts/clock.ts'
+import { clockContract } from '../../src/testing/clock-contract.ts'
 import { createSimulatedClock } from './simulated-clock.ts'
 
 clockContract('the simulated clock', () => {

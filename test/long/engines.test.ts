@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundleScripts, servePages, type PageServer } from '../browser/rig/page-server.ts'
-import { pattern } from '../contracts/transport.ts'
+import { pattern } from '../../src/testing/transport/requests.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
 import { engines, type EnginePage, type RunningEngine } from './rig/engines.ts'
 

@@ -16,7 +16,7 @@ import {
   type RunningService,
   type ServiceOptions,
 } from '../../src/service/index.ts'
-import { bytesOfSeed } from '../helpers/protocol-run.ts'
+import { bytesOfSeed } from '../../src/testing/protocol-run.ts'
 import { presign, type SigV4Options } from '../helpers/sigv4.ts'
 import { missingCephPackages, startCephGateway, type CephGateway } from './ceph-gateway.ts'
 

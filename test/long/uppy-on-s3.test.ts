@@ -16,7 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { allowOriginsOfBucket, startService, type RunningService } from '../../src/service/index.ts'
 import { chromiumPath, launchChromium, openPage } from '../browser/rig/chromium.ts'
 import { servePages, type PageServer } from '../browser/rig/page-server.ts'
-import { bytesOfSeed } from '../helpers/protocol-run.ts'
+import { bytesOfSeed } from '../../src/testing/protocol-run.ts'
 import { presign, type SigV4Options } from '../helpers/sigv4.ts'
 import { missingCephPackages, startCephGateway, type CephGateway } from './ceph-gateway.ts'
 

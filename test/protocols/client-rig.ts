@@ -1,7 +1,7 @@
 // A client of the service whose requests a test answers one by one, for tests of the protocols that speak to it.
 
 import { createServiceClient } from '../../src/client/service-client.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { createScriptedTransport, type ScriptedReply } from '../helpers/scripted-transport.ts'
 
 export function startClientRig() {

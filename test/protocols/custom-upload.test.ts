@@ -2,7 +2,7 @@
 
 import { expect, it, onTestFinished } from 'vitest'
 import { createUplink, memoryJournal, s3Multipart, type Uplink } from '../../src/node.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { expectObject, sourceOf, startS3Rig, type S3Rig } from './s3-rig.ts'
 
 function life(

@@ -6,8 +6,8 @@ import { undiciTransport } from '../../src/adapters/node/http/undici-transport.t
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import type { PlannedFile, Protocol, Source, Transport, UnitLimits } from '../../src/core/ports.ts'
 import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'
-import { bytesOfSeed, runProtocol, type ProtocolRun, type ProtocolRunOptions } from '../helpers/protocol-run.ts'
-import { hastyClock } from '../helpers/short-clocks.ts'
+import { bytesOfSeed, runProtocol, type ProtocolRun, type ProtocolRunOptions } from '../../src/testing/protocol-run.ts'
+import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { startScriptedS3, type ScriptedS3, type ScriptedS3Options } from '../helpers/scripted-s3.ts'
 
 /** Small parts, so that a test of many is quick. */

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { undiciTransport } from '../../src/adapters/node/http/undici-transport.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { scriptedServer } from '../helpers/scripted-server.ts'
+import { scriptedServer } from '../../src/testing/scripted-server.ts'
 import {
   CAPTURE,
   createFarEnd,

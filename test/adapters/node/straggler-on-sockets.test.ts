@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Protocol, Source } from '../../../src/core/ports.ts'
 import { createUplink } from '../../../src/node.ts'
-import { fastClock } from '../../helpers/short-clocks.ts'
+import { fastClock } from '../../helpers/fast-clock.ts'
 
 const MIB = 1024 * 1024
 /** Our time goes by so much faster than the server's. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { streamSource } from '../../../src/adapters/node/files/stream-source.ts'
 import type { StreamInput } from '../../../src/adapters/node/files/stream-pull.ts'
-import { bytesOf, counting } from '../../contracts/source.ts'
+import { bytesOf, counting } from '../../../src/testing/source/contents.ts'
 import { spooledStreams } from './spooled-streams.ts'
 
 const kinds = ['a Node stream', 'a web stream', 'an async sequence'] as const

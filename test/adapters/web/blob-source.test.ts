@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { blobSource } from '../../../src/adapters/web/blob-source.ts'
-import { bytesOf, counting, sourceContract } from '../../contracts/source.ts'
+import { sourceContract } from '../../../src/testing/source-contract.ts'
+import { bytesOf, counting } from '../../../src/testing/source/contents.ts'
 
 sourceContract('blobSource over a Blob in memory', (bytes) =>
   Promise.resolve({ source: blobSource('take-7.mp4', new Blob([Uint8Array.from(bytes)])) }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../../src/adapters/web/bytes-source.ts'
-import { bytesOf, counting, sourceContract } from '../../contracts/source.ts'
+import { sourceContract } from '../../../src/testing/source-contract.ts'
+import { bytesOf, counting } from '../../../src/testing/source/contents.ts'
 
 sourceContract('bytesSource', (given) => {
   const bytes = Uint8Array.from(given)

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../../src/adapters/web/fetch-transport.ts'
-import { requestTo, transportContract } from '../../contracts/transport.ts'
+import { transportContract } from '../../../src/testing/transport-contract.ts'
+import { requestTo } from '../../../src/testing/transport/requests.ts'
+
+transportContract('fetchTransport', () => fetchTransport(), {
+  ...{ hasReset: false, isProgressLive: false, refusesContinue: true },
+})
 
 describe('fetchTransport', () => {
-  transportContract(() => fetchTransport(), { hasReset: false, isProgressLive: false, refusesContinue: true })
-
   test('says that its progress is not live', () => {
     expect(fetchTransport().isProgressLive).toBe(false)
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { memoryJournal } from '../../../src/adapters/web/memory-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
-import { journalContract } from '../../contracts/journal.ts'
+import { journalContract } from '../../../src/testing/journal-contract.ts'
 
 journalContract('memoryJournal', () => Promise.resolve({ journal: memoryJournal() }))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 
 import { systemClock } from '../../../src/adapters/web/system-clock.ts'
-import { clockContract } from '../../contracts/clock.ts'
+import { clockContract } from '../../../src/testing/clock-contract.ts'
 
 // The platform's own functions are replaced below the adapter: thirty days cannot be waited for.
 clockContract('systemClock over simulated platform timers', () => {

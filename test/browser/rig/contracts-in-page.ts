@@ -4,8 +4,8 @@
 import { pageClock } from '../../../src/adapters/browser/page-clock.ts'
 import { blobSource } from '../../../src/adapters/web/blob-source.ts'
 import { bytesSource } from '../../../src/adapters/web/bytes-source.ts'
-import { clockContract } from '../../contracts/clock.ts'
-import { sourceContract } from '../../contracts/source.ts'
+import { clockContract } from '../../../src/testing/clock-contract.ts'
+import { sourceContract } from '../../../src/testing/source-contract.ts'
 import { tests } from './vitest-in-page.ts'
 
 /** Implemented by the test: lets time pass, because the test simulates the page's timers. */

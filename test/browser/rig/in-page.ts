@@ -1,5 +1,5 @@
 // The script of the page under test: the browser entry, and the far ends of the proxies through which the suites of
-// test/contracts drive adapters that live in the page.
+// src/testing drive adapters that live in the page.
 
 import { listenForNetwork } from '../../../src/adapters/browser/network-hints.ts'
 import * as face from '../../../src/browser.ts'

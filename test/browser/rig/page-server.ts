@@ -24,7 +24,7 @@ export async function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<st
     },
     ...{ bundle: true, format: 'esm', target: 'es2023', platform: 'browser', sourcemap: 'inline' },
     ...{ write: false, outdir: root, logLevel: 'error' },
-    // For suites of test/contracts that run in a page. Nothing else there imports a test runner.
+    // For suites of src/testing that run in a page. Nothing else there imports a test runner.
     alias: { vitest: join(root, 'test/browser/rig/vitest-in-page.ts') },
   })
   return new Map(outputFiles.map((file) => [file.path.slice(root.length + 1), file.contents]))

@@ -1,4 +1,4 @@
-// A Transport in the test that delegates to one in the page, so that the suite of test/contracts, with its servers on
+// A Transport in the test that delegates to one in the page, so that the suite of src/testing, with its servers on
 // real sockets, tests the adapter in a real browser.
 
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// The part of the test runner that the suites of test/contracts use, so that they run unchanged in a page. It collects
+// The part of the test runner that the suites of src/testing use, so that they run unchanged in a page. It collects
 // the tests; a test of the same name outside the page runs each where the adapter lives.
 
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect'

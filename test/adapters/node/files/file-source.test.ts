@@ -19,7 +19,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { fileSource, fileSourceOn } from '../../../../src/adapters/node/files/file-source.ts'
 import { isUploadError } from '../../../../src/core/errors.ts'
-import { bytesOf, counting, sourceContract } from '../../../contracts/source.ts'
+import { sourceContract } from '../../../../src/testing/source-contract.ts'
+import { bytesOf, counting } from '../../../../src/testing/source/contents.ts'
 
 const longAgo = new Date('2026-01-02T03:04:05.500Z')
 

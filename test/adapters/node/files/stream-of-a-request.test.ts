@@ -5,7 +5,7 @@ import { createServer, request, type ClientRequest, type IncomingMessage, type S
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { counting } from '../../../contracts/source.ts'
+import { counting } from '../../../../src/testing/source/contents.ts'
 import { spooledStreams } from '../spooled-streams.ts'
 
 describe('a request that a server passes on', () => {

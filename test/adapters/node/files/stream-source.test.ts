@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest'
 
 import { streamSource } from '../../../../src/adapters/node/files/stream-source.ts'
 import type { StreamInput } from '../../../../src/adapters/node/files/stream-pull.ts'
-import { bytesOf, counting, sourceContract } from '../../../contracts/source.ts'
+import { sourceContract } from '../../../../src/testing/source-contract.ts'
+import { bytesOf, counting } from '../../../../src/testing/source/contents.ts'
 import { spooledStreams } from '../spooled-streams.ts'
 
 const makers: Readonly<Record<string, (bytes: Uint8Array) => StreamInput>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { md5Hasher } from '../../../../src/adapters/node/hash/md5-hasher.ts'
-import { hasherContract } from '../../../contracts/hasher.ts'
+import { hasherContract } from '../../../../src/testing/hasher-contract.ts'
 
 hasherContract('md5Hasher', () => ({ hasher: md5Hasher() }))
 

@@ -18,7 +18,7 @@ import {
   type WorkerHasherOptions,
 } from '../../../../src/adapters/node/hash/worker-hasher.ts'
 import type { Hasher } from '../../../../src/core/ports.ts'
-import { hasherContract } from '../../../contracts/hasher.ts'
+import { hasherContract } from '../../../../src/testing/hasher-contract.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

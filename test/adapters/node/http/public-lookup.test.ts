@@ -5,7 +5,7 @@ import type { LookupOptions } from 'node:dns'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPublicLookup } from '../../../../src/adapters/node/http/public-lookup.ts'
 import { undiciTransport } from '../../../../src/adapters/node/http/undici-transport.ts'
-import { answering, httpAnswer, scriptedServer } from '../../../helpers/scripted-server.ts'
+import { answering, httpAnswer, scriptedServer } from '../../../../src/testing/scripted-server.ts'
 
 /** What net.connect would be told of a name that has these addresses. */
 function lookUp(addresses: readonly string[], options: LookupOptions): Promise<unknown> {

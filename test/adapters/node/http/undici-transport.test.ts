@@ -6,15 +6,16 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { undiciTransport, type UndiciTransportOptions } from '../../../../src/adapters/node/http/undici-transport.ts'
 import { TransportError } from '../../../../src/core/errors.ts'
 import type { PieceSequence, Transport } from '../../../../src/core/ports.ts'
-import { bodyOf, failureOf, pattern, requestTo, transportContract } from '../../../contracts/transport.ts'
-import { localhostCertificate } from '../../../helpers/localhost-certificate.ts'
+import { transportContract } from '../../../../src/testing/transport-contract.ts'
+import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
+import { localhostCertificate, localhostKey } from '../../../helpers/localhost-certificate.ts'
 import {
   answering,
   httpAnswer,
   scriptedServer,
   type ScriptedConnection,
   type ScriptedServer,
-} from '../../../helpers/scripted-server.ts'
+} from '../../../../src/testing/scripted-server.ts'
 
 const MIB = 1024 * 1024
 
@@ -28,8 +29,8 @@ const make = (options: UndiciTransportOptions = {}): Transport => {
   open.unshift(transport)
   return transport
 }
-const serve = async (...script: Parameters<typeof scriptedServer>): Promise<ScriptedServer> => {
-  const server = await scriptedServer(...script)
+const serve = async (script: Parameters<typeof scriptedServer>[0], { isTls = false } = {}): Promise<ScriptedServer> => {
+  const server = await scriptedServer(script, isTls ? { tls: { cert: localhostCertificate, key: localhostKey } } : {})
   open.push(server)
   return server
 }
@@ -39,9 +40,7 @@ const afterSteps = async (count: number): Promise<void> => {
   for (let step = 0; step < count; step += 1) await Promise.resolve()
 }
 
-describe('undiciTransport', () => {
-  transportContract(() => undiciTransport(), { hasReset: true, isProgressLive: true })
-})
+transportContract('undiciTransport', () => undiciTransport(), { hasReset: true, isProgressLive: true })
 
 describe('what goes out', () => {
   test('adds host, connection and content-length and nothing else', async () => {

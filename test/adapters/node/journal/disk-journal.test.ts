@@ -23,7 +23,7 @@ import { foldJournal } from '../../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
 import { decodeJournal } from '../../../../src/core/journal/journal-lines.ts'
 import type { Journal } from '../../../../src/core/ports.ts'
-import { journalContract } from '../../../contracts/journal.ts'
+import { journalContract } from '../../../../src/testing/journal-contract.ts'
 import { canMount } from '../../../helpers/can-mount.ts'
 
 // A disk may take a long time for each fsync; what is tested here is mostly not how long it takes.

@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 
-import type { Hasher } from '../../src/core/ports.ts'
+import type { Hasher } from '../core/ports.ts'
 
+/** A hasher, and how it is let go. */
 export interface HasherSubject {
   readonly hasher: Hasher
   readonly cleanUp?: () => Promise<void>
@@ -22,6 +23,11 @@ const VECTORS: readonly (readonly [text: string, digest: string])[] = [
   ['1234567890'.repeat(8), '57edf4a22be3c955ac49da2e2107b67a'],
 ]
 
+/**
+ * Declares the tests of a hasher. `make` gives one, once, for all of them. Checked: the digests of RFC 1321, bodies however they are
+ * cut, windows that change once they are hashed, shared memory, two hundred bodies at the same time, and `whole` where there is one.
+ * `digestBlob` is not looked at.
+ */
 export function hasherContract(label: string, make: () => HasherSubject): void {
   describe(`${label}: the contract of a hasher`, () => {
     const { hasher, cleanUp } = make()

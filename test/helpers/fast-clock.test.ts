@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { fastClock } from './short-clocks.ts'
+import { fastClock } from './fast-clock.ts'
 
 const SPEED = 20
 

@@ -1,51 +1,20 @@
 // What every Source promises, whatever its bytes come from. An adapter's test calls this with a way to make one.
 
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { bytesOf, counting } from './source/contents.ts'
+import { sourceRig, type SourceSubject } from './source/rig.ts'
 
-import type { Reader, Source, SourceIdentity } from '../../src/core/ports.ts'
+export type { SourceSubject } from './source/rig.ts'
 
-export interface SourceSubject {
-  readonly source: Source
-  /** Makes the source something else than it was, in each way the adapter can be changed. Absent: it cannot be. */
-  readonly changes?: Readonly<Record<string, () => Promise<void> | void>>
-  /** Takes the source away as it is, in each way the adapter can tell from a change. */
-  readonly losses?: Readonly<Record<string, () => Promise<void> | void>>
-  /** Removes what making it left behind. */
-  readonly cleanUp?: () => Promise<void>
-}
-
-/** `make` gives a source of exactly these bytes under the name `take-7.mp4`. */
+/**
+ * Declares the tests of a source. `make` gives one of exactly these bytes under the name `take-7.mp4`; with it, what can happen to it.
+ * Checked: what it says of itself, every range in any order, each change and each loss that was named, and its end. Contents are
+ * a few kilobytes: neither memory nor speed is looked at.
+ */
 export function sourceContract(label: string, make: (bytes: Uint8Array) => Promise<SourceSubject>): void {
   describe(`${label}: the contract of a source`, () => {
-    const subjects: SourceSubject[] = []
-    const readers: Reader[] = []
-
-    async function begin(bytes: Uint8Array): Promise<SourceSubject> {
-      const subject = await make(bytes)
-      subjects.push(subject)
-      return subject
-    }
-
-    async function beginReading(
-      bytes: Uint8Array,
-    ): Promise<SourceSubject & { reader: Reader; identity: SourceIdentity }> {
-      const subject = await begin(bytes)
-      const identity = await subject.source.describe()
-      const reader = await subject.source.open(identity)
-      readers.push(reader)
-      return { ...subject, reader, identity }
-    }
-
-    async function endAll(): Promise<void> {
-      for (const reader of readers.splice(0)) await reader.close()
-      for (const subject of subjects.splice(0)) {
-        await subject.source.dispose?.()
-        await subject.cleanUp?.()
-      }
-    }
-
-    afterEach(endAll)
+    const { begin, open, beginReading, endAll } = sourceRig(make)
 
     describe('what it says it is', () => {
       it('has its base name and its exact size', async () => {
@@ -115,8 +84,7 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
 
       it('gives the same bytes to two readers, also after the first was closed', async () => {
         const { source, reader, identity } = await beginReading(counting(64))
-        const second = await source.open(identity)
-        readers.push(second)
+        const second = await open(source, identity)
 
         expect(await bytesOf(reader, 0, 64)).toEqual(Buffer.from(counting(64)))
         await reader.close()
@@ -187,8 +155,7 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
       it('opens when the time it had is not known', async () => {
         const { source } = await begin(counting(10))
 
-        const reader = await source.open({ sizeBytes: 10 })
-        readers.push(reader)
+        const reader = await open(source, { sizeBytes: 10 })
 
         expect(await bytesOf(reader, 3, 5)).toEqual(Buffer.from([3, 4]))
       })
@@ -257,16 +224,4 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
       })
     })
   })
-}
-
-/** Bytes that count up, so that a wrong offset shows. */
-export function counting(length: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length }, (_, index) => index % 251)
-}
-
-/** The range [start, end) as a Buffer, which prints well. */
-export async function bytesOf(reader: Reader, start: number, end: number): Promise<Buffer> {
-  const into = Buffer.alloc(end - start, 0xee)
-  await reader.read(into, start)
-  return into
 }

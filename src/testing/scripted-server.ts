@@ -3,7 +3,6 @@
 
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls from 'node:tls'
-import { localhostCertificate, localhostKey } from './localhost-certificate.ts'
 
 /** A request as it arrived on the wire. */
 export interface ScriptedRequest {
@@ -56,10 +55,10 @@ export interface ScriptedServer {
 /** The client has ended the connection. A script may end with this without failing. */
 export class ConnectionEnded extends Error {}
 
-/** Starts a server on a free port of 127.0.0.1. */
+/** Starts a server on a free port of 127.0.0.1; with a certificate and its key, PEM, it speaks TLS. */
 export async function scriptedServer(
   script: (connection: ScriptedConnection, connectionIndex: number) => Promise<void> | void,
-  options: { readonly isTls?: boolean } = {},
+  options: { readonly tls?: { readonly cert: string; readonly key: string } | undefined } = {},
 ): Promise<ScriptedServer> {
   const connections: ScriptedConnection[] = []
   const sockets = new Set<Socket>()
@@ -71,9 +70,7 @@ export async function scriptedServer(
       if (!(error instanceof ConnectionEnded)) failures.push(error)
     })
   }
-  const server = options.isTls
-    ? tls.createServer({ key: localhostKey, cert: localhostCertificate })
-    : net.createServer({ allowHalfOpen: true })
+  const server = options.tls ? tls.createServer(options.tls) : net.createServer({ allowHalfOpen: true })
   const byPort = new Map<number | undefined, Socket>()
   server.on('connection', (tcp: Socket) => {
     const { remotePort } = tcp
@@ -84,7 +81,7 @@ export async function scriptedServer(
       sockets.delete(tcp)
       byPort.delete(remotePort)
     })
-    if (!options.isTls) begin(tcp, tcp)
+    if (!options.tls) begin(tcp, tcp)
   })
   server.on('secureConnection', (socket: tls.TLSSocket) => {
     begin(byPort.get(socket.remotePort) ?? socket, socket)
@@ -94,7 +91,7 @@ export async function scriptedServer(
 
   return {
     port,
-    origin: `${options.isTls ? 'https' : 'http'}://127.0.0.1:${String(port)}`,
+    origin: `${options.tls ? 'https' : 'http'}://127.0.0.1:${String(port)}`,
     connections,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))

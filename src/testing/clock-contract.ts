@@ -2,8 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import type { Clock } from '../../src/core/ports.ts'
+import type { Clock } from '../core/ports.ts'
 
+/** A clock, and the means to make its time pass. */
 export interface ClockSubject {
   readonly clock: Clock
   /** Lets this much time pass and settles when what fell due has fired. */
@@ -11,6 +12,11 @@ export interface ClockSubject {
   readonly cleanUp?: () => void
 }
 
+/**
+ * Declares the tests of a clock. `make` gives one for each test, with a way to let time pass: over simulated timers of the platform,
+ * since three months go by. Checked: both times, the order of timers, clearing, and delays of any length. `utcOffsetMinutes` and
+ * `isLagging` are not looked at, nor how exact the platform's timers are.
+ */
 export function clockContract(label: string, make: () => ClockSubject): void {
   describe(`${label}: the contract of a clock`, () => {
     let subject: ClockSubject

@@ -1,18 +1,18 @@
 // Runs a protocol with the real engine, as a flow does but without the flow: plan, create, addresses, parts, confirm.
 // The journal is in memory, so that a test can inspect it or continue from it.
 
-import { hastyClock } from './short-clocks.ts'
-import { createEngine } from '../../src/core/adaptive-engine.ts'
-import type { EngineOptions } from '../../src/core/engine.ts'
-import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
-import { createSessionJob } from '../../src/flows/session-job.ts'
-import { createSessionRecord, type SessionRecord } from '../../src/flows/session-record.ts'
-import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
-import { planFile } from '../../src/core/plan.ts'
-import type { PlannedFile, Protocol, Source, Transport } from '../../src/core/ports.ts'
-import type { TransferEvent } from '../../src/core/transfer/transfer-job.ts'
-import type { TransferResult } from '../../src/core/transfer/transfer.ts'
+import { hastyClock } from './hasty-clock.ts'
+import { createEngine } from '../core/adaptive-engine.ts'
+import type { EngineOptions } from '../core/engine.ts'
+import { md5Hasher } from '../adapters/node/hash/md5-hasher.ts'
+import { createSessionJob } from '../flows/session-job.ts'
+import { createSessionRecord, type SessionRecord } from '../flows/session-record.ts'
+import { memoryJournal } from '../adapters/web/memory-journal.ts'
+import { JOURNAL_VERSION } from '../core/journal/journal.ts'
+import { planFile } from '../core/plan.ts'
+import type { PlannedFile, Protocol, Source, Transport } from '../core/ports.ts'
+import type { TransferEvent } from '../core/transfer/transfer-job.ts'
+import type { TransferResult } from '../core/transfer/transfer.ts'
 
 export interface ProtocolRun {
   readonly sessionId: string | number
@@ -47,14 +47,20 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
   const record = createSessionRecord(memoryJournal(), clock, 'run')
   await record.write({
     type: 'session.begun',
-    ...{ version: JOURNAL_VERSION, key: 'run', flow: 'video', params: {}, files: plans },
+    version: JOURNAL_VERSION,
+    key: 'run',
+    flow: 'video',
+    params: {},
+    files: plans,
     locations: plans.map(({ name }) => name),
   })
   const created = await protocol.create(plans, signal)
   await record.write({ type: 'session.created', ...created })
   const events: TransferEvent[] = []
   const job = createSessionJob({
-    ...{ record, protocol, clock },
+    record,
+    protocol,
+    clock,
     bytesPerSecond: () => 0,
     onReplaced: () => undefined,
     source: (fileIndex) => sources[fileIndex]!,
@@ -64,7 +70,10 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
     },
   })
   const engine = createEngine({
-    ...{ transport, clock, random: options.random ?? (() => 0.01), hasher: options.hasher ?? md5Hasher() },
+    transport,
+    clock,
+    random: options.random ?? (() => 0.01),
+    hasher: options.hasher ?? md5Hasher(),
     concurrency: options.concurrency ?? 4,
     ...(options.retries === undefined ? {} : { retries: options.retries }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),

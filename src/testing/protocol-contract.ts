@@ -3,10 +3,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
-import { TransportError } from '../../src/core/errors.ts'
-import type { Protocol, Transport, TransportReply, TransportRequest, Unit } from '../../src/core/ports.ts'
-import { bytesOfSeed, runProtocol, type ProtocolRunOptions } from '../helpers/protocol-run.ts'
+import { bytesSource } from '../adapters/web/bytes-source.ts'
+import { TransportError } from '../core/errors.ts'
+import type { Protocol, Transport, TransportReply, TransportRequest, Unit } from '../core/ports.ts'
+import { bytesOfSeed, runProtocol, type ProtocolRunOptions } from './protocol-run.ts'
 
 /** A protocol with its far end. */
 export interface ProtocolSubject {
@@ -32,6 +32,13 @@ const FILES = [
   ['ünïcode.mp4', 1_000],
 ] as const
 
+/**
+ * Declares the tests of a protocol. `start` starts one with its far end, which must be a real or an independent one: what is stored is
+ * compared with what was sent. Checked, through the engine and over a line that loses requests and answers: four files, one of
+ * them empty, arrive whole; no unit carries a credential; confirming and cancelling can be repeated; every answer is judged. Waits
+ * are a thousand times shorter than the engine's. Addresses that expire, and answers that the far end itself gives under load, are
+ * not looked at.
+ */
 export function protocolContract(label: string, start: () => Promise<ProtocolSubject>): void {
   async function begin(fault?: Fault) {
     const subject = await start()
@@ -41,7 +48,9 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
     const sources = FILES.map(([name, sizeBytes], seed) => bytesSource(name, bytesOfSeed(sizeBytes, seed)))
     const run = (options: Partial<ProtocolRunOptions> = {}) =>
       runProtocol({
-        ...{ protocol: subject.protocol, transport, sources },
+        protocol: subject.protocol,
+        transport,
+        sources,
         ...(subject.partSizeBytes === undefined ? {} : { partSizeBytes: subject.partSizeBytes }),
         ...options,
       })

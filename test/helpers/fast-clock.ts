@@ -1,22 +1,11 @@
-// Clocks for tests on real sockets, with which minutes pass in a moment.
+// A clock for tests on real sockets, with which minutes pass in a moment.
 
 import type { Clock } from '../../src/core/ports.ts'
 import { systemClock } from '../../src/node.ts'
 
-/** Waits of this length or more are deadlines, ms. The shortest is the 15 s within which the service is told of an end. */
-const DEADLINE_MS = 15_000
 const BEAT_MS = 5
 /** The most time that counts between two beats, ms. Even in an idle process a beat comes a little late. */
 const LONGEST_BEAT_MS = 2 * BEAT_MS
-
-/** The system's clock, but every wait that is not a deadline is a thousand times shorter. Waits keep their order. */
-export function hastyClock(): Clock {
-  const clock = systemClock()
-  return {
-    ...clock,
-    setTimeout: (callback, delayMs) => clock.setTimeout(callback, delayMs >= DEADLINE_MS ? delayMs : delayMs / 1_000),
-  }
-}
 
 /**
  * A clock that runs `speed` times as fast, for both the time it shows and the time it waits. It runs with this process,

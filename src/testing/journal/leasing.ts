@@ -1,0 +1,126 @@
+// Of a journal: who may open what, and under which keys.
+
+import { describe, expect, it } from 'vitest'
+import type { JournalRig } from './rig.ts'
+import { received } from './sample-records.ts'
+
+/** The lease of an open session; then keys: their order, any text, and removal. */
+export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
+  describe('the lease', () => {
+    it('lets nobody open a key a second time until it is closed', async () => {
+      const { journal } = await begin()
+      const first = await open(journal, 'night-1')
+
+      await expect(journal.open('night-1')).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_JOURNAL',
+        message: expect.stringContaining('night-1') as string,
+      })
+      await first.close()
+
+      expect((await open(journal, 'night-1')).key).toBe('night-1')
+    })
+
+    it('gives the key to exactly one of many who open it at once', async () => {
+      const { journal } = await begin()
+
+      const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => open(journal, 'night-1')))
+
+      expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1)
+    })
+
+    it('is not given back twice: closing again takes nothing from the next holder', async () => {
+      const { journal } = await begin()
+      const first = await open(journal, 'night-1')
+      await first.close()
+      await open(journal, 'night-1')
+
+      await first.close()
+
+      await expect(journal.open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    })
+
+    it('does not hold other keys', async () => {
+      const { journal } = await begin()
+      await open(journal, 'night-1')
+
+      expect((await open(journal, 'night-2')).key).toBe('night-2')
+    })
+
+    it('holds against another instance over the same place, which reads the records after it', async () => {
+      const { journal, another } = await begin()
+      if (another === undefined) return
+      const other = another()
+      const session = await open(journal, 'night-1')
+      await session.append([received(1)])
+
+      await expect(other.open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      await session.close()
+
+      expect(await recordsOf(other, 'night-1')).toEqual([received(1)])
+      expect(await other.list()).toEqual(['night-1'])
+    })
+  })
+
+  describe('keys', () => {
+    it('lists sessions in the order in which they began, and not those without a record', async () => {
+      const { journal } = await begin()
+      await open(journal, 'opened only')
+      for (const key of ['b', 'a', 'c', 'a']) {
+        const session = await open(journal, key)
+        await session.append([{ type: 'session.creating', at: 1 }])
+        await session.close()
+      }
+
+      expect(await journal.list()).toEqual(['b', 'a', 'c'])
+    })
+
+    it('forgets a session that is removed; what was never there may be removed too', async () => {
+      const { journal } = await begin()
+      const session = await open(journal, 'night-1')
+      await session.append([received(1)])
+      await session.close()
+
+      await journal.remove('night-1')
+      await journal.remove('night-1')
+
+      expect(await journal.list()).toEqual([])
+      expect(await recordsOf(journal, 'night-1')).toEqual([])
+    })
+
+    it('does not remove a session that somebody has open', async () => {
+      const { journal } = await begin()
+      const session = await open(journal, 'night-1')
+      await session.append([received(1)])
+
+      await expect(journal.remove('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      await session.close()
+
+      expect(await recordsOf(journal, 'night-1')).toEqual([received(1)])
+    })
+
+    it.each(['__proto__', 'constructor', '../up', 'a/b', 'Straße 7 ⚾', '.', 'CON', 'a'.repeat(200)])(
+      'takes %j as a key like any other',
+      async (key) => {
+        const { journal } = await begin()
+        const session = await open(journal, key)
+        await session.append([received(1)])
+        await session.close()
+
+        expect(await journal.list()).toEqual([key])
+        expect(await recordsOf(journal, key)).toEqual([received(1)])
+      },
+    )
+
+    it('keeps apart keys that differ in case only', async () => {
+      const { journal } = await begin()
+      for (const [index, key] of ['Night', 'night'].entries()) {
+        const session = await open(journal, key)
+        await session.append([received(index)])
+        await session.close()
+      }
+
+      expect(await recordsOf(journal, 'Night')).toEqual([received(0)])
+      expect(await recordsOf(journal, 'night')).toEqual([received(1)])
+    })
+  })
+}

@@ -1,0 +1,158 @@
+// Of a transport: what goes out.
+
+import { describe, expect, test } from 'vitest'
+import type { Body } from '../../core/ports.ts'
+import { answering, httpAnswer, type ScriptedConnection } from '../scripted-server.ts'
+import { bodyOf, pattern, requestTo, textOf } from './requests.ts'
+import type { TransportRig } from './rig.ts'
+
+const MIB = 1024 * 1024
+
+/** Bodies and heads as they arrive, and what is told of them on the way. */
+export function describeGoingOut(rig: TransportRig): void {
+  const { traits, serve, send } = rig
+
+  describe('what goes out', () => {
+    const contents: [string, number][] = [
+      ['no bytes', 0],
+      ['one byte', 1],
+      ['a few windows', 200_000],
+      ['megabytes', 5 * MIB + 17],
+    ]
+    for (const [name, lengthBytes] of contents) {
+      for (const kind of ['bytes', 'windows', 'blob'] as const) {
+        test(`sends ${name} of ${kind} exactly, with Content-Length and never chunked`, async () => {
+          const bytes = pattern(lengthBytes)
+          const requests: Awaited<ReturnType<ScriptedConnection['readRequest']>>[] = []
+          const server = await serve(
+            answering((request) => {
+              requests.push(request)
+              return httpAnswer(200)
+            }),
+          )
+
+          const reply = await send(server, { body: bodyOf(kind, bytes) })
+
+          expect(reply.status).toBe(200)
+          expect(requests).toHaveLength(1)
+          expect(requests[0]!.headers.get('content-length')).toBe(String(lengthBytes))
+          expect(requests[0]!.headers.has('transfer-encoding')).toBe(false)
+          expect(requests[0]!.body.equals(bytes)).toBe(true)
+        })
+      }
+    }
+
+    test('keeps method, path, query and headers as given and adds no content-type', async () => {
+      let head = ''
+      const server = await serve(
+        answering((request) => {
+          head = request.head
+          return httpAnswer(200)
+        }),
+      )
+
+      await rig.transport.send({
+        ...requestTo(server),
+        url: `${server.origin}/bucket/a%20b.mov?X-Amz-Signature=ab%2Fcd&partNumber=7`,
+        headers: { 'x-amz-meta-one': 'two words' },
+        body: { kind: 'blob', lengthBytes: 3, blob: new Blob(['abc'], { type: 'video/mp4' }) },
+      })
+
+      expect(head).toMatch(/^PUT \/bucket\/a%20b\.mov\?X-Amz-Signature=ab%2Fcd&partNumber=7 HTTP\/1\.1\r\n/)
+      expect(head).toMatch(/\r\nx-amz-meta-one: two words(\r\n|$)/)
+      expect(head).not.toMatch(/content-type|authorization|cookie|expect:/i)
+    })
+
+    test('lets a window be refilled as soon as the next one is asked for', async () => {
+      const bytes = pattern(3 * MIB)
+      const window = new Uint8Array(40_000)
+      async function* windows() {
+        for (let at = 0; at < bytes.byteLength; at += window.byteLength) {
+          const piece = window.subarray(0, Math.min(window.byteLength, bytes.byteLength - at))
+          piece.set(bytes.subarray(at, at + piece.byteLength))
+          yield piece
+          window.fill(0xee)
+        }
+      }
+      let received: Buffer = Buffer.alloc(0)
+      const server = await serve(
+        answering(({ body }) => {
+          received = body
+          return httpAnswer(200)
+        }),
+      )
+
+      await send(server, { body: { kind: 'windows', lengthBytes: bytes.byteLength, windows } })
+
+      expect(received.equals(bytes)).toBe(true)
+    })
+
+    test('reports bytes sent, never falling, up to the length', async () => {
+      const sent: number[] = []
+      const server = await serve(answering(() => httpAnswer(200)))
+
+      await send(server, { body: bodyOf('windows', pattern(MIB)), onSent: (bytes) => sent.push(bytes) })
+
+      expect(sent.at(-1)).toBe(MIB)
+      expect([...sent].sort((a, b) => a - b)).toEqual(sent)
+      expect(sent.filter((bytes) => bytes > 0).length > 1).toBe(traits.isProgressLive)
+    })
+
+    test('says of bytes, where it tells live, that they begin to go, and when all have gone', async () => {
+      const sent: number[] = []
+      const server = await serve(answering(() => httpAnswer(200)))
+
+      await send(server, { body: bodyOf('bytes', pattern(20_000)), onSent: (bytes) => sent.push(bytes) })
+
+      // A browser says it twice: as its last progress and as its end.
+      expect([...new Set(sent.filter((bytes) => bytes > 0))]).toEqual([20_000])
+      if (traits.isProgressLive && traits.isBrowser !== true) expect(sent[0]).toBe(0)
+    })
+
+    test('carries fifty requests at once, each with its own bytes and answer', async () => {
+      const server = await serve(
+        answering(({ path, body }) =>
+          httpAnswer(200, { body: `${path} ${String(body.byteLength)} ${String(body[0])}` }),
+        ),
+      )
+
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          rig.transport.send({
+            ...requestTo(server),
+            url: `${server.origin}/${String(index)}`,
+            body: bodyOf('windows', new Uint8Array(20_000 + index).fill(index)),
+          }),
+        ),
+      )
+
+      expect(replies.map((reply) => textOf(reply))).toEqual(
+        Array.from({ length: 50 }, (_, index) => `/${String(index)} ${String(20_000 + index)} ${String(index)}`),
+      )
+    })
+
+    test('rejects with the error of a source that cannot be read', async () => {
+      const problem = new Error('the disk is gone')
+      async function* windows() {
+        yield new Uint8Array(10)
+        throw problem
+      }
+      const server = await serve((connection) => void connection.readToEnd())
+      const request = requestTo(server, { body: { kind: 'windows', lengthBytes: 20, windows } })
+
+      await expect(rig.transport.send(request)).rejects.toBe(problem)
+
+      expect(rig.transport.endingOf(request)).toBe('neverWhole')
+    })
+
+    test.each([
+      ['fewer', 9],
+      ['more', 11],
+    ])('refuses a body of %s bytes than announced', async (_name, actualBytes) => {
+      const server = await serve((connection) => void connection.readToEnd())
+      const body: Body = { ...bodyOf('windows', pattern(actualBytes)), lengthBytes: 10 } as Body
+
+      await expect(send(server, { body })).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+    })
+  })
+}

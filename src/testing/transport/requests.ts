@@ -1,0 +1,49 @@
+// Requests for tests of a transport, and how their outcomes are read.
+
+import { inspect } from 'node:util'
+import { isTransportError, type TransportError } from '../../core/errors.ts'
+import type { Body, TransportReply, TransportRequest } from '../../core/ports.ts'
+
+/** A PUT to a server, without a body unless one is given. */
+export function requestTo(
+  server: { readonly origin: string },
+  request: Partial<TransportRequest> = {},
+): TransportRequest {
+  return {
+    method: 'PUT',
+    url: `${server.origin}/part?X-Amz-Signature=5ecre7`,
+    headers: {},
+    signal: new AbortController().signal,
+    ...request,
+  }
+}
+
+/** Bytes in which a piece that is lost, doubled or moved shows. */
+export function pattern(lengthBytes: number): Uint8Array {
+  const bytes = new Uint8Array(lengthBytes)
+  for (let at = 0; at < lengthBytes; at += 1) bytes[at] = (at * 31 + (at >> 8) * 7 + (at >> 16)) & 0xff
+  return bytes
+}
+
+/** The same bytes as a body of one kind; windows are slices of them. */
+export function bodyOf(kind: Body['kind'], bytes: Uint8Array, windowBytes = 65_536): Body {
+  const lengthBytes = bytes.byteLength
+  if (kind === 'bytes') return { kind, bytes }
+  if (kind === 'blob') return { kind, lengthBytes, blob: new Blob([new Uint8Array(bytes)]) }
+  async function* windows() {
+    for (let at = 0; at < lengthBytes; at += windowBytes) yield bytes.subarray(at, at + windowBytes)
+  }
+  return { kind, lengthBytes, windows }
+}
+
+/** The TransportError that a promise must reject with. */
+export async function failureOf(sending: Promise<TransportReply>): Promise<TransportError> {
+  const outcome = await sending.catch((error: unknown) => error)
+  if (isTransportError(outcome)) return outcome
+  throw new Error(`Expected a TransportError, got ${inspect(outcome)}`)
+}
+
+/** The body of an answer. */
+export function textOf(reply: TransportReply): string {
+  return new TextDecoder().decode(reply.body)
+}
