@@ -180,6 +180,7 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
 
             if (verdict.kind === 'received') expect(status).toBeLessThan(300)
             else expect(JSON.stringify([verdict.error.message, verdict.error])).not.toContain('mark-7c1f')
+            if (verdict.kind === 'retry') expect(verdict.error.isRetryable, `the error of ${status}`).toBe(true)
           },
         ),
       )

@@ -84,6 +84,7 @@ export type Verdict =
   | { readonly kind: 'received'; readonly acceptedEnd: number; readonly etag?: string }
   | {
       readonly kind: 'retry'
+      /** Its `isRetryable` is true: else it is the part's last. */
       readonly error: UploadError
       readonly retryAfterMs?: number
       readonly isThrottle: boolean
