@@ -93,6 +93,14 @@ describe('the walls', () => {
     expect(users.map((file) => file.name)).toEqual([])
   })
 
+  it('lets one face alone know the suites, and no other load a test runner', () => {
+    const knowing = sources.filter(
+      ({ name, text }) =>
+        !name.startsWith('testing/') && importsOf(text).some((target) => target.includes('/testing/')),
+    )
+    expect(knowing.map((file) => file.name)).toEqual(['testing.ts'])
+  })
+
   it('lets one file of the core know the queue', () => {
     const knowing = sources.filter(({ name, text }) => name.startsWith('core/') && importsOf(text).includes('p-queue'))
     expect(knowing.map((file) => file.name)).toEqual(['core/engine.ts'])
