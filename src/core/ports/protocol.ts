@@ -84,7 +84,7 @@ export type Verdict =
   | { readonly kind: 'received'; readonly acceptedEnd: number; readonly etag?: string }
   | {
       readonly kind: 'retry'
-      /** Its `isRetryable` is true: else it is the part's last. */
+      /** Must have `isRetryable: true`; otherwise the part fails with this error. */
       readonly error: UploadError
       readonly retryAfterMs?: number
       readonly isThrottle: boolean
