@@ -6,7 +6,13 @@ import { open, readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid } from '../core/errors.ts'
-import { RECEIPT_VERSION, type DeliveredFile, type DeliveredPart, type DeliveryReceipt } from '../flows/receipt.ts'
+import {
+  RECEIPT_FORMAT,
+  RECEIPT_VERSION,
+  type DeliveredFile,
+  type DeliveredPart,
+  type DeliveryReceipt,
+} from '../flows/receipt.ts'
 
 const part = v.looseObject({
   partNumber: v.pipe(v.number(), v.integer(), v.minValue(1)),
@@ -22,7 +28,7 @@ const file = v.looseObject({
   parts: v.array(part),
 })
 const receiptSchema = v.looseObject({
-  format: v.literal('mocap-uplink-receipt'),
+  format: v.literal(RECEIPT_FORMAT),
   version: v.number(),
   key: v.string(),
   files: v.array(file),

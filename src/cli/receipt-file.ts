@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid, isUploadError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
-import { makeReceipt, type DeliveryReceipt } from '../flows/receipt.ts'
+import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
 import { errorLine } from './views/error-line.ts'
 import type { Output } from './views/output.ts'
 
@@ -32,7 +32,7 @@ export async function checkReceiptPath(path: string, label: string): Promise<voi
 }
 
 /** The beginning of a receipt, as `saveReceipt` and `receipt show` write it. */
-const BEGINNING = /^\{\s*"format":\s*"mocap-uplink-receipt"/
+const BEGINNING = new RegExp(`^\\{\\s*"format":\\s*"${RECEIPT_FORMAT}"`)
 const HEAD_BYTES = 100
 
 async function beginsAsReceipt(path: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { RequestedAnalysis } from '../client/contract.ts'
 import { isUploadError, type ErrorSummary } from '../core/errors.ts'
 import type { Analysis } from '../flows/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from '../flows/analysis-report.ts'
+import { isDraft } from '../flows/polling.ts'
 import { outageTeller } from './views/change-lines.ts'
 import { errorLine, fullLine } from './views/error-line.ts'
 import { outageFields } from './views/json-lines.ts'
@@ -78,11 +79,6 @@ export async function followAnalysis(
   if (report !== undefined) return resultOf(report)
   const unknown = { serviceStatus: null, analysisId: null, hasPossibleDraft: true } as const
   return { status: 'interrupted', ...unknown, durationMs: STOP_WITHIN_MS }
-}
-
-/** Whether the service's status means that nobody has submitted the analysis. */
-export function isDraft(serviceStatus: string): boolean {
-  return /^\s*draft\s*$/i.test(serviceStatus)
 }
 
 /** Submits a draft. A failure of that is a result too, because a bare error would not name the draft's id. */

@@ -7,6 +7,7 @@ import { known, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
+import { isDraft } from './polling.ts'
 
 /** Creates the segments given by criteria, one after another. Segments given by id are used as they are. */
 export async function createSegments(
@@ -78,7 +79,7 @@ async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegme
   return items.findLast(
     (item) =>
       item.name === name &&
-      /^\s*draft\s*$/i.test(item.status ?? 'draft') &&
+      isDraft(item.status ?? 'draft') &&
       isOurs(item.primaryAnalysisSegmentId, ids.primary) &&
       isOurs(item.comparisonAnalysisSegmentId, ids.comparison) &&
       isOurs(item.populationAnalysisSegmentId, ids.population),

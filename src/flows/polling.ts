@@ -55,6 +55,11 @@ export function verdictOf(serviceStatus: string, options: PollingOptions): 'comp
   return failedStatuses.some((status) => status.toLowerCase() === word) ? 'failed' : undefined
 }
 
+/** Whether a word of the service means that nobody has submitted the analysis. */
+export function isDraft(serviceStatus: string): boolean {
+  return serviceStatus.trim().toLowerCase() === 'draft'
+}
+
 /**
  * Asks at once, then after each wait. A question that gets no answer is asked again at the next turn. So is one answered by somebody
  * else, such as a network's sign-in page, but only if the service has answered before. If it stays so to the end, the deadline's result

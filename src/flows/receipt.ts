@@ -7,11 +7,13 @@ import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journ
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import { statusOf } from './upload-report.ts'
 
+/** Names the receipt's format, which its `version` follows. */
+export const RECEIPT_FORMAT = 'mocap-uplink-receipt'
 /** Version of the receipt's format. */
 export const RECEIPT_VERSION = 1
 
 export interface DeliveryReceipt {
-  readonly format: 'mocap-uplink-receipt'
+  readonly format: typeof RECEIPT_FORMAT
   readonly version: typeof RECEIPT_VERSION
   readonly key: string
   readonly flow: FlowName
@@ -55,7 +57,7 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
   const folded = foldJournal(records)
   const { key, flow, sessionId, place, beganAt } = folded
   return {
-    format: 'mocap-uplink-receipt',
+    format: RECEIPT_FORMAT,
     version: RECEIPT_VERSION,
     key,
     flow,

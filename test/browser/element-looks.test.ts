@@ -1,28 +1,15 @@
 // How the element looks where there is little room for it or much to say, in a real Chromium.
 
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { chromiumPath } from './rig/chromium.ts'
-import { useElementPages } from './rig/element-page.ts'
+import { startTwo, useElementPages } from './rig/element-page.ts'
 
 describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium', () => {
   const { openPage } = useElementPages({})
 
-  /** Begins an upload of two clips whose course the test scripts. */
-  async function startTwo(page: Page): Promise<void> {
-    await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'.repeat(1000)], name)))
-      await element.start()
-    })
-  }
-
   test('shows all that is paused in one way, whether bytes of it were on their way or not', async () => {
     const page = await openPage()
-    await startTwo(page)
+    await startTwo(page, 1000)
     await page.evaluate(() => globalThis.scripted.change(0, { state: 'uploading', sentBytes: 500 }))
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
     const looks = () =>
@@ -41,7 +28,7 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
   test('shows every letter of what is known on a phone whose text is twice as large', async () => {
     const page = await openPage({ viewport: { width: 320, height: 740 } })
     await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))
-    await startTwo(page)
+    await startTwo(page, 1000)
     await page.evaluate(() => globalThis.scripted.change(0, { state: 'uploading', sentBytes: 500 }))
     await page.getByText('500 bytes of 2 kB').waitFor()
     await page.getByRole('button', { name: 'Pause', exact: true }).click()

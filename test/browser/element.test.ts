@@ -7,7 +7,7 @@ import { pattern } from '../../src/testing/transport/requests.ts'
 import { API_KEY } from '../service/service-under-test.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { heading, isLatePart, startTwo, useElementPages } from './rig/element-page.ts'
 
 /** Nothing inline, nothing evaluated, no style but constructed ones, no markup from strings. */
 const POLICY =
@@ -58,18 +58,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').waitFor()
     expect(await page.getByRole('group', { name: 'An earlier upload is not finished' }).count()).toBe(0)
-  }
-
-  /** Begins an upload of two files whose course the test scripts. */
-  async function startTwo(page: Page): Promise<void> {
-    await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
-      await element.start()
-    })
   }
 
   test('uploads what is dropped, in natural order, and tells the page', async () => {

@@ -89,6 +89,18 @@ export async function dropOnto(page: Page, paths: readonly string[]): Promise<vo
     await devTools.send('Input.dispatchDragEvent', { type, ...at, data })
 }
 
+/** Begins an upload of two clips of so many bytes, whose course the test scripts. */
+export async function startTwo(page: Page, bytesEach = 1): Promise<void> {
+  await page.evaluate(async (length) => {
+    const element = document.createElement('mocap-uploader')
+    globalThis.scripted = elementRig.scriptedUplink()
+    element.uplink = globalThis.scripted.uplink
+    document.body.replaceChildren(element)
+    element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'.repeat(length)], name)))
+    await element.start()
+  }, bytesEach)
+}
+
 /** The element's heading, which says how the whole upload is doing. */
 export const heading = (page: Page): Locator => page.locator('mocap-uploader [part~=summary-title]')
 
