@@ -95,11 +95,12 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
     if (byHandle) return byHandle
     if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
     if (!file) return []
+    const chosen = [{ file, path: file.name }]
+    if (entry || handle?.kind === 'file') return chosen
     // A folder whose name ends like that of a clip looks like a file, but reading a byte of it fails. On a disk that hangs, reading
     // never ends, so it gets a time limit of its own: that of the handles may be over.
-    const reading = entry || handle?.kind === 'file' ? undefined : file.slice(0, 1).arrayBuffer()
-    return Promise.race([expectAnswers().late, reading]).then(
-      () => [{ file, path: file.name }],
+    return Promise.race([expectAnswers().late, file.slice(0, 1).arrayBuffer()]).then(
+      () => chosen,
       () => [],
     )
   })
