@@ -101,10 +101,14 @@ it('a storage that tired of waiting for the body, and says so as 400 or 409, is 
 })
 
 it('one large file has all the connections that there are', async () => {
-  const rig = await startRig({ faults: [] }, { concurrency: 6 })
+  // So slowly that a part is still on its way when the last connection opens, however busy the machine is.
+  const rig = await startRig({}, { concurrency: 6, limitRate: 1_000_000 })
   const files = [sample('a.mp4', 60 * MIB)]
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
 
-  await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+  await expect.poll(() => rig.service.requestsOf('put').filter(isOpen)).toHaveLength(6)
+  rig.uplink.limitRate('off')
+  await upload.done()
 
   expect(rig.service.records.maxPutsInFlight).toBe(6)
   expectStored(rig, files)
