@@ -67,7 +67,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 const folderOf = (root: string, rival: string): string =>
   join(root, 'bench', FOLDERS[rival] ?? join('node_modules', rival))
 
-export const RIVALS = [TUS, LIB_STORAGE, UPPY, UPPY_5] as const
+const RIVALS = [TUS, LIB_STORAGE, UPPY, UPPY_5] as const
 /** The load generator for the service's calls. */
 export const LOAD_GENERATOR = 'autocannon'
 /** All packages that the first run installs in bench/. */

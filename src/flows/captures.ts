@@ -127,7 +127,7 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * Makes names distinct, because the service knows a capture file by its base name alone. Two equal names are an error that says which
  * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
-export function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
+function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
   const groups = groupByName(files)
   const taken = new Set([...groups].filter(([, group]) => group.length === 1).map(([name]) => name))
   const renamed = new Map<UploadFile, string>()

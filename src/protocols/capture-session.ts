@@ -35,7 +35,7 @@ export interface CaptureSessionOptions {
   readonly batchSize?: number
 }
 
-export const DEFAULT_BATCH_SIZE = 100
+const DEFAULT_BATCH_SIZE = 100
 
 export function captureSession(options: CaptureSessionOptions): Protocol {
   const { client, reprocess = false, batchSize = DEFAULT_BATCH_SIZE, frameRate } = options

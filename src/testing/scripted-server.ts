@@ -53,7 +53,7 @@ export interface ScriptedServer {
 }
 
 /** The client has ended the connection. A script may end with this without failing. */
-export class ConnectionEnded extends Error {}
+class ConnectionEnded extends Error {}
 
 /** Starts a server on a free port of 127.0.0.1; with a certificate and its key, PEM, it speaks TLS. */
 export async function scriptedServer(

@@ -41,7 +41,7 @@ export const requests: readonly UploadSessionEvent[] = [
 ]
 
 /** The event that xstate sends when an actor ends. Its type is internal to xstate, hence the cast. */
-export function answerEvent(label: string): UploadSessionEvent {
+function answerEvent(label: string): UploadSessionEvent {
   const { actor, answer } = answers[label]!
   const kind = 'output' in answer ? 'done' : 'error'
   return { type: `xstate.${kind}.actor.${actor}`, ...answer, label } as unknown as UploadSessionEvent

@@ -9,9 +9,6 @@
 //
 // Its boxes are ftyp, moov, free, mdat, in this order; nothing in it counts bytes from the end of the file.
 
-/** Frames a second of `sampleClip()`. */
-export const SAMPLE_CLIP_FRAME_RATE = 240
-
 /** The clip's bytes. Each call returns a new copy. */
 export function sampleClip(): Uint8Array {
   return Buffer.from(CLIP_BASE64, 'base64')

@@ -5,8 +5,8 @@
 import { createSeededChance } from './seeded-chance.ts'
 import type { SeededChance } from './seeded-chance.ts'
 
-export const TRACKING_FRAME_RATE = 300
-export const TRACKING_FRAME_COUNT = 908
+const TRACKING_FRAME_RATE = 300
+const TRACKING_FRAME_COUNT = 908
 
 type Point = readonly [x: number, y: number, z: number]
 type SegmentName = 'feet' | 'legs' | 'pelvis' | 'trunk' | 'head' | 'arms'

@@ -11,7 +11,7 @@ import type { Database } from './tables.ts'
 const SECRET_BYTES = 32
 
 /** The folder holds the objects of another database; to this one they would look like leftovers. */
-export class ForeignDataFolderError extends Error {
+class ForeignDataFolderError extends Error {
   readonly code = 'ERR_SERVICE_DATA_FOREIGN'
 
   constructor(folder: string) {

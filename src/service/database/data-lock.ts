@@ -18,7 +18,7 @@ export interface DataLock {
 }
 
 /** Another living process holds the folder. */
-export class DataFolderInUseError extends Error {
+class DataFolderInUseError extends Error {
   readonly code = 'ERR_SERVICE_DATA_IN_USE'
   readonly pid: number
 

@@ -15,7 +15,7 @@ import { checkTarget, storePart } from './object-writing.ts'
 
 const GIB = 1024 ** 3
 /** The most that one PUT may carry, as on S3. */
-export const MAX_PUT_BYTES = 5 * GIB
+const MAX_PUT_BYTES = 5 * GIB
 
 export function objectRoutes(app: FastifyInstance, context: ServiceContext): void {
   // Bodies are passed on as they come and are never buffered, whatever their type.
