@@ -33,6 +33,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       .locator('mocap-uploader li')
       .evaluateAll((all) => all.map((row) => `${row.querySelector('bdi')!.textContent} ${row.dataset['state']}`))
   const drop = (page: Page, ...of: string[]) => dropOnto(page, of.map(pathOf))
+  const errorCount = (page: Page) => page.evaluate(() => globalThis.told.filter(({ name }) => name === 'error').length)
 
   async function open(): Promise<Page> {
     const page = await openPage()
@@ -148,8 +149,10 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('1 file not finished').waitFor()
     await page.getByRole('alert').getByText('It did not work. Try again in a few minutes.').waitFor()
     expect(calls).not.toContain('DELETE')
-    // What is taken up again listens as well.
+    // What is taken up again listens as well. The heading says the same before it has begun.
+    expect(await errorCount(page)).toBe(1)
     await button(page, 'Try again').click()
+    await expect.poll(() => errorCount(page)).toBe(2)
     await heading(page).getByText('1 file not finished').waitFor()
 
     await page.unroute(isLatePart)
