@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
 import { chromiumPath } from './rig/chromium.ts'
 import { dropOnto, heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { waitForAnswers } from './rig/patient-page.ts'
 
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
@@ -37,6 +38,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
   async function open(): Promise<Page> {
     const page = await openPage()
+    // Without a handle a clip is not known to be the one that was saved anew.
+    await waitForAnswers(page)
     await addElement(page, VIDEO)
     return page
   }

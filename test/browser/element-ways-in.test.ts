@@ -8,6 +8,7 @@ import { pattern } from '../../src/testing/transport/requests.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
 import { dropOnto, heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { waitForAnswers } from './rig/patient-page.ts'
 
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
@@ -63,6 +64,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     'takes no folder for a clip that has a name like one, where the browser %s its handle',
     async (how) => {
       const page = await openPage()
+      await waitForAnswers(page)
       await page.evaluate((isRefused) => {
         const refuse = () => Promise.reject(new DOMException('Not for pages.', 'NotAllowedError'))
         const value = isRefused ? refuse : () => new Promise(() => undefined)
