@@ -249,8 +249,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await page.setInputFiles('mocap-uploader input >> nth=0', pathOf('swing-01.mp4'))
     await page.getByRole('button', { name: 'Upload 1 file', exact: true }).click()
     const fill = page.locator('mocap-uploader [part~=total-bar] .fill')
-    // Drawn, and not only known.
+    // Drawn, and not only known. A row may be drawn a frame after the whole.
     await expect.poll(async () => (await fill.boundingBox())?.width).toBeGreaterThan(1)
+    await page.getByRole('progressbar', { name: 'swing-01.mp4' }).waitFor()
 
     const seen = await page.evaluate(() => {
       const root = document.querySelector('mocap-uploader')!.shadowRoot!
