@@ -293,6 +293,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('says of a cancel that it was one, and apart from that what stays', async () => {
     const page = await openPage()
     await uploadHalf(page)
+    // The last that is said before the cancel. What is said within a moment is said together.
+    await expect.poll(() => sentences(page)).toContain('75% confirmed.')
 
     await button(page, 'Cancel').click()
     await button(page, 'Keep 1 file, give up the rest').click()
