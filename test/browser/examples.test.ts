@@ -463,9 +463,10 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
     test('cancels, and tells the service', async () => {
       const page = await open(example)
       await pick(page)
-      await page.route(PARTS, () => undefined)
+      // Uppy shows it as uploading before there is a session that the service could be told of.
+      const begun = new Promise<void>((resolve) => void page.route(PARTS, () => resolve()))
       await upload(page)
-      await status(page, 'Uploading')
+      await begun
       const told = page.waitForRequest((request) => request.method() === 'DELETE')
       await page.click('.uppy-StatusBar-actionCircleBtn[title=Cancel]')
       await told
