@@ -224,7 +224,8 @@ describe('a new life', () => {
   })
 
   it('refuses a session that is unknown, and one that is being driven', async () => {
-    const rig = await startRig({}, { limitRate: 2 * MIB })
+    // So slowly that it is still being driven when it is asked for.
+    const rig = await startRig({}, { limitRate: 10_000 })
     const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 4 * MIB, 1)] })
     await new Promise<void>((resolve) => upload.on('state', () => resolve()))
 
@@ -337,7 +338,8 @@ describe('addresses that died', () => {
   })
 
   it('that can never be long enough fail the file with the rate and the life it would need', async () => {
-    const rig = await startRig({ addressLifetimeSeconds: 4 }, { concurrency: 1, limitRate: 4 * MIB, clock: undefined! })
+    // Long enough for a part to begin in a session that comes late, and for the rate to be known by its end.
+    const rig = await startRig({ addressLifetimeSeconds: 8 }, { concurrency: 1, limitRate: 4 * MIB, clock: undefined! })
     const files = [sample('long.mp4', 40 * MIB, 1)]
 
     const failure = rig.uplink.uploadVideos({ ...VIDEO, files }).done()
@@ -345,7 +347,7 @@ describe('addresses that died', () => {
     await expect(failure).rejects.toMatchObject({
       code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
       message: expect.stringMatching(
-        /^long\.mp4: At .*\/s the file needs .*, and the service's addresses live 4 s\./,
+        /^long\.mp4: At .*\/s the file needs .*, and the service's addresses live 8 s\./,
       ) as string,
     })
   })
