@@ -1,7 +1,10 @@
 // Real time: sockets on which nothing comes any more. The limit is 500 ms here.
 
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 
@@ -62,13 +65,17 @@ it('watches no body any more whose client was refused and left', async () => {
 })
 
 it('lets go of an answer that its caller does not take', async () => {
-  const hasty = await startUnderTest({ bodyIdleMs: 1_000, stopWithinMs: 3_600_000 })
-  const sessionId = await openCaptureSession(hasty)
-  const { 'a.action': address } = await register(hasty, sessionId, ['a.action'])
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-untaken-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const patient = await startUnderTest({ dataDir })
+  const sessionId = await openCaptureSession(patient)
+  const { 'a.action': address } = await register(patient, sessionId, ['a.action'])
   // More than the kernel keeps for a reader who does not read.
   expect((await put(address!, new Uint8Array(16 * 1024 ** 2))).status).toBe(200)
-  const { items } = (await hasty.call('GET', '/stored')).json as { items: { url: string }[] }
+  const { items } = (await patient.call('GET', '/stored')).json as { items: { url: string }[] }
   const { pathname, search } = new URL(items[0]!.url)
+  await patient.close()
+  const hasty = await startUnderTest({ dataDir, bodyIdleMs: 1_000, stopWithinMs: 3_600_000 })
   const socket = connect(hasty.port, '127.0.0.1').on('error', () => undefined)
   onTestFinished(() => void socket.destroy())
 

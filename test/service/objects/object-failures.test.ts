@@ -30,7 +30,7 @@ function head(url: string, headers: string): string {
 
 async function onDisk(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'service-full-')))
-  const service = await startUnderTest({ bodyIdleMs: 500, ...options, dataDir })
+  const service = await startUnderTest({ ...options, dataDir })
   onTestFinished(async () => {
     await service.close()
     await rm(dataDir, { recursive: true })
@@ -62,7 +62,7 @@ it('says that the disk is full, and takes the next request of that connection', 
 })
 
 it('ends a connection whose refused body stops coming', async () => {
-  const service = await onDisk()
+  const service = await onDisk({ bodyIdleMs: 500 })
   const address = await captureAddress(service)
   const socket = connect(service.port, '127.0.0.1').resume()
 

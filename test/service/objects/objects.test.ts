@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 import {
   answerTo,
@@ -29,7 +29,7 @@ let sessionId: string
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-objects-'))
-  service = await startUnderTest({ dataDir, bodyIdleMs: 2_000 })
+  service = await startUnderTest({ dataDir })
 })
 afterAll(async () => {
   await service.close()
@@ -153,17 +153,24 @@ describe('a PUT', () => {
     expect(text).toContain('<MaxSizeAllowed>5368709120</MaxSizeAllowed>')
   })
 
-  // Real time: a socket that says nothing. The limit is 2 s in this file.
+  // Real time: a socket that says nothing, to a service that is patient for half a second only.
   it('whose body stops coming is 400 RequestTimeout and closed', async () => {
-    const socket = await socketTo(address)
-    socket.write(head(address, 'Content-Length: 10') + 'half')
+    const ownDir = await mkdtemp(join(tmpdir(), 'service-impatient-'))
+    const impatient = await startUnderTest({ dataDir: ownDir, bodyIdleMs: 500 })
+    onTestFinished(async () => {
+      await impatient.close()
+      await rm(ownDir, { recursive: true })
+    })
+    const own = (await register(impatient, await openCaptureSession(impatient), ['a.action']))['a.action']!
+    const socket = await socketTo(own)
+    socket.write(head(own, 'Content-Length: 10') + 'half')
 
     const text = await everythingFrom(socket)
 
     expect(text).toMatch(/^HTTP\/1.1 400 /)
     expect(text).toContain('<Code>RequestTimeout</Code>')
-    await incomingCount((count) => count === 0)
-    expect(await readBack()).toBeUndefined()
+    await incomingCount((count) => count === 0, ownDir)
+    expect((await impatient.call('GET', '/stored')).json).toMatchObject({ items: [] })
   })
 
   it.each([
@@ -263,8 +270,8 @@ describe('an address', () => {
 })
 
 /** Waits until the folder of half-written bodies holds as many files as wanted; the test's limit ends it. */
-async function incomingCount(isWanted: (count: number) => boolean): Promise<void> {
-  while (!isWanted((await readdir(join(dataDir, 'objects/incoming'))).length)) {
+async function incomingCount(isWanted: (count: number) => boolean, folder = dataDir): Promise<void> {
+  while (!isWanted((await readdir(join(folder, 'objects/incoming'))).length)) {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
