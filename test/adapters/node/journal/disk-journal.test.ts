@@ -26,8 +26,6 @@ import type { Journal } from '../../../../src/core/ports.ts'
 import { journalContract } from '../../../../src/testing/journal-contract.ts'
 import { canMount } from '../../../helpers/can-mount.ts'
 
-// A disk may take a long time for each fsync; what is tested here is mostly not how long it takes.
-vi.setConfig({ testTimeout: 30_000 })
 const quickFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 const folders: string[] = []
