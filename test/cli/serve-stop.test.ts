@@ -2,12 +2,13 @@
 
 import { once } from 'node:events'
 import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 
 import { installCli, jsonLines } from './cli-under-test.ts'
-import type { CliUnderTest } from './cli-under-test.ts'
+import type { CliProcess, CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 beforeAll(async () => {
@@ -15,9 +16,24 @@ beforeAll(async () => {
 })
 afterAll(() => cli.remove())
 
-it('finishes what is in flight after SIGTERM, unready meanwhile, and ends with 0', async () => {
+interface Serving {
+  readonly serve: CliProcess
+  readonly url: string
+  readonly metricsUrl: string
+  /** A PUT of four bytes, two of which the service has. */
+  readonly upload: ClientRequest
+  readonly answered: Promise<IncomingMessage>
+}
+
+/** A service in the middle of a PUT. */
+async function serving(...args: string[]): Promise<Serving> {
   const env = { MOCAP_API_KEY: 'key-of-the-test' }
-  const serve = cli.start(['serve', '--port', '0', '--metrics-port', '0', '--stop-delay', '5s', '--json'], env)
+  const place = ['--port', '0', '--metrics-port', '0', '--data', join(cli.folder, 'data')]
+  const serve = cli.start(['serve', ...place, '--json', ...args], env)
+  onTestFinished(async () => {
+    serve.process.kill('SIGKILL')
+    await serve.ended
+  })
   let text = ''
   serve.process.stdout!.on('data', (chunk: string) => (text += chunk))
   await serve.seen(/"listening".*\n/)
@@ -31,20 +47,42 @@ it('finishes what is in flight after SIGTERM, unready meanwhile, and ends with 0
   const { id } = await call('/mocap_session', session)
   const address = (await call('/mocap_session_file', { session_id: id, filenames: ['a.action'] }))['a.action']!
   const upload = request(address, { method: 'PUT', headers: { 'content-length': '4', expect: '100-continue' } })
-  const answered = once(upload, 'response') as Promise<[IncomingMessage]>
+  const answered = once(upload, 'response').then(([answer]) => (answer as IncomingMessage).resume())
   upload.write('ab')
   await once(upload, 'continue')
-  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  return { serve, url, metricsUrl, upload, answered }
+}
+
+it('is unready from SIGTERM on, and finishes what is in flight, for as long as --stop-delay says', async () => {
+  const { serve, url, metricsUrl, upload, answered } = await serving('--stop-delay', '1h')
+  const readiness = async () => {
+    const reply = await fetch(`${url}/readyz`)
+    return [reply.status, await reply.json()] as const
+  }
+  expect((await readiness())[0]).toBe(200)
   expect(await (await fetch(metricsUrl)).text()).toContain('operation="POST /mocap_session",status="200"')
 
   serve.process.kill('SIGTERM')
-  let ready = await fetch(`${url}/readyz`)
-  while (ready.status === 200) ready = await fetch(`${url}/readyz`)
-  upload.end('cd')
-  const [answer] = await answered
-  answer.resume()
 
-  expect([ready.status, await ready.json()]).toEqual([503, { status: 'stopping' }])
-  expect(answer.statusCode).toBe(200)
+  await expect.poll(readiness).toEqual([503, { status: 'stopping' }])
+  upload.end('cd')
+  expect((await answered).statusCode).toBe(200)
+})
+
+it('finishes what is in flight after SIGTERM, takes no new connection meanwhile, and ends with 0', async () => {
+  const { serve, url, upload, answered } = await serving('--stop-within', '1h')
+
+  serve.process.kill('SIGTERM')
+  await expect
+    .poll(() =>
+      fetch(`${url}/readyz`).then(
+        ({ status }) => status,
+        () => 'refused',
+      ),
+    )
+    .toBe('refused')
+  upload.end('cd')
+
+  expect((await answered).statusCode).toBe(200)
   expect((await serve.ended).code).toBe(0)
 })
