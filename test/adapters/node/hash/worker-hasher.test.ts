@@ -275,14 +275,22 @@ describe('the memory of workerHasher', () => {
 
   it('has a program that waits for bodies which have nothing to hash before it takes the others, and for no pass that is full', async () => {
     const { memory, put } = programMemory()
-    const told = "Atomics.wait = () => process.getBuiltinModule('node:worker_threads').parentPort.postMessage('waited')"
-    const worker = new Worker(`${told}\n${HASH_PROGRAM}`, { eval: true, workerData: hashWorkerData(memory) })
+    // It begins when all three texts are there: with two it would wait for more before it takes the second.
+    const gate = new Int32Array(new SharedArrayBuffer(4))
+    const threads = "process.getBuiltinModule('node:worker_threads')"
+    const held = `Atomics.wait(${threads}.workerData.gate, 0, 0)`
+    const told = `Atomics.wait = () => ${threads}.parentPort.postMessage('waited')`
+    const worker = new Worker(`${held}\n${told}\n${HASH_PROGRAM}`, {
+      ...{ eval: true, workerData: { ...hashWorkerData(memory), gate } },
+    })
     const answers: unknown[] = []
     worker.on('message', (answer) => answers.push(answer))
     const block = 'x'.repeat(64)
     // The first one, which begins alone, is no matter of passes.
     const texts = ['abc', block, block]
     texts.forEach((text, index) => worker.postMessage([index + 1, put(text)]))
+    Atomics.store(gate, 0, 1)
+    Atomics.notify(gate, 0)
     while (answers.length < 3) await once(worker, 'message')
     worker.postMessage([3, put(block)])
     while (answers.length < 5) await once(worker, 'message')
