@@ -2,7 +2,8 @@
 // when the store is away. Real stores are tried in the long run.
 
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import diagnostics from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
@@ -171,10 +172,11 @@ describe('a create', () => {
     }))
     const of = { movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 1 }
     const caller = new AbortController()
+    const hungUp = endOfCall('/upload_videos')
     bucket.before = async (operation) => {
       if (operation !== 'create') return
       caller.abort()
-      for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+      await hungUp
     }
     const body = JSON.stringify({ ...of, files })
     const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
@@ -335,6 +337,19 @@ describe('the list of what is stored', () => {
     expect([last.names, last.next]).toEqual([[names[649]], null])
   })
 })
+
+/** Settles when the service has seen the connection of the next call to this path end. */
+function endOfCall(path: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watch = (message: unknown): void => {
+      const { request } = message as { readonly request: IncomingMessage }
+      if (request.url !== path) return
+      diagnostics.unsubscribe('http.server.request.start', watch)
+      request.socket.once('close', resolve)
+    }
+    diagnostics.subscribe('http.server.request.start', watch)
+  })
+}
 
 interface StoredPage {
   readonly items: readonly { readonly file_name: string }[]
