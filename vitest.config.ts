@@ -15,17 +15,17 @@ const COUNTED = [
   'test/core/transfer/schedule.test.ts',
 ]
 
-/** These limits also only stop hangs: a test may start five programs one after another, each with a database of its own. */
-const WITH_PROCESSES = { testTimeout: 180_000, hookTimeout: 180_000 }
-
 /**
- * Tests that start no processes, databases or browsers. `testTimeout` only stops hangs: a busy machine takes ten times
- * as long as a quiet one.
+ * These limits only stop hangs. A test may start five programs one after another, each with a database of its own, or read a
+ * million names, and a busy machine takes many times as long as a quiet one.
  */
+const PATIENTLY = { testTimeout: 180_000, hookTimeout: 180_000 }
+
+/** Tests that start no databases or browsers. */
 const unitProject = (
   name: string,
   which: { readonly include: string[]; readonly exclude?: string[]; readonly isolate?: boolean },
-) => ({ extends: true as const, test: { name, testTimeout: 60_000, ...which } })
+) => ({ extends: true as const, test: { name, ...PATIENTLY, ...which } })
 
 // One project for each place where tests run. `unit …` is in this process's workers. `system` has real servers,
 // processes and databases. `service …` tests the interface on each engine. `browser` is in a real Chromium, and skipped
@@ -68,7 +68,7 @@ export default defineConfig({
             'test/helpers/postgres-for-tests.ts',
             'test/cli/built-cli.ts',
           ],
-          ...WITH_PROCESSES,
+          ...PATIENTLY,
         },
       },
       // The interface over plain HTTP, on what the service can run on. The third combination, with Ceph, is in the long run.
@@ -79,12 +79,12 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
-          ...WITH_PROCESSES,
+          ...PATIENTLY,
         },
       },
       {
         extends: true,
-        test: { name: 'package', include: ['test/package/**/*.test.ts'], ...WITH_PROCESSES },
+        test: { name: 'package', include: ['test/package/**/*.test.ts'], ...PATIENTLY },
       },
     ],
   },

@@ -110,7 +110,7 @@ describe('the engine without what a page may not need', () => {
   })
 })
 
-describe('the cap', { timeout: 60_000 }, () => {
+describe('the cap', () => {
   it('is kept, and filled', async () => {
     const world = createWorld({ windowMs: 100, engine: { concurrency: 3 } })
     const job = world.job({ sources: world.sources([500, 500]), partSizeBytes: 100 })
@@ -192,7 +192,7 @@ describe('the cap', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a pause', { timeout: 60_000 }, () => {
+describe('a pause', () => {
   it('settles with the reason when all attempts have ended, and the next run sends only what is missing', async () => {
     const world = createWorld({ windowMs: 100, engine: { concurrency: 2 } })
     const sources = world.sources([500, 200])
@@ -315,7 +315,7 @@ describe('a pause', { timeout: 60_000 }, () => {
   })
 })
 
-describe('waits', { timeout: 60_000 }, () => {
+describe('waits', () => {
   it('are judged per attempt: a silent storage costs one wait and the part goes again', async () => {
     for (const [phase, waitMs] of [
       ['connect', 15_000],
@@ -423,7 +423,7 @@ describe('what it tells', () => {
   })
 })
 
-describe('size', { timeout: 60_000 }, () => {
+describe('size', () => {
   it('grows with the number of parts and not with its square: ten thousand are ordinary', async () => {
     const send = async (parts: number) => {
       const world = createWorld({ engine: { concurrency: 16 } })

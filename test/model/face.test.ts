@@ -42,7 +42,7 @@ const commands = fc.commands(
   { size: 'large', maxCommands: 40 },
 )
 
-it('does what a host asks, in any order of asking', { timeout: 60_000 }, async () => {
+it('does what a host asks, in any order of asking', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), commands, async (seed, asked) => {
       const [model, real] = [newModel(), realUpload(seed)]

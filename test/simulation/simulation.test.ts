@@ -12,7 +12,7 @@ const seeds = given === undefined ? Array.from({ length: runs }, (_, index) => f
 const REGRESSIONS: readonly number[] = []
 
 // A busy machine is slow. A run that hangs is detected in simulated time.
-describe('the engine under a simulated night', { timeout: 60_000 }, () => {
+describe('the engine under a simulated night', () => {
   it.each(['any', 'next'] as const)('keeps its promises where the parts of a file go in order %s', async (order) => {
     let faults = 0
     for (const seed of [...REGRESSIONS, ...seeds]) {

@@ -11,47 +11,39 @@ const MIB = 1024 * 1024
 /** Our time goes by so much faster than the server's. */
 const HASTE = 4
 
-it(
-  'is reset before it is whole, and its part goes once more on a new connection: one is whole',
-  { timeout: 60_000 },
-  async () => {
-    const server = await startServer({ crawlsOn: 3 })
-    const uplink = createUplink({
-      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: fastClock(HASTE) },
-      ...{ verify: 'off', concurrency: 4, timeouts: { stallMs: 3_600_000 } },
-    })
-    onTestFinished(() => uplink.close())
-    const upload = uplink.upload({ protocol: plainPuts(server.origin), files: [{ source: zeros(128 * MIB) }] })
+it('is reset before it is whole, and its part goes once more on a new connection: one is whole', async () => {
+  const server = await startServer({ crawlsOn: 3 })
+  const uplink = createUplink({
+    ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: fastClock(HASTE) },
+    ...{ verify: 'off', concurrency: 4, timeouts: { stallMs: 3_600_000 } },
+  })
+  onTestFinished(() => uplink.close())
+  const upload = uplink.upload({ protocol: plainPuts(server.origin), files: [{ source: zeros(128 * MIB) }] })
 
-    const report = await upload.done()
+  const report = await upload.done()
 
-    expect(report.status).toBe('confirmed')
-    expect(server.log.filter((line) => line.endsWith('whole'))).toHaveLength(8)
-    // Its kernel holds some of what crawled; read now, that ends before the part does.
-    await server.crawledOut()
-    expect(server.log.filter((line) => line.startsWith('3')).sort()).toEqual(['3 cut', '3 whole'])
-  },
-)
+  expect(report.status).toBe('confirmed')
+  expect(server.log.filter((line) => line.endsWith('whole'))).toHaveLength(8)
+  // Its kernel holds some of what crawled; read now, that ends before the part does.
+  await server.crawledOut()
+  expect(server.log.filter((line) => line.startsWith('3')).sort()).toEqual(['3 cut', '3 whole'])
+})
 
-it(
-  'is nobody where all connections are alike, also in the background, where round trips are measured beside them',
-  { timeout: 60_000 },
-  async () => {
-    const server = await startServer({ crawlsOn: undefined })
-    const uplink = createUplink({
-      ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: fastClock(HASTE) },
-      ...{ verify: 'off', isBackground: true },
-    })
-    onTestFinished(() => uplink.close())
+it('is nobody where all connections are alike, also in the background, where round trips are measured beside them', async () => {
+  const server = await startServer({ crawlsOn: undefined })
+  const uplink = createUplink({
+    ...{ baseUrl: 'https://service.example', credentials: { apiKey: 'unused-0123456789' }, clock: fastClock(HASTE) },
+    ...{ verify: 'off', isBackground: true },
+  })
+  onTestFinished(() => uplink.close())
 
-    const upload = uplink.upload({ protocol: plainPuts(server.origin), files: [{ source: zeros(32 * MIB) }] })
+  const upload = uplink.upload({ protocol: plainPuts(server.origin), files: [{ source: zeros(32 * MIB) }] })
 
-    expect((await upload.done()).status).toBe('confirmed')
-    expect([...server.log].sort()).toEqual(['1 whole', '2 whole'])
-    // Handshakes without a request: connections beyond those that carried the parts.
-    expect(server.connections()).toBeGreaterThan(4)
-  },
-)
+  expect((await upload.done()).status).toBe('confirmed')
+  expect([...server.log].sort()).toEqual(['1 whole', '2 whole'])
+  // Handshakes without a request: connections beyond those that carried the parts.
+  expect(server.connections()).toBeGreaterThan(4)
+})
 
 /** Reads slowly, and the first request for one part so slowly that it would take a minute and a half. */
 async function startServer({ crawlsOn }: { readonly crawlsOn: number | undefined }) {

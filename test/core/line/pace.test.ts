@@ -11,7 +11,7 @@ interface Sent {
   readonly bytes: number
 }
 
-describe('a pace', { timeout: 60_000 }, () => {
+describe('a pace', () => {
   it('keeps the rate within 5 % over 10 s and bursts within a tenth of a second, for any number of senders and late timers', async () => {
     await fc.assert(
       fc.asyncProperty(

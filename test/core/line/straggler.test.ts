@@ -116,7 +116,7 @@ describe('a straggler', () => {
   })
 })
 
-describe('the end of a session', { timeout: 60_000 }, () => {
+describe('the end of a session', () => {
   it('is not held up by one connection that crawls: its part goes again, once, never beside itself', async () => {
     const world = createWorld({
       engine: { concurrency: 4, memoryBytes: 4 * 2 * 64 * 1024 },

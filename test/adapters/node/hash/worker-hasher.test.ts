@@ -536,7 +536,7 @@ describe('a process with a workerHasher', () => {
     const path = join(folder, 'program.js')
     await writeFile(path, `import { workerHasher } from './adapters/node/hash/worker-hasher.js'\n${program}`)
     const { stdout } = await run(process.execPath, [...flags, path], {
-      timeout: 50_000,
+      timeout: 150_000,
       env: { ...process.env, ...env },
     })
     return stdout
